@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from roamtui.tui.actions import render_key_table
+from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, show_key
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _BLOCK = re.compile(r"(<!-- (keys|example|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
@@ -35,11 +35,22 @@ def fill_blocks(text: str) -> str:
 
 def _make_block(name: str) -> str:
     if name == "keys":
-        return f"{render_key_table().strip()}\n"
+        return _render_key_table()
     if name == "example":
         command, document, question = _EXAMPLE
         return f'```text\n$ roamtui {command} {document} "{question}"\n\n{_run(_EXAMPLE)}```\n'
     return f"```text\n{_run(name.split()[1:])}```\n"
+
+
+def _render_key_table() -> str:
+    """Return what a person can do by key as a table, place by place."""
+    lines = ["| where | key | does |", "|---|---|---|"]
+    for scope, title in SCOPE_TITLES.items():
+        for action in ACTIONS:
+            if action.scope is scope:
+                keys = " ".join(f"`{show_key(key)}`" for key in action.keys)
+                lines.append(f"| {title} | {keys} | {action.help} |")
+    return "\n".join(lines) + "\n"
 
 
 def _run(arguments: Sequence[str]) -> str:

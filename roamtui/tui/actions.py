@@ -11,6 +11,7 @@ import os
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
@@ -85,17 +86,10 @@ def _act(action_id: str, keys: str, label: str, sentence: str, does: str = "", *
     return Action(action_id, tuple(keys.split()), label, sentence, does or action_id.partition(".")[2], **flags)
 
 
-def _hint(action_id: str, keys: str, label: str, sentence: str, does: str = "") -> Action:
-    return _act(action_id, keys, label, sentence, does, is_hinted=True)
-
-
-def _move(action_id: str, keys: str, label: str, sentence: str, does: str = "") -> Action:
-    return _act(action_id, keys, label, sentence, does, in_palette=False)
-
-
-def _step(action_id: str, keys: str, label: str, sentence: str, does: str = "") -> Action:
-    """Return an action that changes the focus: it goes first, so that keys typed quickly after it find the new one."""
-    return _act(action_id, keys, label, sentence, does, in_palette=False, is_priority=True)
+_hint = partial(_act, is_hinted=True)
+_move = partial(_act, in_palette=False)
+_step = partial(_act, in_palette=False, is_priority=True)
+"""An action that changes the focus: it goes first, so that keys typed quickly after it find the new one."""
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -157,16 +151,8 @@ ACTIONS: tuple[Action, ...] = (
     _act("global.marks", "m", "Marks", "Show what the signs of outline and answers mean.", "app.marks"),
     _hint("global.help", "f1 ?", "Help", "Show all keys; `/` there finds one.", "app.help"),
     _act("global.quit", "ctrl+q", "Quit", "Leave roamtui.", "app.quit", is_hinted=True, is_priority=True),
-    _act("input.send", "enter", "send", "Ask the question.", is_hinted=True, in_palette=False, is_priority=True),
-    _act(
-        "input.insert_line",
-        "shift+enter ctrl+j",
-        "new line",
-        "Begin a new line.",
-        is_hinted=True,
-        in_palette=False,
-        is_priority=True,
-    ),
+    _step("input.send", "enter", "send", "Ask the question.", is_hinted=True),
+    _step("input.insert_line", "shift+enter ctrl+j", "new line", "Begin a new line.", is_hinted=True),
     _step("input.history_previous", "up", "earlier question", "In the first line: bring back an earlier question."),
     _step("input.history_next", "down", "later question", "In the last line: go forward to a later question."),
     _step("input.page_up", "pageup", "page up", "Scroll what stands above the box up by a page.", "page(-1)"),
@@ -221,13 +207,12 @@ ACTIONS: tuple[Action, ...] = (
     _act("tree.previous_hit", "N", "previous match", "Go to the previous match of it.", "screen.step_match(-1)"),
     _move("chat.next_target", "j down", "next", "Select the next section that the conversation names."),
     _move("chat.previous_target", "k up", "previous", "Select the previous one."),
-    _act(
+    _move(
         "chat.show_target",
         "enter",
         "show",
         "Show the selected section in outline and reader, its quote marked.",
         is_hinted=True,
-        in_palette=False,
     ),
     _move("chat.page_down", "pagedown ctrl+d", "page down", "Scroll down by a page."),
     _move("chat.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
@@ -248,24 +233,8 @@ ACTIONS: tuple[Action, ...] = (
     _move("reader.scroll_up", "k up", "up", "Scroll up.", "scroll(-1)"),
     _move("reader.page_down", "pagedown space ctrl+d", "page down", "Scroll down by a page.", "page(1)"),
     _move("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page.", "page(-1)"),
-    _act(
-        "reader.next_section",
-        "]",
-        "next section",
-        "Read the next section.",
-        "screen.step_section(1)",
-        is_hinted=True,
-        in_palette=False,
-    ),
-    _act(
-        "reader.previous_section",
-        "[",
-        "before",
-        "Read the section before.",
-        "screen.step_section(-1)",
-        is_hinted=True,
-        in_palette=False,
-    ),
+    _move("reader.next_section", "]", "next section", "Read the next section.", "screen.go_on(1)", is_hinted=True),
+    _move("reader.previous_section", "[", "before", "Read the section before.", "screen.go_on(-1)", is_hinted=True),
     _move("reader.top", "g home", "top", "Go to the beginning of the document."),
     _move("reader.bottom", "G end", "end", "Go to its end."),
     _move(
@@ -315,17 +284,6 @@ ACTIONS: tuple[Action, ...] = (
     _step("start.complete", "tab", "complete", "Complete the path, or take the chosen one into the box."),
     _move("start.leave", "escape", "close", "Stop opening, empty the box, or close."),
 )
-
-
-def render_key_table(actions: tuple[Action, ...] = ACTIONS) -> str:
-    """Return the keys as a Markdown table, as the README shows it."""
-    lines = ["| where | key | does |", "|---|---|---|"]
-    for scope, title in SCOPE_TITLES.items():
-        for action in actions:
-            if action.scope is scope:
-                keys = " ".join(f"`{show_key(key)}`" for key in action.keys)
-                lines.append(f"| {title} | {keys} | {action.help} |")
-    return "\n".join(lines) + "\n"
 
 
 _KEY_NAMES = {

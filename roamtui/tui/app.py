@@ -104,8 +104,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(first, AppContext):
             first = FirstContext.of(first)
         options = options or (first.options if first is not None else TuiOptions())
-        loaded = load_themes((find_resource_dir("themes"), *options.themes_dirs))
-        own = {theme.name: theme for theme in loaded.themes}
+        own, broken = load_themes((find_resource_dir("themes"), *options.themes_dirs))
         self._themes = {**BUILTIN_THEMES, **own}  # made once: each key asks for it many times
         name, unknown = _choose_theme(options.theme, own)
         self.set_reactive(App.theme, name)  # before the style sheet is made: a change later would parse it again
@@ -115,7 +114,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.error_console = Console(file=io.StringIO())  # for a traceback, which nobody can use
         self._keys = build_keys(options.keys)
         self._key_order = KeyOrder(self, super().on_event)
-        self._problems = (*self._keys.problems, *loaded.problems, *unknown)
+        self._problems = (*self._keys.problems, *broken, *unknown)
         self._opening = opening
         self._named = named
         self._used = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}

@@ -5,7 +5,7 @@ A click on what stands below does what its key does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from textual import events, on
@@ -87,13 +87,9 @@ class StatusLine(ActionLine):
 
     def __init__(self, status: Status, keys: Keys) -> None:
         super().__init__(keys, id="status-line")
-        self._status = status
-        self._frame = 0
-
-    @property
-    def status(self) -> Status:
+        self.status = status
         """What is shown."""
-        return self._status
+        self._frame = 0
 
     def on_mount(self) -> None:
         """Let the sign of work turn."""
@@ -101,7 +97,7 @@ class StatusLine(ActionLine):
 
     def change(self, **changes: object) -> None:
         """Show other values for some fields of the status."""
-        self._status = replace(self._status, **changes)  # type: ignore[arg-type]  # fields by name
+        self.status = replace(self.status, **changes)  # type: ignore[arg-type]  # fields by name
         self.refresh()
 
     def show_state(self, state: ConversationState) -> None:
@@ -113,14 +109,20 @@ class StatusLine(ActionLine):
         )
 
     def _turn(self) -> None:
-        if self._status.is_asking and self.app.animation_level != "none":
+        if self.status.is_asking and self.app.animation_level != "none":
             self._frame = (self._frame + 1) % len(_FRAMES)
             self.refresh()
 
     @override
     def render(self) -> Content:
-        width = self.size.width
-        told, opened = self._told(), _make_clickable(Content(self._opened()), "tree.last_opened")
+        status, width = self.status, self.size.width
+        alert = Content.styled(plain_line(status.alert), "bold $warning")
+        told = Content(_PART_GAP).join(part for part in (alert, Content(plain_line(status.message))) if part)
+        size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tok"
+        opened = _make_clickable(Content(size if status.open_count else "◇ nothing open"), "tree.last_opened")
+        usage = Content()
+        if status.usage.input_tokens or status.usage.output_tokens:
+            usage = Content.styled(describe_usage(status.usage, status.document_tokens), "$muted")
         line = self._name_model(with_note=True)
         room = _measure_room(width, line, opened)
         if told.cell_length > room:
@@ -128,11 +130,11 @@ class StatusLine(ActionLine):
             room = _measure_room(width, line, opened)
         if told.cell_length > room:
             told = told.truncate(room if room >= _TOLD_WIDTH_MIN else _measure_room(width, line), ellipsis=True)
-        return _join_fitting([line, *([told] if told else []), opened, *self._usage()], width)
+        return _join_fitting([line, told, opened, usage], width)
 
     def _name_model(self, *, with_note: bool) -> Content:
         """Return the model and what it is doing."""
-        status = self._status
+        status = self.status
         name = Content.styled(plain_line(status.model), "bold $primary")
         if status.model_note and with_note:
             name += Content.styled(f" ({status.model_note})", "$muted")
@@ -144,37 +146,21 @@ class StatusLine(ActionLine):
         work = Content.assemble((f"{_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted"))
         return _join_fitting([name, _make_clickable(work, "global.copy_or_cancel")], self.size.width)
 
-    def _told(self) -> Content:
-        """Return what a person should know, and what just happened."""
-        alert = Content.styled(plain_line(self._status.alert), "bold $warning")
-        return Content(_PART_GAP).join(part for part in (alert, Content(plain_line(self._status.message))) if part)
-
-    def _opened(self) -> str:
-        status = self._status
-        if not status.open_count:
-            return "◇ nothing open"
-        return f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tok"
-
-    def _usage(self) -> list[Content]:
-        usage = self._status.usage
-        is_known = usage.input_tokens or usage.output_tokens
-        return [Content.styled(describe_usage(usage, self._status.document_tokens), "$muted")] if is_known else []
-
 
 def _measure_room(width: int, *parts: Content) -> int:
     """Return the cells that are left beside parts, each with a gap."""
     return max(0, width - sum(part.cell_length + len(_PART_GAP) for part in parts))
 
 
-def _join_fitting(parts: Sequence[Content], width: int) -> Content:
-    """Return the first parts that fit side by side, the very first in any case."""
-    line = Content()
-    for part in parts:
-        longer = line + _PART_GAP + part if line else part
-        if longer.cell_length > width and line:
+def _join_fitting(parts: Iterable[Content], width: int, gap: str = _PART_GAP) -> Content:
+    """Return the first parts that fit side by side, the very first in any case; empty ones are none."""
+    first, *more = filter(None, parts)
+    for part in more:
+        longer = first + gap + part
+        if longer.cell_length > width:
             break
-        line = longer
-    return line
+        first = longer
+    return first
 
 
 class HintLine(ActionLine):
@@ -197,33 +183,24 @@ class HintLine(ActionLine):
 
     @override
     def render(self) -> Content:
-        hinted = [action for action in self._keys.within(Scope.GLOBAL) if action.is_hinted]
-        right = self._join(hinted, self.size.width)
+        by_id = {action.id: action for action in self._keys.actions}
+        here = [action.id for action in self._keys.within(self._scope) if action.is_hinted]
+        if self._is_offline and self._scope is Scope.INPUT:
+            here.append("global.choose_model")
+        everywhere = [action for action in self._keys.within(Scope.GLOBAL) if action.is_hinted]
+        right = self._join(everywhere, self.size.width)
         room = self.size.width - right.cell_length - len(_HINT_GAP)
-        left = self._join(self._list_here(), room)
+        left = self._join([by_id[action_id] for action_id in (*here, *_HELPING.get(self._scope, ()))], room)
         gap = self.size.width - left.cell_length - right.cell_length
         return left + " " * max(0, gap) + right
 
-    def _list_here(self) -> list[Action]:
-        """Return what is hinted where the focus is: its own actions, and those from everywhere that help there."""
-        by_id = {action.id: action for action in self._keys.actions}
-        own = [action for action in self._keys.within(self._scope) if action.is_hinted]
-        more = [by_id[action_id] for action_id in _HELPING.get(self._scope, ())]
-        model = [by_id["global.choose_model"]] if self._is_offline and self._scope is Scope.INPUT else []
-        return [*own, *model, *more]
-
     def _join(self, actions: Sequence[Action], width: int) -> Content:
         """Return the hints of actions that fit."""
-        line = Content()
-        for action in actions:
-            if action.keys:
-                hint = draw_hint(show_key(action.keys[0]), action.label.lower())
-                hint = _make_clickable(hint, action.id)
-                longer = line + _HINT_GAP + hint if line else hint
-                if longer.cell_length > width:
-                    break
-                line = longer
-        return line
+        bound = [action for action in actions if action.keys]
+        hints = [draw_hint(show_key(action.keys[0]), action.label.lower()) for action in bound]
+        clickable = [_make_clickable(hint, action.id) for hint, action in zip(hints, bound, strict=True)]
+        line = _join_fitting(clickable, width, _HINT_GAP) if clickable else Content()
+        return line if line.cell_length <= width else Content()
 
 
 class HeaderLine(Widget):
@@ -235,10 +212,9 @@ class HeaderLine(Widget):
 
     def __init__(self, title: str, source: str) -> None:
         super().__init__(id="header-line")
-        self._document_title = strip_anchor(plain_line(title))
-        self._source = plain_line(shorten_path(source))
         self._titles: Sequence[str] = ()
         self._place = 0
+        self.show(title, source)
 
     def show_documents(self, titles: Sequence[str], place: int) -> None:
         """Show a tab for each document, this one at `place`."""
@@ -310,24 +286,18 @@ class ModelLabel:
     """A model's name and what to know of it."""
 
     name: str
-    short_note: str
-    """For the status line; may be empty."""
-    note: str
+    short_note: str = ""
+    """For the status line."""
+    note: str = "gets your questions and the sections it opens."
     """For the first screen."""
 
 
 def label_model(name: str) -> ModelLabel:
     """Return how to tell of the model with this name."""
     if name == OFFLINE:
-        return ModelLabel(
-            name=name,
-            short_note="no language model",
-            note="no key, no network; it quotes, and does not reason.",
-        )
-    return ModelLabel(name=plain_line(name), short_note="", note="gets your questions and the sections it opens.")
-
-
-_GAP = "  "
+        note = "no key, no network; it quotes, and does not reason."
+        return ModelLabel(name=name, short_note="no language model", note=note)
+    return ModelLabel(name=plain_line(name))
 
 
 def draw_hint(key: str, words: str) -> Content:
@@ -355,7 +325,7 @@ class ScreenHints(ContentView):
     def lay_out(self, width: int) -> Content:
         lines: list[Content] = []
         for hint in self._hints:
-            longer = lines[-1] + _GAP + hint if lines else hint
+            longer = lines[-1] + _PART_GAP + hint if lines else hint
             if lines and longer.cell_length <= width:
                 lines[-1] = longer
             else:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from textual.color import Color
@@ -37,17 +36,8 @@ class ThemeError(RoamtuiError):
     """A theme's file cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedThemes:
-    """The themes of some folders."""
-
-    themes: tuple[Theme, ...]
-    problems: tuple[str, ...]
-    """One sentence for each file that could not be used."""
-
-
-def load_themes(folders: Iterable[Path]) -> LoadedThemes:
-    """Return all themes of `folders`; a later one replaces an earlier one of the same name."""
+def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[str, ...]]:
+    """Return all themes of `folders` by name, a later one in place of an earlier one, and what could not be used."""
     themes: dict[str, Theme] = {}
     problems = []
     for folder in folders:
@@ -58,7 +48,7 @@ def load_themes(folders: Iterable[Path]) -> LoadedThemes:
                 problems.append(str(error))
             else:
                 themes[theme.name] = theme
-    return LoadedThemes(tuple(themes.values()), tuple(problems))
+    return themes, tuple(problems)
 
 
 def read_theme(file: Path) -> Theme:
@@ -71,60 +61,37 @@ def read_theme(file: Path) -> Theme:
         data = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
         raise ThemeError(f"The theme {file} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise ThemeError(f"The theme {file} is not UTF-8 text.") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise ThemeError(f"The theme {file} is not valid TOML: {error}.") from error
-    _check_keys(file, data)
-    colors: Mapping[str, str] = data["colors"]
+    if problem := next(_find_problems(data), ""):
+        raise ThemeError(f"The theme {file} {problem}.")
+    colors = data["colors"]
     variables = {**derive_variables(colors), **data.get("variables", {})}
-    return Theme(
-        name=data["name"],
-        dark=data["dark"],
-        primary=colors["primary"],
-        secondary=colors["secondary"],
-        accent=colors["accent"],
-        foreground=colors["foreground"],
-        background=colors["background"],
-        surface=colors["surface"],
-        panel=colors["panel"],
-        success=colors["success"],
-        warning=colors["warning"],
-        error=colors["error"],
-        variables=variables,
-    )
+    return Theme(name=data["name"], dark=data["dark"], variables=variables, **colors)
 
 
-def _check_keys(file: Path, data: Mapping[str, object]) -> None:
+def _find_problems(data: Mapping[str, object]) -> Iterator[str]:
     for key in data:
         if key not in ("name", "dark", "colors", "variables"):
-            raise ThemeError(f'The theme {file} has an unknown key "{key}".')
-    name = data.get("name")
+            yield f'has an unknown key "{key}"'
+    name, colors, variables = data.get("name"), data.get("colors"), data.get("variables", {})
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ThemeError(f'The theme {file} needs "name", in small letters, digits, "-" and "_".')
+        yield 'needs "name", in small letters, digits, "-" and "_"'
     if not isinstance(data.get("dark"), bool):
-        raise ThemeError(f'The theme {file} needs "dark" as true or false.')
-    colors = data.get("colors")
+        yield 'needs "dark" as true or false'
     if not isinstance(colors, dict):
-        raise ThemeError(f'The theme {file} needs a table "[colors]".')
-    for key in _COLORS:
-        if key not in colors:
-            raise ThemeError(f'The theme {file} needs "colors.{key}".')
-    _check_colors(file, "colors", colors, known=_COLORS)
-    variables = data.get("variables", {})
+        yield 'needs a table "[colors]"'
+        return
+    yield from (f'needs "colors.{key}"' for key in _COLORS if key not in colors)
+    yield from (f'has an unknown key "colors.{key}"' for key in colors if key not in _COLORS)
     if not isinstance(variables, dict):
-        raise ThemeError(f'The theme {file} has no table at "[variables]".')
-    _check_colors(file, "variables", variables)
-
-
-def _check_colors(
-    file: Path, table: str, colors: Mapping[str, object], *, known: tuple[str, ...] | None = None
-) -> None:
-    for key, color in colors.items():
-        if not _NAME.fullmatch(key) or (known is not None and key not in known):
-            raise ThemeError(f'The theme {file} has an unknown key "{table}.{key}".')
-        if not isinstance(color, str) or not _HEX.fullmatch(color):
-            raise ThemeError(f'The theme {file} has no colour like "#a1b2c3" at "{table}.{key}".')
+        yield 'has no table at "[variables]"'
+        return
+    yield from (f'has an unknown key "variables.{key}"' for key in variables if not _NAME.fullmatch(key))
+    for table, colours in (("colors", colors), ("variables", variables)):
+        for key, colour in colours.items():
+            if not isinstance(colour, str) or not _HEX.fullmatch(colour):
+                yield f'has no colour like "#a1b2c3" at "{table}.{key}"'
 
 
 def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
@@ -172,11 +139,7 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
 def derive_defaults(theme: Theme) -> dict[str, str]:
     """Return our own variables for a theme that comes with Textual."""
     colors = theme.to_color_system().generate()
-    return {
-        "muted": colors["text-muted"],
-        "faint": colors["border-blurred"],
-        "glow": colors["boost"],
-    }
+    return {"muted": colors["text-muted"], "faint": colors["border-blurred"], "glow": colors["boost"]}
 
 
 def contrast(one: Color, other: Color) -> float:

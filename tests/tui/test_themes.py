@@ -72,9 +72,8 @@ def test_a_broken_theme_is_told_with_file_and_key(tmp_path: Path, before: str, a
 
 def test_a_persons_theme_replaces_a_bundled_one_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(GOOD.replace("plum", DEFAULT_THEME), "utf-8")
-    loaded = load_themes([find_resource_dir("themes"), tmp_path])
-    (theme,) = (theme for theme in loaded.themes if theme.name == DEFAULT_THEME)
-    assert theme.primary == "#c0a0f0"
+    themes, _ = load_themes([find_resource_dir("themes"), tmp_path])
+    assert themes[DEFAULT_THEME].primary == "#c0a0f0"
 
 
 async def test_a_broken_theme_does_not_stop_the_app(tmp_path: Path) -> None:

@@ -445,7 +445,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _note_place(self, event: PlaceChanged) -> None:
         self.reading.note_place(event.section_id)
 
-    def action_step_section(self, direction: int) -> None:
+    def action_go_on(self, direction: int) -> None:
         """Read the next section (1) or the one before (-1)."""
         self.reading.step(direction)
 
