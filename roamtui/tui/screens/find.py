@@ -20,7 +20,7 @@ from roamtui.tui.commands import Kind, open_section
 from roamtui.tui.finder import LIMIT, Finder, Found, FoundSection, Group, find_matched_places, list_kinds
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.overlays import SIGN_WIDTH, ListOverlay, MarkedList
+from roamtui.tui.screens.overlays import ListOverlay, MarkedList
 from roamtui.tui.screens.reading import find_sentence
 from roamtui.tui.status_line import ScreenHints
 from roamtui.tui.text_search import TextMatches, TextPlace, find_marks
@@ -83,11 +83,10 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         self.found = before
         """What is listed."""
         self._kind = kind
-        self._lines: list[_Chosen | None] = []
         self._opened_ids: set[str] = set()
         self._is_sent = False
         self._field = Input(before.query, placeholder="a title, words or a question", select_on_focus=False)
-        self._list = MarkedList()
+        self._list = MarkedList[_Chosen]()
         self._preview = Reader(is_excerpt=True)
         self._preview.can_focus = False
         self._timer: Timer | None = None
@@ -132,22 +131,18 @@ class FindScreen(ListOverlay["_Chosen | None"]):
 
     def _show(self) -> None:
         """List what was found; what a person went to stays chosen."""
-        chosen = self._selected if self._list.has_focus else None
-        lines: list[_Chosen | None] = []
-        headings: list[int] = []
-        contents: list[Content] = []
+        chosen = self._list.chosen if self._list.has_focus else None
+        lines: list[tuple[_Chosen | None, Content]] = []
         for group in self.found.groups:
-            if self._kind not in (Kind.ALL, group.kind):
-                continue
-            headings.append(len(contents))
-            sections = group.sections[: _LISTED[group.kind] if self._kind is Kind.ALL else LIMIT]
-            contents += [self._draw_heading(group, len(sections)), *(self._draw(group, one) for one in sections)]
-            lines += [None, *((group, one) for one in sections)]
-        if lines != self._lines or not lines:
-            self._lines = lines
-            places = [place for place, line in enumerate(lines) if line is not None]
-            same = [place for place in places if chosen is not None and _is_same(lines[place], chosen)]
-            self._list.show_lines(contents, headings=headings, chosen=next(iter((*same, *places)), None))
+            if self._kind in (Kind.ALL, group.kind):
+                sections = group.sections[: _LISTED[group.kind] if self._kind is Kind.ALL else LIMIT]
+                lines.append((None, _draw_heading(group, len(sections))))
+                lines += [((group, one), self._draw(group, one)) for one in sections]
+        items = [item for item, _ in lines]
+        if items != self._list.items or not items:
+            places = [place for place, item in enumerate(items) if item is not None]
+            same = [place for place in places if _name(items[place]) == _name(chosen)]
+            self._list.show_lines(lines, next(iter((*same, *places)), None))
             self._wait_for_rest()
         self._show_kinds()
 
@@ -158,21 +153,13 @@ class FindScreen(ListOverlay["_Chosen | None"]):
             name = f" {kind} {count:,} " if count else f" {kind} "
             tabs.append(Content.styled(name, "bold $accent reverse" if kind is self._kind else "$foreground"))
         told = problem or ("searching…" if not self.found.is_whole else "")
-        if not told and self.found.query.strip() and not any(self._lines):
+        if not told and self.found.query.strip() and not self._list.items:
             told = "nothing found"
         line = Content.assemble(Content(" ").join(tabs), (f"  {told}", "$muted"))
         self.query_one("#find-kinds", Static).update(line, layout=False)
 
-    def _draw_heading(self, group: Group, count: int) -> Content:
-        more = ""
-        if count < len(group.sections):
-            more = " · tab lists more"
-        elif count == LIMIT < group.count:
-            more = f" · the first {count}"
-        return Content.assemble((group.kind.value, "bold $primary"), (f" · {group.told}{more}", "$muted"))
-
     def _draw(self, group: Group, found: FoundSection) -> Content:
-        width = max(20, self._list.scrollable_content_region.width - SIGN_WIDTH)
+        width = self._list.room
         title = Content.styled(found.title, "bold")
         is_title = group.kind is Kind.TITLES
         ranges = find_marks(found.title, group.words)
@@ -192,11 +179,6 @@ class FindScreen(ListOverlay["_Chosen | None"]):
             excerpt = Content("…") + excerpt[start:]
         return Content("\n").join([head, Content("  ") + excerpt.truncate(width - 2, ellipsis=True)])
 
-    @property
-    def _selected(self) -> _Chosen | None:
-        line = self._list.highlighted
-        return self._lines[line] if line is not None and line < len(self._lines) else None
-
     @on(OptionList.OptionHighlighted)
     def _wait_for_rest(self) -> None:
         if self._timer is not None:
@@ -205,7 +187,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
 
     def _show_section(self) -> None:
         """Show the chosen section beside the list, or below it."""
-        selected, library = self._selected, self.found.library
+        selected, library = self._list.chosen, self.found.library
         self._preview.set_class(selected is None, "-empty")
         if selected is not None and library is not None and self._preview.display:
             group, found = selected
@@ -223,9 +205,9 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         self.call_after_refresh(self._draw_again)
 
     def _draw_again(self) -> None:
-        for place, line in enumerate(self._lines):
-            if line is not None:
-                self._list.change_line(place, self._draw(*line))
+        for place, item in enumerate(self._list.items):
+            if item is not None:
+                self._list.change_line(place, self._draw(*item))
 
     def on_key(self, event: events.Key) -> None:
         """Type on into the field, from the list too."""
@@ -243,7 +225,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
     @on(Input.Submitted)
     def action_read(self) -> None:
         """Read the section; where it is still looked for, once it is found."""
-        selected = self._selected
+        selected = self._list.chosen
         if not self._is_answered:
             self._is_sent = True
         elif selected is not None:
@@ -251,7 +233,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
 
     def action_open(self) -> None:
         """Open the section for the conversation."""
-        selected = self._selected
+        selected = self._list.chosen
         if selected is not None:
             self._opened_ids.add(selected[1].section_id)
             self._open_hit(selected[1].section_id)
@@ -264,8 +246,8 @@ class FindScreen(ListOverlay["_Chosen | None"]):
 
     def action_previous_hit(self) -> None:
         """Select the previous one; above the first stands the field."""
-        first = next((place for place, line in enumerate(self._lines) if line is not None), None)
-        if self._list.highlighted == first:
+        items = self._list.items
+        if self._list.highlighted == next((place for place, item in enumerate(items) if item is not None), None):
             self.set_focus(self._field)
         else:
             self.action_move(-1)
@@ -282,14 +264,23 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         self._preview.page(pages)
 
 
+def _draw_heading(group: Group, count: int) -> Content:
+    more = ""
+    if count < len(group.sections):
+        more = " · tab lists more"
+    elif count == LIMIT < group.count:
+        more = f" · the first {count}"
+    return Content.assemble((group.kind.value, "bold $primary"), (f" · {group.told}{more}", "$muted"))
+
+
 def _mark(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
     for start, end in ranges:
         content = content.stylize(_MARK, start, end)
     return content
 
 
-def _is_same(line: _Chosen | None, chosen: _Chosen) -> bool:
-    return line is not None and line[0].kind is chosen[0].kind and line[1].section_id == chosen[1].section_id
+def _name(chosen: _Chosen | None) -> tuple[Kind, str] | None:
+    return None if chosen is None else (chosen[0].kind, chosen[1].section_id)
 
 
 class Finding:

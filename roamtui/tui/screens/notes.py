@@ -28,7 +28,7 @@ from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.chat.exchange_view import show_words
 from roamtui.tui.node_names import STEP, name_whole
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.overlays import SIGN_WIDTH, KeptScreen, MarkedList, PromptScreen
+from roamtui.tui.screens.overlays import KeptScreen, MarkedList, PromptScreen
 from roamtui.tui.screens.reading import find_span
 from roamtui.tui.status_line import ScreenHints
 
@@ -50,12 +50,13 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
         self._notes = notes
         self._placed = placed
         self._library = library
+        self._list = MarkedList[PlacedNote]()
 
     @override
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(classes="head")
-            yield MarkedList()
+            yield self._list
             yield Static(self._notes.damage, classes="said", markup=False)
             yield ScreenHints(self._keys, Scope.NOTES)
 
@@ -68,17 +69,12 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
     def _visible(self) -> list[PlacedNote]:
         return [one for one in self._placed if one.note.id not in self._deleted_ids]
 
-    @property
-    def _selected(self) -> PlacedNote | None:
-        line = self.query_one(MarkedList).highlighted
-        return None if line is None else self._visible[line]
-
     @override
     def _show(self, chosen_id: str | None = None) -> None:
-        visible, listed = self._visible, self.query_one(MarkedList)
+        visible = self._visible
         ids = [one.note.id for one in visible]
-        place = ids.index(chosen_id) if chosen_id in ids else min(listed.highlighted or 0, len(ids) - 1)
-        listed.show_lines(list(map(self._draw, visible)), chosen=place if visible else None)
+        place = ids.index(chosen_id) if chosen_id in ids else min(self._list.highlighted or 0, len(ids) - 1)
+        self._list.show_lines([(one, self._draw(one)) for one in visible], place if ids else None)
         self._show_title("Notes", f"this document · {len(ids):,}" if ids else "this document · none")
 
     @override
@@ -91,7 +87,7 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
 
     def _draw(self, placed: PlacedNote) -> Content:
         """Return a note in lines: where it stands, the words that were kept, the person's own, and what changed."""
-        width = max(20, self.query_one(MarkedList).scrollable_content_region.width - SIGN_WIDTH)
+        width = self._list.room
         names = STEP.join(name_path(placed.citation, self._library.title)) or "(untitled)"
         place = describe_place(placed.citation, "").rpartition(" · ")[2]
         lines = [Content.assemble((names, "bold"), (f" · {place}", "$muted")).truncate(width, ellipsis=True)]
@@ -112,7 +108,7 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
     @on(OptionList.OptionSelected)
     def action_go(self) -> None:
         """Read the place."""
-        placed = self._selected
+        placed = self._list.chosen
         if placed is not None and find_target(placed, self._library) is None:
             self._say(placed.news[:1].upper() + placed.news[1:] + ".")
         elif placed is not None:
@@ -125,8 +121,8 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
 
     def action_edit(self) -> None:
         """Change the person's own words."""
-        if self._selected is not None:
-            self.run_worker(self._edit(self._selected), exclusive=True, exit_on_error=False)
+        if self._list.chosen is not None:
+            self.run_worker(self._edit(self._list.chosen), exclusive=True, exit_on_error=False)
 
     async def _edit(self, placed: PlacedNote) -> None:
         words = await ask_for_words(self.app, placed.note.words, placed.note.citation.quote or "")
@@ -138,8 +134,8 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
 
     def action_delete(self) -> None:
         """Delete the note when the list is left."""
-        if self._selected is not None:
-            self._hide(self._selected.note.id, "")
+        if self._list.chosen is not None:
+            self._hide(self._list.chosen.note.id, "")
 
     def action_export(self) -> None:
         """Write all notes into a file."""

@@ -33,7 +33,7 @@ from roamtui.tui.actions import SHARED, Keys, Scope, bind
 from roamtui.tui.app import describe_failure
 from roamtui.tui.commands import DocumentWanted
 from roamtui.tui.context import FirstContext, Opening
-from roamtui.tui.screens.overlays import SIGN_WIDTH, ConfirmScreen, MarkedList, Overlay
+from roamtui.tui.screens.overlays import ConfirmScreen, MarkedList, Overlay
 from roamtui.tui.status_line import draw_hint
 
 if TYPE_CHECKING:  # the screen stands before they are needed
@@ -45,6 +45,8 @@ _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _NAME_WIDTH = 34
 _NAME_WIDTH_MAX = 48
 _TWO_COLUMNS_MIN = 60
+_EDGES_WIDTH = 4
+"""Cells for the sign of the chosen line, and the scroll bar."""
 _WHAT = "Name a document; then ask it. A model opens the sections it needs, and proves its answer with quotes."
 _HINT = "Type a path or https://…, or words to filter the list."
 _FOOT = ("start.open", "start.complete", "start.leave", *SHARED)
@@ -149,8 +151,9 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         self._offers = open_now[:-1]
         self._open_now = frozenset(offer.source for offer in open_now)
         self.set_class(not open_now, "-alone")
-        self._lines: list[StartOffer | None] = []
-        self._name_width = _NAME_WIDTH
+        self._list = MarkedList[StartOffer]()
+        self._field = Input(placeholder="path or address", select_on_focus=False)
+        self._log = Log(auto_scroll=False)
         self._work: _Work | None = None
         self._frame = 0
 
@@ -163,23 +166,25 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
             else:
                 yield Static(Content.styled("Open a document", "bold $primary"))
             with Vertical(id="open-box"):
-                yield Input(placeholder="path or address", select_on_focus=False)
+                yield self._field
             yield Static(id="open-said")
-            yield MarkedList()
-            yield Log(auto_scroll=False)
-            yield Static(self._draw_foot(), id="open-foot")
+            yield self._list
+            yield self._log
+            labels = {action.id: action.label.lower() for action in self._keys.actions}
+            hints = [draw_hint(self._keys.show_first(action_id), labels[action_id]) for action_id in _FOOT]
+            yield Static(Content("  ").join(hints), id="open-foot")
 
     def on_mount(self) -> None:
         """List what can be opened."""
-        self.query_one(MarkedList).can_focus = False  # typing filters, wherever a person clicked
+        self._list.can_focus = False  # typing filters, wherever a person clicked
         self._say(self._problem, is_problem=True)
         self.set_interval(_TICK_SECONDS, self._turn)
-        self.run_worker(self._list(), group="listing", exit_on_error=False)
+        self.run_worker(self._load_offers(), group="listing", exit_on_error=False)
         if self._begin_with is not None:
             self.add_class("-named")
             self._begin(self._begin_with.source, self._begin_with.conversation_id)
 
-    async def _list(self) -> None:
+    async def _load_offers(self) -> None:
         offers, problem = await asyncio.to_thread(self._opening.list_offers)
         self._offers += offers
         if problem:
@@ -189,51 +194,38 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
     @property
     def offers(self) -> tuple[StartOffer, ...]:
         """What is listed, from top to bottom."""
-        return tuple(offer for offer in self._lines if offer is not None)
+        return tuple(offer for offer in self._list.items if offer is not None)
 
     @property
     def _typed(self) -> str:
-        return self.query_one(Input).value.strip()
+        return self._field.value.strip()
 
     def _show(self) -> None:
         """List what the typed words leave, under the headings of its groups, the first offer chosen."""
-        self._lines = []
-        drawn: list[Content] = []
+        lines: list[tuple[StartOffer | None, Content]] = []
         fitting = [*filter_offers(self._offers, self._typed), *list_files(self._typed)]
         longest = max((Content(offer.name).cell_length for offer in fitting), default=0)
-        self._name_width = max(_NAME_WIDTH, min(longest + 2, _NAME_WIDTH_MAX))
-        groups = list(OfferGroup)
-        group: OfferGroup | None = None
-        for offer in sorted(fitting, key=lambda offer: groups.index(offer.group)):
-            if offer.group is not group:
-                group = offer.group
-                self._lines.append(None)
-                drawn.append(Content(("\n" if drawn else "") + group.value))
-            self._lines.append(offer)
-            drawn.append(self._draw(offer))
-        headings = [place for place, offer in enumerate(self._lines) if offer is None]
-        chosen = 1 if drawn and not _is_named(self._typed) else None
-        self.query_one(MarkedList).show_lines(drawn, headings=headings, chosen=chosen)
-        if self._typed and not drawn and self._work is None:
-            self._say(self._explain_no_match())
+        name_width = max(_NAME_WIDTH, min(longest + 2, _NAME_WIDTH_MAX))
+        for group in OfferGroup:
+            offers = [offer for offer in fitting if offer.group is group]
+            if offers:
+                lines.append((None, Content(("\n" if lines else "") + group.value)))
+                lines += [(offer, self._draw(offer, name_width)) for offer in offers]
+        self._list.show_lines(lines, 1 if lines and not _is_named(self._typed) else None)
+        if self._typed and not lines and self._work is None:
+            address = self._opening.suggest_address(self._typed)
+            told = (
+                f"no match; enter fetches {plain_line(address)}" if address else "no match: nothing here is called so"
+            )
+            self._say("enter opens it" if _is_named(self._typed) else told)
 
-    def _explain_no_match(self) -> str:
-        if _is_named(self._typed):
-            return "enter opens it"
-        address = self._opening.suggest_address(self._typed)
-        return f"no match; enter fetches {plain_line(address)}" if address else "no match: nothing here is called so"
-
-    def _draw(self, offer: StartOffer) -> Content:
-        width = max(20, self.query_one(MarkedList).size.width - SIGN_WIDTH - 2)
+    def _draw(self, offer: StartOffer, name_width: int) -> Content:
+        width = max(20, self._list.size.width - _EDGES_WIDTH)
         if width < _TWO_COLUMNS_MIN:
             return Content(offer.name).truncate(width, ellipsis=True)
-        name = Content(offer.name).truncate(min(self._name_width - 2, width), ellipsis=True)
-        gap = self._name_width - name.cell_length
+        name = Content(offer.name).truncate(min(name_width - 2, width), ellipsis=True)
+        gap = name_width - name.cell_length
         return (name + " " * gap + Content.styled(offer.note, "$muted")).truncate(width, ellipsis=True)
-
-    def _draw_foot(self) -> Content:
-        labels = {action.id: action.label.lower() for action in self._keys.actions}
-        return Content("  ").join(draw_hint(self._keys.show_first(action_id), labels[action_id]) for action_id in _FOOT)
 
     def _say(self, words: str, *, is_problem: bool = False) -> None:
         said = self.query_one("#open-said", Static)
@@ -241,8 +233,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         said.update(Content(words or _HINT))
 
     @on(Input.Changed)
-    def _filter(self, event: Input.Changed) -> None:
-        event.stop()
+    def _filter(self) -> None:
         if self._work is None:
             self._say("")
         self._show()
@@ -252,36 +243,25 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         self.call_after_refresh(self._show)
 
     @on(OptionList.OptionSelected)
-    def _open_clicked(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        self._open_line(event.option_index)
-
     @on(Input.Submitted)
     def action_open(self) -> None:
         """Open what is chosen, or else what is typed."""
-        line = self.query_one(MarkedList).highlighted
-        if self._work is None and line is not None:
-            self._open_line(line)
+        chosen = self._list.chosen
+        if self._work is None and chosen is not None:
+            self._begin(expand(chosen.source), chosen.conversation_id)
         elif self._work is None and self._typed:
             self._open_name(self._typed)
 
     def action_complete(self) -> None:
         """Put into the box what the files that are listed have in common, or else the chosen one."""
-        line = self.query_one(MarkedList).highlighted
         files = [offer for offer in self.offers if offer.group is OfferGroup.FILE]
-        chosen = self._lines[line] if line is not None else next(iter(files), None)
+        chosen = self._list.chosen or next(iter(files), None)
         value = complete(self._typed, files) or (chosen.source if chosen is not None else "")
         if value and value != self._typed:
-            field = self.query_one(Input)
-            field.value = value
-            field.cursor_position = len(value)
+            self._field.value = value
+            self._field.cursor_position = len(value)
         elif self._work is None:
             self._say("no match: there is nothing to complete")
-
-    def _open_line(self, line: int) -> None:
-        offer = self._lines[line] if line < len(self._lines) else None
-        if offer is not None and self._work is None:
-            self._begin(expand(offer.source), offer.conversation_id)
 
     def _open_name(self, typed: str) -> None:
         address = None if _is_named(typed) else self._opening.suggest_address(typed)
@@ -334,13 +314,13 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         text = "".join(work.texts.popleft() for _ in range(len(work.texts)))
         if text:
             self.add_class("-reading")
-            self.query_one(Log).write(text)
+            self._log.write(text)
 
     def _end_work(self, problem: str = "") -> None:
         """Offer again what can be opened, and say why where the person did not end it."""
         self._work = None
         self.remove_class("-reading", "-named")
-        self.query_one(Log).clear()
+        self._log.clear()
         self._say(problem, is_problem=True)
 
     @on(Worker.StateChanged)
@@ -350,11 +330,10 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
 
     def action_step(self, direction: int) -> None:
         """Select the next (1) or previous (-1) one; of pages that are shown already, read on or back."""
-        log, offers = self.query_one(Log), self.query_one(MarkedList)
         if self.has_class("-reading"):
-            (log.scroll_page_down if direction > 0 else log.scroll_page_up)()
+            (self._log.scroll_page_down if direction > 0 else self._log.scroll_page_up)()
         else:
-            (offers.action_cursor_down if direction > 0 else offers.action_cursor_up)()
+            (self._list.action_cursor_down if direction > 0 else self._list.action_cursor_up)()
 
     @override
     def action_leave(self) -> None:
@@ -366,7 +345,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
             else:
                 self._end_work()
         elif self._typed:
-            self.query_one(Input).value = ""
+            self._field.value = ""
         else:
             self.dismiss(None)
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -80,14 +80,15 @@ class Overlay(ModalScreen[ScreenResultType]):
         self.dismiss(None)
 
 
+Item = TypeVar("Item")
 _SIGN = Content.styled("› ", "bold $secondary")
 _GAP = Content("  ")
-SIGN_WIDTH = 2
+_SIGN_WIDTH = 2
 """Cells that the sign takes from each line."""
 
 
-class MarkedList(OptionList):
-    """Lists content; what cannot be chosen is a heading."""
+class MarkedList(OptionList, Generic[Item]):
+    """Lists items, a sign before the chosen one, so that it is seen without colour and focus; none is a heading."""
 
     DEFAULT_CSS = """
     MarkedList {
@@ -102,46 +103,50 @@ class MarkedList(OptionList):
 
     def __init__(self) -> None:
         super().__init__()
+        self.items: list[Item | None] = []
+        """What is listed, None for a heading."""
         self._contents: list[Content] = []
         self._signed: int | None = None
 
-    def show_lines(self, lines: Sequence[Content], *, headings: Sequence[int] = (), chosen: int | None) -> None:
-        """List `lines` in place of what there was, one of them chosen.
+    @property
+    def chosen(self) -> Item | None:
+        """The item that is chosen."""
+        return self.items[self.highlighted] if self.highlighted is not None else None
 
-        Args:
-            lines: Each may have several lines of its own.
-            headings: Places of those that cannot be chosen.
-            chosen: Place of the one that is, None for none.
-        """
-        self._contents = list(lines)
+    @property
+    def room(self) -> int:
+        """How many cells a line may have."""
+        return max(20, self.scrollable_content_region.width - _SIGN_WIDTH)
+
+    def show_lines(self, lines: Sequence[tuple[Item | None, Content]], chosen: int | None) -> None:
+        """List items in place of what there was, the one at a place chosen; each may have several lines."""
+        self.items = [item for item, _ in lines]
+        self._contents = [content for _, content in lines]
         self._signed = chosen  # at once: a line that changes has all of them measured again
         self.clear_options()
-        skipped = frozenset(headings)
-        signs = [_SIGN if place == chosen else _GAP for place in range(len(lines))]
-        drawn = [line if place in skipped else _lead(line, signs[place]) for place, line in enumerate(lines)]
-        self.add_options([Option(line, disabled=place in skipped) for place, line in enumerate(drawn)])
+        self.add_options([Option(self._draw(place), disabled=item is None) for place, item in enumerate(self.items)])
         self.highlighted = chosen
 
     def change_line(self, place: int, line: Content) -> None:
         """Show another content on a line."""
         self._contents[place] = line
-        self.replace_option_prompt_at_index(place, _lead(line, _SIGN if place == self._signed else _GAP))
+        self.replace_option_prompt_at_index(place, self._draw(place))
 
     @on(OptionList.OptionHighlighted)
     def _follow(self, event: OptionList.OptionHighlighted) -> None:
         if self.highlighted == event.option_index:
-            self._sign(event.option_index)
+            before, self._signed = self._signed, event.option_index
+            for place in {before, event.option_index} - {None}:
+                if place is not None and place < len(self._contents):
+                    self.change_line(place, self._contents[place])
 
-    def _sign(self, place: int | None) -> None:
-        before, self._signed = self._signed, place
-        for changed in {before, place} - {None}:
-            if changed is not None and changed < len(self._contents):
-                self.change_line(changed, self._contents[changed])
-
-
-def _lead(line: Content, sign: Content) -> Content:
-    first, *rest = line.split("\n", allow_blank=True) or [line]
-    return Content("\n").join([sign + first, *(_GAP + further for further in rest)])
+    def _draw(self, place: int) -> Content:
+        line = self._contents[place]
+        if self.items[place] is None:
+            return line
+        first, *rest = line.split("\n", allow_blank=True) or [line]
+        sign = _SIGN if place == self._signed else _GAP
+        return Content("\n").join([sign + first, *(_GAP + further for further in rest)])
 
 
 class ListOverlay(Overlay[ScreenResultType]):
@@ -152,10 +157,7 @@ class ListOverlay(Overlay[ScreenResultType]):
     def action_move(self, lines: int) -> None:
         """Go up or down."""
         options = self.query_one(OptionList)
-        if lines > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
+        (options.action_cursor_down if lines > 0 else options.action_cursor_up)()
 
 
 class ConfirmScreen(Overlay[bool]):
