@@ -42,6 +42,19 @@ _WORDS_WIDTH_MIN = 30
 """Where less is left for what a key does, its name for rebinding is left out."""
 
 
+class Legend(ContentView):
+    """Lists what the signs of outline and answers mean, a line or more for each."""
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        lines: list[Content] = []
+        for title, marks in (("Signs of the outline", _MARKS), ("Signs under an answer", _ANSWER_MARKS)):
+            lines += [Content(), Content.styled(title, "bold $primary")]
+            for sign, style, meaning in marks:
+                lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
+        return Content("\n").join(lines[1:])
+
+
 class KeyList(ContentView):
     """Lists actions with their keys, and what the signs of outline and answers mean."""
 
@@ -65,7 +78,7 @@ class KeyList(ContentView):
                 lines += self._lay_out_action(action, width)
             lines.append(Content())
             if scope is Scope.TREE and not self._words:
-                lines += [*lay_out_marks(width), Content()]
+                lines += [Legend().lay_out(width), Content()]
         return Content("\n").join(lines[:-1] or [Content("no match: no key is told of in these words")])
 
     def filter(self, pattern: str) -> None:
@@ -89,16 +102,6 @@ class KeyList(ContentView):
         return [lines[0] + gap + Content.styled(action.id, "$muted"), *lines[1:]]
 
 
-def lay_out_marks(width: int) -> list[Content]:
-    """Return what the signs of outline and answers mean, a line or more for each."""
-    lines: list[Content] = []
-    for title, marks in (("Signs of the outline", _MARKS), ("Signs under an answer", _ANSWER_MARKS)):
-        lines += [Content(), Content.styled(title, "bold $primary")]
-        for sign, style, meaning in marks:
-            lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
-    return lines[1:]
-
-
 def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
     """Return keys and words side by side, below one another where there are many keys."""
     indent = " " * _KEYS_WIDTH_NARROW
@@ -106,14 +109,6 @@ def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
         return [keys, *wrap(words, width, lead=indent, follow=indent)]
     lead = keys.pad_right(_KEYS_WIDTH_NARROW - keys.cell_length)
     return wrap(words, width, lead=lead, follow=indent)
-
-
-class Legend(ContentView):
-    """Lists what the signs of outline and answers mean."""
-
-    @override
-    def lay_out(self, width: int) -> Content:
-        return Content("\n").join(lay_out_marks(width))
 
 
 class MarksScreen(Overlay[None]):
@@ -202,12 +197,16 @@ class HelpScreen(Overlay[None]):
             self.dismiss(None)
 
     def action_close(self) -> None:
-        """Leave."""
+        """Leave, whatever is filtered."""
         self.dismiss(None)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by lines."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by pages."""
+        self.action_scroll(pages * max(1, self.query_one(VerticalScroll).size.height - 1))
 
     def action_top(self) -> None:
         """Go to the first key."""
@@ -216,8 +215,3 @@ class HelpScreen(Overlay[None]):
     def action_bottom(self) -> None:
         """Go to the last key."""
         self.query_one(VerticalScroll).scroll_end(animate=False)
-
-    def action_page(self, pages: int) -> None:
-        """Scroll by pages."""
-        view = self.query_one(VerticalScroll)
-        view.scroll_relative(y=pages * max(1, view.size.height - 1), animate=False)

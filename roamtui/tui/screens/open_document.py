@@ -307,14 +307,10 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
             self._frame = (self._frame + 1) % len(_FRAMES)
             far = f" {self._work.done:,} of {self._work.count:,}" if self._work.count else ""
             self._say(f"{_FRAMES[self._frame]} opening {self._work.name} …{far}, esc stops")
-            self._show_pages(self._work)
-
-    def _show_pages(self, work: _Work) -> None:
-        """Let the person read what was read of a file so far, in place of what else can be opened."""
-        text = "".join(work.texts.popleft() for _ in range(len(work.texts)))
-        if text:
-            self.add_class("-reading")
-            self._log.write(text)
+            text = "".join(self._work.texts.popleft() for _ in range(len(self._work.texts)))
+            if text:  # let the person read what was read of a file so far, in place of what else can be opened
+                self.add_class("-reading")
+                self._log.write(text)
 
     def _end_work(self, problem: str = "") -> None:
         """Offer again what can be opened, and say why where the person did not end it."""
@@ -361,6 +357,10 @@ _FILES_SHOWN = 6
 """Of the current folder, where no path is typed."""
 _ENTRIES_MAX = 5_000
 """Names of one folder that are looked at."""
+_EXAMPLES = (
+    ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
+    ("llms.txt", "A small site", "an llms.txt with its pages beside it"),
+)
 _SITES_FILE = Path(__file__).with_name("sites.toml")
 
 
@@ -441,24 +441,37 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
     from roamtui.conversation.loading import is_gone  # noqa: PLC0415 - the screen stands before it is needed
 
     known = [summary for summary in summaries if not (summary.source.startswith("-") or is_gone(summary.source))]
+    offers: list[StartOffer] = []
+    for summary in known[:_CONVERSATIONS_SHOWN]:
+        count = "1 question" if summary.questions == 1 else f"{summary.questions:,} questions"
+        offers.append(
+            StartOffer(
+                group=OfferGroup.CONVERSATION,
+                name=plain_line(summary.title) or "(no question yet)",
+                note=f"{count} · {plain_line(shorten_path(summary.source))}",
+                source=summary.source,
+                conversation_id=summary.id,
+            )
+        )
+    for source in list(dict.fromkeys(summary.source for summary in known))[:_SOURCES_SHOWN]:
+        is_address = "://" in source
+        name = source.partition("://")[2].rstrip("/") if is_address else Path(source).name
+        note = "" if is_address else plain_line(shorten_path(str(Path(source).parent)))
+        offers.append(StartOffer(group=OfferGroup.SOURCE, name=plain_line(name), note=note, source=source))
+    for file, name, note in _EXAMPLES:
+        path = find_resource_dir("examples") / file
+        if path.is_file():
+            offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(path)))
     problem = ""
-    own: tuple[StartOffer, ...] = ()
     if own_sites.is_file():
         try:
-            own = tuple(read_sites(own_sites))
+            offers += list(_read_sites(own_sites))
         except (OSError, ValueError, KeyError, TypeError) as error:
             problem = f"{own_sites} cannot be read: {plain_line(str(error))}."
-    offers = (*_list_conversations(known), *_list_sources(known), *_list_examples(), *own, *read_sites(_SITES_FILE))
-    return offers, problem
+    return (*offers, *_read_sites(_SITES_FILE)), problem
 
 
-def read_sites(path: Path) -> Iterator[StartOffer]:
-    """Yield the sites of a list.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: It is no TOML, or no such list; likewise `KeyError` and `TypeError`.
-    """
+def _read_sites(path: Path) -> Iterator[StartOffer]:
     for site in tomllib.loads(path.read_text("utf-8"))["sites"]:
         url = str(site["url"])
         about = plain_line(str(site.get("about", "")))
@@ -469,34 +482,3 @@ def read_sites(path: Path) -> Iterator[StartOffer]:
             note=f"{about} · {host}" if about else host,
             source=url,
         )
-
-
-def _list_conversations(summaries: Sequence[ConversationSummary]) -> Iterator[StartOffer]:
-    for summary in summaries[:_CONVERSATIONS_SHOWN]:
-        count = "1 question" if summary.questions == 1 else f"{summary.questions:,} questions"
-        yield StartOffer(
-            group=OfferGroup.CONVERSATION,
-            name=plain_line(summary.title) or "(no question yet)",
-            note=f"{count} · {plain_line(shorten_path(summary.source))}",
-            source=summary.source,
-            conversation_id=summary.id,
-        )
-
-
-def _list_sources(summaries: Sequence[ConversationSummary]) -> Iterator[StartOffer]:
-    sources = list(dict.fromkeys(summary.source for summary in summaries))
-    for source in sources[:_SOURCES_SHOWN]:
-        is_address = "://" in source
-        name = source.partition("://")[2].rstrip("/") if is_address else Path(source).name
-        note = "" if is_address else plain_line(shorten_path(str(Path(source).parent)))
-        yield StartOffer(group=OfferGroup.SOURCE, name=plain_line(name), note=note, source=source)
-
-
-def _list_examples() -> Iterator[StartOffer]:
-    folder = find_resource_dir("examples")
-    for file, name, note in (
-        ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
-        ("llms.txt", "A small site", "an llms.txt with its pages beside it"),
-    ):
-        if (folder / file).is_file():
-            yield StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(folder / file))
