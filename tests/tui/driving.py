@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
+from textual.app import App
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
@@ -49,6 +51,7 @@ Feed the starter with 200 g of rye at six and at noon. See [Steam](#steam) and [
 Nothing here may act.
 """
 
+AnyApp = TypeVar("AnyApp", bound=App[None])
 _QUICK_ROUNDS = 50
 _SLOW_ROUND_SECONDS = 0.02
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
@@ -88,6 +91,27 @@ def app_of(pilot: Pilot[None]) -> RoamApp:
 def expand(*section_ids: str) -> ScriptedReply:
     """Return a reply that opens sections."""
     return ScriptedReply(calls=(("expand_sections", {"section_ids": list(section_ids)}),))
+
+
+@asynccontextmanager
+async def running(app: AnyApp, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[AnyApp, Pilot[None]]]:
+    """Run an app in a terminal of a size."""
+    async with app.run_test(size=size) as pilot:
+        yield app, pilot
+
+
+def model_of(app: RoamApp) -> ScriptedModel:
+    """Return the scripted model of an app."""
+    model = app.app_context.agent.model
+    assert isinstance(model, ScriptedModel)
+    return model
+
+
+async def go_to(pilot: Pilot[None], section_id: str) -> None:
+    """Put the cursor of the outline on a section."""
+    tree = app_of(pilot).main.tree_pane
+    tree.go_to(section_id)
+    await wait_until(pilot, lambda: tree.outline.cursor_id == section_id)
 
 
 async def wait_until(pilot: Pilot[Any], is_met: Callable[[], bool], rounds_max: int = 500) -> None:

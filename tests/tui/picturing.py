@@ -20,7 +20,7 @@ from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.find import FindScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, make_context, wait_until
+from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, make_context, model_of, wait_until
 
 Scene = Callable[[Pilot[Any]], Awaitable[None]]
 
@@ -61,15 +61,13 @@ async def show_answer(pilot: Pilot[None]) -> None:
     """Show an answer with a good, a bad and no quote, after a search and a batch."""
     app = app_of(pilot)
     stone, deck, steam = (find_id(app, title) for title in ("Stone oven", "Deck oven", "Steam"))
-    model = app.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
     answer = (
         f'The **stone oven** is smaller: "It must rest for one hour after each batch" [{stone}].\n\n'
         f'- The deck oven: "The deck oven takes a hundred loaves" [{deck}].\n'
         f"- Both are lit early, and steam has its own section [{steam}].\n\n"
         "| Oven | Loaves |\n|---|---|\n| stone | 40 |\n| deck | 90 |\n"
     )
-    model.add_replies(expand(stone, deck, "0badc0de"), ScriptedReply(text=answer))
+    model_of(app).add_replies(expand(stone, deck, "0badc0de"), ScriptedReply(text=answer))
     await ask(pilot, "Which oven is larger, and must either rest?")
     assert app.main.session.state.transcript.exchanges[-1].citations
     assert app.main.session.state.open_ids == (stone, deck)
@@ -88,11 +86,9 @@ async def show_source(pilot: Pilot[None]) -> None:
 async def show_conversations(pilot: Pilot[None]) -> None:
     """Show the list of conversations, one of three just deleted."""
     app = app_of(pilot)
-    model = app.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
     questions = ("What of steam?", "How often is the starter fed when the bakery is closed?", "How many loaves?")
     for question in questions:
-        model.add_replies(ScriptedReply(text="So."), ScriptedReply(text="So."))
+        model_of(app).add_replies(ScriptedReply(text="So."), ScriptedReply(text="So."))
         await pilot.press("ctrl+n")
         await wait_until(pilot, lambda: not app.main.session.state.transcript.exchanges)
         await ask(pilot, question)
@@ -127,8 +123,7 @@ def show_approval(approval: Approval) -> Scene:
 
 async def show_failure(pilot: Pilot[None]) -> None:
     """Show a question that the model failed to answer."""
-    model = app_of(pilot).app_context.agent.model
-    assert isinstance(model, ScriptedModel)
+    model = model_of(app_of(pilot))
     reason = "openai/gpt-x refused the key in OPENAI_API_KEY. Set a valid one, or choose another model by f2."
     model.add_replies(ScriptedReply(text="The stone", error=ModelError(reason)))
     await ask(pilot, "And of the stone oven?")

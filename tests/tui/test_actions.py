@@ -13,13 +13,14 @@ from roamtui.conversation.notes import Notes
 from roamtui.conversation.store import Store
 from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope, build_keys
 from roamtui.tui.app import RoamApp
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.finder import Found
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.find import FindScreen
 from roamtui.tui.screens.help import KeyList
 from roamtui.tui.screens.notes import NotesScreen
 from roamtui.tui.screens.open_document import OpenScreen
-from tests.tui.driving import make_app, make_context
+from tests.tui.driving import make_app, make_context, running
 from tests.tui.opening import Opener
 
 
@@ -51,8 +52,7 @@ def make_saving_app(path: Path) -> RoamApp:
 
 
 async def test_every_action_is_carried_out_by_the_widget_of_its_scope(tmp_path: Path) -> None:
-    app = make_saving_app(tmp_path)
-    async with app.run_test() as pilot:
+    async with running(make_saving_app(tmp_path)) as (app, pilot):
         await pilot.press("f4")
         for action in ACTIONS:
             target, method, _ = parse(action.does)
@@ -61,8 +61,7 @@ async def test_every_action_is_carried_out_by_the_widget_of_its_scope(tmp_path: 
 
 
 async def test_every_action_is_bound_where_its_scope_is(tmp_path: Path) -> None:
-    app = make_saving_app(tmp_path)
-    async with app.run_test() as pilot:
+    async with running(make_saving_app(tmp_path)) as (app, pilot):
         await pilot.press("f4")
         for action in ACTIONS:
             bindings = find_owner(app, action.scope)._bindings.key_to_bindings
@@ -78,8 +77,7 @@ def test_no_key_has_two_meanings_in_one_place() -> None:
 
 
 async def test_help_lists_every_action() -> None:
-    app = make_app()
-    async with app.run_test(size=(140, 40)) as pilot:
+    async with running(make_app(), (140, 40)) as (app, pilot):
         await pilot.press("f1")
         text = str(app.screen.query_one(KeyList).render())
     one_line = " ".join(text.split())
@@ -95,3 +93,53 @@ async def test_the_palette_offers_every_action_that_makes_sense_from_anywhere() 
     offered = [action for action in ACTIONS if action.in_palette]
     assert sorted(command.help.split("  (")[0] for command in commands) == sorted(action.help for action in offered)
     assert len({command.title for command in commands}) == len(commands)
+
+
+def test_an_override_replaces_all_keys_of_an_action() -> None:
+    keys = build_keys({"tree.read": ("v", "f5")})
+    assert keys.show_first("tree.read") == "v"
+    assert keys.keymap == {"tree.read": "v,f5", "global.reload": "unbound"}
+
+
+def test_a_key_taken_from_another_action_is_told() -> None:
+    keys = build_keys({"tree.read": ("x",)})
+    assert keys.problems == ('"tree.read" takes "x" away from "tree.close".',)
+    assert keys.show_first("tree.close") == "–"
+
+
+def test_an_action_by_the_name_that_it_had_is_still_bound() -> None:
+    keys = build_keys({"find.change_side": ("f6",), "tree.filter": ("f7",)})
+    assert keys.problems == ()
+    assert (keys.show_first("find.next_kind"), keys.show_first("tree.filter")) == ("f6", "f7")
+
+
+async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
+    options = TuiOptions(keys={"tree.cursor_down": ("n",), "tree.fly": ("f",)})
+    async with running(make_app(options=options)) as (app, pilot):
+        await pilot.press("escape")
+        outline = app.main.tree_pane.outline
+        start = outline.cursor_id
+        await pilot.press("j")
+        assert outline.cursor_id == start
+        await pilot.press("n")
+        assert outline.cursor_id != start
+        notices = [str(notice.render()) for notice in app.screen.query("NoticeView").results()]
+        assert any("tree.fly" in notice for notice in notices)
+
+
+def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:
+    keys = build_keys(
+        {"tree.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "tree.open": ("ctrl+shift+o", "f7")}
+    )
+    assert keys.problems == (
+        '"tree.pin" stays as it was: there is no key "ctrl+nonsense".',
+        '"tree.fold" stays as it was: there is no key "hyperspace".',
+    )
+    assert keys.show_first("tree.pin") == "p"
+    assert keys.show_first("tree.open") == "ctrl+shift+o"
+
+
+def test_a_letter_cannot_send_a_question() -> None:
+    keys = build_keys({"input.send": ("a",)})
+    assert keys.problems == ('"input.send" stays as it was: "a" is typed into the question box.',)
+    assert keys.show_first("input.send") == "enter"

@@ -21,17 +21,23 @@ from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeVie
 from roamtui.tui.context import AppContext
 from tests.agent.asking import FakeSearcher
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.tui.driving import EXAMPLES, TEXT, ask, expand, find_id, make_app, screen_text, wait_until
+from tests.tui.driving import (
+    EXAMPLES,
+    TEXT,
+    ask,
+    expand,
+    find_id,
+    go_to,
+    make_app,
+    model_of,
+    running,
+    screen_text,
+    wait_until,
+)
 
 SIZE = (120, 35)
 _TAG = "in Ovens › Deck oven · esc asks the whole document"
 QUESTION = "How many loaves does the stone oven take?"
-
-
-def model_of(app: RoamApp) -> ScriptedModel:
-    model = app.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
-    return model
 
 
 def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | EndingView | QuestionView]) -> str:
@@ -42,8 +48,7 @@ def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | Endi
 
 
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app(), SIZE) as (app, pilot):
         screen = app.main
         steam, stone = find_id(app, "Steam"), find_id(app, "Stone oven")
         gate = asyncio.Event()
@@ -68,8 +73,7 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
 
 
 async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app(), SIZE) as (app, pilot):
         screen = app.main
         stone = find_id(app, "Stone oven")
         model_of(app).add_replies(expand(stone), ScriptedReply(text=f"Forty [{stone}]."))
@@ -94,8 +98,7 @@ async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
 
 
 async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_text() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app(), SIZE) as (app, pilot):
         stone, deck = find_id(app, "Stone oven"), find_id(app, "Deck oven")
         answer = (
             f'The deck oven is larger: "The deck oven takes ninety loaves" [{deck}].\n\n'
@@ -113,8 +116,7 @@ async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_tex
 
 
 async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app(), SIZE) as (app, pilot):
         screen = app.main
         steam = find_id(app, "Steam")
         quote = "the first eight minutes"
@@ -134,8 +136,7 @@ async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
 
 
 async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 16)) as pilot:
+    async with running(make_app(), (120, 16)) as (app, pilot):
         outline = app.main.tree_pane.outline
         stone, deck, odd = (
             find_id(app, title) for title in ("Stone oven", "Deck oven", "[/red] Odd [@click=app.quit]titles[/]")
@@ -153,8 +154,7 @@ async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last(
 
 
 async def test_text_before_a_call_is_thinking_aloud_and_not_the_answer() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app(), SIZE) as (app, pilot):
         stone = find_id(app, "Stone oven")
         call = ("expand_sections", {"section_ids": [stone]})
         model_of(app).add_replies(
@@ -240,8 +240,7 @@ async def test_a_question_is_shown_while_its_model_starts_and_once_when_it_answe
 
 async def test_a_second_question_waits_for_the_first_and_is_not_lost() -> None:
     gate = asyncio.Event()
-    app = make_app([ScriptedReply(text="Forty.", gate=gate)])
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app([ScriptedReply(text="Forty.", gate=gate)]), SIZE) as (app, pilot):
         screen = app.main
         screen.question_box.fill(QUESTION)
         await pilot.press("enter")
@@ -256,8 +255,7 @@ async def test_a_second_question_waits_for_the_first_and_is_not_lost() -> None:
 
 
 async def test_the_persons_cursor_survives_the_undo_of_a_batch() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app(), SIZE) as (app, pilot):
         screen = app.main
         steam = find_id(app, "Steam")
 
@@ -291,8 +289,7 @@ async def test_the_last_question_is_asked_again_from_before_it() -> None:
 
 
 async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one() -> None:
-    app = make_app([ScriptedReply(text="First."), ScriptedReply(text="Second.")])
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app([ScriptedReply(text="First."), ScriptedReply(text="Second.")]), SIZE) as (app, pilot):
         await ask(pilot, "Oen?")
         app.main.switch.go_log()
         await pilot.press("e")
@@ -311,11 +308,9 @@ async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one()
 
 
 async def test_a_question_is_asked_about_one_section_alone() -> None:
-    app = make_app([ScriptedReply(text="Ninety."), ScriptedReply(text="All.")])
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app([ScriptedReply(text="Ninety."), ScriptedReply(text="All.")]), SIZE) as (app, pilot):
         deck = find_id(app, "Deck oven")
-        app.main.tree_pane.go_to(deck)
-        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == deck)
+        await go_to(pilot, deck)
         await pilot.press("escape", "i")
         await pilot.pause()
         assert app.main.focused is app.main.question_box
@@ -344,8 +339,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     answer = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
     model = ScriptedModel([search, expand(stone), answer, answer])
     agent = Agent(Session.start(library), model, FakeSearcher(*hits))
-    app = RoamApp(AppContext(agent=agent))
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with running(RoamApp(AppContext(agent=agent)), (120, 40)) as (app, pilot):
         await ask(pilot, "How many loaves?")
         assert agent.session.state.find_open(steam) is None
         app.main.chat_log.focus()
@@ -356,8 +350,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
 
 
 async def test_whatever_was_done_to_a_section_is_taken_back_and_done_again() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
+    async with running(make_app(), SIZE) as (app, pilot):
         screen = app.main
 
         def shown() -> list[bool]:
@@ -383,12 +376,9 @@ async def test_whatever_was_done_to_a_section_is_taken_back_and_done_again() -> 
 
 
 async def test_the_outline_says_what_the_model_has_read() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
-        model = app.app_context.agent.model
-        assert isinstance(model, ScriptedModel)
+    async with running(make_app(), (120, 35)) as (app, pilot):
         steam = find_id(app, "Steam")
-        model.add_replies(expand(steam), ScriptedReply(text=f'"Steam is let in" [{steam}].'))
+        model_of(app).add_replies(expand(steam), ScriptedReply(text=f'"Steam is let in" [{steam}].'))
         await ask(pilot, "What of steam?")
         outline = app.main.tree_pane.outline
         outline.move_to(steam)

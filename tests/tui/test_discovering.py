@@ -10,13 +10,11 @@ from roamtui.models.offline import OfflineModel
 from roamtui.tui.actions import build_keys
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpScreen, MarksScreen
-from tests.tui.driving import make_app, make_context, screen_text, wait_until
-from tests.tui.opening import Opener
+from tests.tui.driving import make_app, make_context, running, screen_text, wait_until
 
 
 async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_was_used() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(), (120, 35)) as (app, pilot):
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: isinstance(app.screen, CommandPalette))
         await pilot.press(*"colours")
@@ -31,25 +29,13 @@ async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_
 
 @pytest.mark.parametrize("size", [(1, 40), (4, 40), (40, 1), (40, 5)])
 async def test_the_palette_without_room_for_its_list_takes_keys(size: tuple[int, int]) -> None:
-    app = make_app()
-    async with app.run_test(size=size) as pilot:
+    async with running(make_app(), size) as (app, pilot):
         await pilot.press("ctrl+p", "pagedown", "home", "escape")
         await wait_until(pilot, lambda: app.screen is app.main)
 
 
-async def test_the_palette_has_commands_before_any_document() -> None:
-    app = Opener().make_app()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await wait_until(pilot, lambda: "What of fees?" in screen_text(app))
-        await pilot.press("ctrl+p")
-        await wait_until(pilot, lambda: "Show all keys" in screen_text(app))
-        await pilot.press(*"theme", "enter")
-        await wait_until(pilot, lambda: "dusk · dark" in screen_text(app))
-
-
 async def test_help_is_filtered_as_typed() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(), (120, 35)) as (app, pilot):
         await pilot.press("f1")
         await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
         await pilot.press("/", *"pin")
@@ -64,8 +50,7 @@ async def test_help_is_filtered_as_typed() -> None:
 
 
 async def test_what_the_marks_mean_is_a_key_away() -> None:
-    app = make_app()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(make_app(), (80, 20)) as (app, pilot):
         await pilot.press("escape", "m")
         await wait_until(pilot, lambda: isinstance(app.screen, MarksScreen) and "pinned: it stays" in screen_text(app))
         assert "esc closes" in screen_text(app)
@@ -79,8 +64,7 @@ async def test_what_the_marks_mean_is_a_key_away() -> None:
 async def test_hints_tell_what_helps_where_one_is() -> None:
     context = make_context()
     context.agent.model = OfflineModel()
-    app = RoamApp(context)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(RoamApp(context), (120, 35)) as (app, pilot):
         await wait_until(pilot, lambda: "f2 model" in screen_text(app))
         assert "ctrl+o open" in screen_text(app)
         await pilot.press("escape")
@@ -109,8 +93,7 @@ def test_the_key_for_a_new_line_is_one_that_the_terminal_sends(
 
 
 async def test_themes_of_high_contrast_say_so() -> None:
-    app = make_app()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(make_app(), (100, 30)) as (app, pilot):
         await pilot.press("f3")
         await wait_until(pilot, lambda: "beacon · dark, high contrast" in screen_text(app))
         shown = screen_text(app)

@@ -11,8 +11,8 @@ from roamtui.conversation.store import Store
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpScreen
 from roamtui.tui.screens.open_document import OpenScreen
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, screen_text, wait_until
+from tests.fakes.scripted_model import ScriptedReply
+from tests.tui.driving import ask, model_of, running, screen_text, wait_until
 from tests.tui.opening import Opener
 
 if TYPE_CHECKING:
@@ -39,10 +39,8 @@ async def open_second(app: RoamApp, pilot: Pilot[None]) -> None:
 
 
 async def test_another_document_opens_beside_the_first_and_a_key_turns_between_them(opener: Opener) -> None:
-    app = opener.make_app("/d/bread.md")
-    async with app.run_test(size=(100, 30)) as pilot:
-        model = app.app_context.agent.model
-        assert isinstance(model, ScriptedModel)
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
+        model = model_of(app)
         model.add_replies(ScriptedReply(text="Forty."))
         await ask(pilot, "How many loaves?")
         await open_second(app, pilot)
@@ -59,8 +57,7 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
 
 
 async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) -> None:
-    app = opener.make_app("/d/bread.md")
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         await open_second(app, pilot)
         await pilot.press("ctrl+o")
         await wait_until(pilot, lambda: "Open now" in screen_text(app))
@@ -72,8 +69,7 @@ async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) ->
 
 
 async def test_a_document_that_is_there_while_help_is_read_is_shown_after_it(opener: Opener) -> None:
-    app = opener.make_app("/d/bread.md")
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         opener.gate.clear()
         await pilot.press("ctrl+o")
         await wait_until(pilot, lambda: "A handbook" in screen_text(app))
@@ -92,13 +88,10 @@ async def test_a_document_that_is_there_while_help_is_read_is_shown_after_it(ope
 
 
 async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None:
-    app = opener.make_app("/d/bread.md")
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         first = app.main
-        model = app.app_context.agent.model
-        assert isinstance(model, ScriptedModel)
         await open_second(app, pilot)
-        model.add_replies(ScriptedReply(text="Forty."))
+        model_of(app).add_replies(ScriptedReply(text="Forty."))
         first.question_box.fill("How many?")
         first.question_box.action_send()
         await wait_until(pilot, lambda: bool(first.session.state.transcript.exchanges) and not first.is_asking)
@@ -108,11 +101,9 @@ async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None
 
 
 async def test_closing_the_last_document_leads_to_choosing_one(opener: Opener) -> None:
-    app = opener.make_app("/d/bread.md")
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         await open_second(app, pilot)
-        model = app.app_context.agent.model
-        assert isinstance(model, ScriptedModel)
+        model = model_of(app)
         await pilot.press("f12")
         await wait_until(pilot, lambda: app.main.session.state.library.source == "/d/bread.md")
         assert not model.is_closed, "it still answers for the other one"
@@ -126,17 +117,12 @@ async def test_closing_the_last_document_leads_to_choosing_one(opener: Opener) -
 async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener: Opener, tmp_path: Path) -> None:
     file = tmp_path / "other.md"
     file.write_text("# Other\n")
-    app = opener.make_app(str(file))
-    async with app.run_test(size=(100, 30)) as pilot:
-        model = app.app_context.agent.model
-        assert isinstance(model, ScriptedModel)
-        model.add_replies(ScriptedReply(text="Forty."))
+    async with running(opener.make_app(str(file)), (100, 30)) as (app, pilot):
+        model_of(app).add_replies(ScriptedReply(text="Forty."))
         await ask(pilot, "How many loaves?")
-    app = opener.make_app(str(file))
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(opener.make_app(str(file)), (100, 30)) as (app, pilot):
         await wait_until(pilot, lambda: "1 earlier conversation: f4" in screen_text(app))
-    app = opener.make_app("/d/bread.md")
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         await pilot.press("f4", "t")
         await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
         await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count > 0)

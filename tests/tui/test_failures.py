@@ -18,7 +18,7 @@ from roamtui.tui.app import RoamApp, run_app
 from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.chat.exchange_view import EndingView
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, make_app, make_context, wait_until
+from tests.tui.driving import ask, go_to, make_app, make_context, wait_until
 
 
 class BrokenModel(ScriptedModel):
@@ -91,8 +91,7 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
         library = screen.session.state.library
         starter = next(i for i in library.walk() if library.title_of(i) == "Starter")
         steam = next(i for i in library.walk() if library.title_of(i) == "Steam")
-        screen.tree_pane.go_to(starter)
-        await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == starter)
+        await go_to(pilot, starter)
         await pilot.press("escape", "enter", "3", "l", "o")
         await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
         assert screen.session.state.reading == steam

@@ -11,7 +11,7 @@ from roamtui.models.offline import OfflineModel
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, TuiOptions
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import EXAMPLES, make_app, make_context, screen_text, wait_until
+from tests.tui.driving import EXAMPLES, make_app, make_context, running, screen_text, wait_until
 
 
 def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) -> RoamApp:
@@ -32,8 +32,7 @@ def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) 
 
 async def test_outline_and_welcome_stand_before_the_agent_is_made() -> None:
     seen: list[str] = []
-    app = make_late_app(make_context(), lambda: seen.append(screen_text(app)))
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_late_app(make_context(), lambda: seen.append(screen_text(app))), (120, 35)) as (app, pilot):
         await wait_until(pilot, lambda: bool(seen))
         await wait_until(pilot, lambda: EXAMPLES[0] in screen_text(app))
     assert len(seen) == 1
@@ -43,16 +42,14 @@ async def test_outline_and_welcome_stand_before_the_agent_is_made() -> None:
 
 
 async def test_a_question_that_is_typed_at_once_is_answered() -> None:
-    app = make_late_app(make_context([ScriptedReply(text="Forty.")]))
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_late_app(make_context([ScriptedReply(text="Forty.")])), (120, 35)) as (app, pilot):
         app.main.question_box.fill("How many?")
         app.main.question_box.action_send()
         await wait_until(pilot, lambda: "Forty." in screen_text(app))
 
 
 async def test_a_key_that_needs_the_reader_at_once_makes_it() -> None:
-    app = make_late_app(make_context())
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_late_app(make_context()), (120, 35)) as (app, pilot):
         app.main.tree_pane.action_read()
         await wait_until(pilot, lambda: "How the bakery is run." in screen_text(app))
 
@@ -61,8 +58,7 @@ async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
     examples = ("Who may lend an item to a neighbour?", "What is a late fee?", "When is the starter fed?")
     context = make_context(options=TuiOptions(examples=examples))
     context.agent.model = OfflineModel()
-    app = RoamApp(context)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(RoamApp(context), (80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: "does not reason" in screen_text(app))
         assert "chooses another." in screen_text(app)
         assert app.main.chat_log.max_scroll_y == 0
@@ -81,8 +77,7 @@ async def test_an_app_can_be_left_before_the_agent_is_made() -> None:
 
 @pytest.mark.parametrize("width", [80, 96, 98, 100, 103, 120])
 async def test_the_unit_stands_where_sizes_do(width: int) -> None:
-    app = make_app()
-    async with app.run_test(size=(width, 30)) as pilot:
+    async with running(make_app(), (width, 30)) as (app, pilot):
         await wait_until(pilot, lambda: "Ovens" in screen_text(app))
         await pilot.pause()
         title, line = screen_text(app).split("\n")[1:3]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from textual import events
 
 from roamtui.tui.app import RoamApp
-from roamtui.tui.panes.pane import Pane
-from tests.tui.driving import find_id, make_app, screen_text, wait_until
+from roamtui.tui.node_names import name_place
+from roamtui.tui.panes.pane import Pane, PaneTitle
+from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
+from tests.tui.tree.outlines import find_id as find_in
+from tests.tui.tree.outlines import make_library
 
 WIDE, MIDDLE, NARROW = (160, 40), (100, 30), (50, 20)
 
@@ -27,8 +29,7 @@ async def test_at_the_start_the_question_box_has_the_focus(size: tuple[int, int]
 @pytest.mark.parametrize("key", ["escape", "1"])
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
 async def test_escape_and_1_go_to_the_tree(size: tuple[int, int], key: str) -> None:
-    app = make_app()
-    async with app.run_test(size=size) as pilot:
+    async with running(make_app(), size) as (app, pilot):
         await pilot.press(key)
         await pilot.pause()
         assert place(app) == "tree"
@@ -38,8 +39,7 @@ async def test_escape_and_1_go_to_the_tree(size: tuple[int, int], key: str) -> N
 
 
 async def test_digits_are_typed_once_the_box_has_text() -> None:
-    app = make_app()
-    async with app.run_test() as pilot:
+    async with running(make_app()) as (app, pilot):
         await pilot.press("a", "1", "2", "3", "?")
         assert app.main.question_box.text == "a123?"
         assert place(app) == "question-box"
@@ -47,8 +47,7 @@ async def test_digits_are_typed_once_the_box_has_text() -> None:
 
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
 async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
-    app = make_app()
-    async with app.run_test(size=size) as pilot:
+    async with running(make_app(), size) as (app, pilot):
         app.main.tree_pane.go_to(find_id(app, "Ovens"))
         await pilot.press("3")
         await pilot.pause()
@@ -67,8 +66,7 @@ async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("size", [WIDE, MIDDLE])
 async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> None:
-    app = make_app()
-    async with app.run_test(size=size) as pilot:
+    async with running(make_app(), size) as (app, pilot):
         screen = app.main
         await pilot.press("escape", "j", "enter", "enter")
         await wait_until(pilot, lambda: screen.session.state.reading == find_id(app, "Ovens"))
@@ -84,8 +82,7 @@ async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> No
 
 
 async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_back() -> None:
-    app = make_app()
-    async with app.run_test(size=NARROW) as pilot:
+    async with running(make_app(), NARROW) as (app, pilot):
         await pilot.press("escape", "j", "enter")
         assert place(app) == "reader"
         await pilot.press("escape")
@@ -93,8 +90,7 @@ async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_b
 
 
 async def test_reading_costs_nothing_and_escape_comes_back() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
+    async with running(make_app(), MIDDLE) as (app, pilot):
         screen = app.main
         await pilot.press("escape", "j", "enter", "3")
         await pilot.pause()
@@ -111,8 +107,7 @@ async def test_reading_costs_nothing_and_escape_comes_back() -> None:
 
 
 async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
+    async with running(make_app(), MIDDLE) as (app, pilot):
         await pilot.press("escape", "j", "space")
         await pilot.pause()
         assert "Stone oven" in screen_text(app)
@@ -123,8 +118,7 @@ async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
 
 
 async def test_subtrees_unfold_and_fold_whole() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
+    async with running(make_app(), MIDDLE) as (app, pilot):
         await pilot.press("escape", "E")
         await pilot.pause()
         assert "Steam" in screen_text(app)
@@ -134,8 +128,7 @@ async def test_subtrees_unfold_and_fold_whole() -> None:
 
 
 async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
-    app = make_app()
-    async with app.run_test(size=WIDE) as pilot:
+    async with running(make_app(), WIDE) as (app, pilot):
         await pilot.press("escape", "j", "enter")
         await pilot.pause()
         screen = app.main
@@ -149,8 +142,7 @@ async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
 
 
 async def test_ctrl_c_without_anything_to_stop_does_not_quit() -> None:
-    app = make_app()
-    async with app.run_test() as pilot:
+    async with running(make_app()) as (app, pilot):
         for _ in range(3):
             await pilot.press("ctrl+c")
         assert app.is_running
@@ -160,8 +152,7 @@ async def test_ctrl_c_without_anything_to_stop_does_not_quit() -> None:
 
 
 async def test_ctrl_c_copies_the_selection() -> None:
-    app = make_app()
-    async with app.run_test() as pilot:
+    async with running(make_app()) as (app, pilot):
         box = app.main.question_box
         box.fill("a \x1b]52;c;x\x07 b")
         box.select_all()
@@ -172,8 +163,7 @@ async def test_ctrl_c_copies_the_selection() -> None:
 
 @pytest.mark.parametrize("key", ["f1", "f2", "f3", "ctrl+p"])
 async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str) -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
+    async with running(make_app(), MIDDLE) as (app, pilot):
         await pilot.press(key)
         await pilot.pause()
         assert len(app.screen_stack) == 2
@@ -186,18 +176,8 @@ async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str) 
         assert not app.is_running
 
 
-async def test_keys_typed_right_after_a_change_of_pane_belong_to_the_new_one() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
-        for key in ("escape", "j", "j"):
-            app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == find_id(app, "Dough"))
-        assert app.main.question_box.text == ""
-
-
 async def test_the_edge_of_the_outline_is_dragged_and_moved_by_keys() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
+    async with running(make_app(), MIDDLE) as (app, pilot):
         await pilot.pause()
         tree = app.main.tree_pane
         edge = tree.region.right - 1
@@ -216,12 +196,22 @@ async def test_the_edge_of_the_outline_is_dragged_and_moved_by_keys() -> None:
         await wait_until(pilot, lambda: tree.region.width == 70)
 
 
-async def test_what_the_numbers_of_the_outline_are_stands_above_them_where_they_show() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 30)) as pilot:
-        await wait_until(pilot, lambda: "tok" in screen_text(app))
-        lines = screen_text(app).splitlines()
-        assert lines[1].index("tok") + len("tok") == lines[2].index("134") + len("134")
-        await pilot.resize_terminal(80, 30)
-        await wait_until(pilot, lambda: "134" not in screen_text(app).splitlines()[2])
-        assert "tok" not in screen_text(app).splitlines()[1]
+def _note(title: PaneTitle) -> str:
+    return title.render().plain.removesuffix("tok").rstrip().rpartition("  ")[2]
+
+
+def test_the_documents_own_title_is_no_part_of_a_place() -> None:
+    library = make_library("# Book\n\n## One\n\n### Two\n\nText.\n")
+    path = (*library.ancestors(find_in(library, "Two")), find_in(library, "Two"))
+    assert name_place(library, path) == "One › Two"
+
+
+async def test_the_line_above_the_outline_says_what_stands_above_the_cursor() -> None:
+    async with running(make_app(), (120, 30)) as (app, pilot):
+        title = app.main.tree_pane.title_line
+        await wait_until(pilot, lambda: _note(title) == "8 sections")
+        await pilot.press("escape", "E")
+        app.main.tree_pane.outline.move_to(find_id(app, "Steam"))
+        await wait_until(pilot, lambda: _note(title) == "Ovens › Deck oven")
+        await pilot.press("g")
+        await wait_until(pilot, lambda: _note(title) == "8 sections")

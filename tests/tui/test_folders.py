@@ -13,7 +13,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.tree.visible_lines import Fold
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, expand, find_id, wait_until
+from tests.tui.driving import ask, expand, find_id, running, wait_until
 
 
 @pytest.fixture
@@ -38,8 +38,7 @@ def shown(app: RoamApp) -> list[str]:
 
 
 async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
-    app = make_app(folder)
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(make_app(folder), (120, 30)) as (app, pilot):
         outline = app.main.tree_pane.outline
         await wait_until(pilot, lambda: outline.size.height > 0)
         assert shown(app) == ["README.md", "guides"]
@@ -70,8 +69,7 @@ async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folde
     probe = make_app(folder)
     guides, dough = find_id(probe, "guides"), find_id(probe, "dough.md")
     answer = ScriptedReply(text=f'It is "Made in the evening." [{dough}]')
-    app = make_app(folder, expand(dough), answer)
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(make_app(folder, expand(dough), answer), (120, 30)) as (app, pilot):
         await ask(pilot, "When is the dough made?")
         state = app.main.session.state
         assert len(state.library.grafts) == 3

@@ -8,7 +8,7 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from roamtui.tui import key_order
-from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
+from tests.tui.driving import app_of, find_id, make_app, running, screen_text, wait_until
 
 
 def type_at_once(pilot: Pilot[None], *words: str) -> None:
@@ -19,8 +19,7 @@ def type_at_once(pilot: Pilot[None], *words: str) -> None:
 
 
 async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
-    app = make_app()
-    async with app.run_test() as pilot:
+    async with running(make_app()) as (app, pilot):
         await pilot.press("escape")
         type_at_once(pilot, *"j/oven", "enter", "n")
         await wait_until(pilot, lambda: "“oven” 2/" in screen_text(app))
@@ -30,8 +29,7 @@ async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
 
 
 async def test_keys_after_one_that_opens_a_screen_go_to_that_screen() -> None:
-    app = make_app()
-    async with app.run_test() as pilot:
+    async with running(make_app()) as (app, pilot):
         before = app.theme
         type_at_once(pilot, "escape", "f3", "j", "enter")
         await wait_until(pilot, lambda: app.theme != before and app.screen is app.main)
@@ -39,15 +37,13 @@ async def test_keys_after_one_that_opens_a_screen_go_to_that_screen() -> None:
 
 @pytest.mark.parametrize("count", [1, 20])
 async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: int) -> None:
-    app = make_app()
-    async with app.run_test() as pilot:
+    async with running(make_app()) as (_, pilot):
         type_at_once(pilot, *(["f1", "escape"] * count), *"abc")
         await wait_until(pilot, lambda: app_of(pilot).main.question_box.text == "abc")
 
 
 async def test_a_key_that_comes_while_the_app_ends_does_no_harm() -> None:
-    app = make_app()
-    async with app.run_test() as pilot:
+    async with running(make_app()) as (app, pilot):
         await pilot.press("escape")
     assert app.screen_stack == []
     await app._key_order.add(events.Key("j", "j"))
@@ -58,8 +54,7 @@ async def test_a_key_that_comes_while_the_app_ends_does_no_harm() -> None:
 async def test_a_slow_machine_does_not_bring_keys_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_order, "_PATIENCE_SECONDS", 0.0001)
     monkeypatch.setattr(key_order, "_LOOKS_MAX", 10**9)
-    app = make_app()
-    async with app.run_test() as pilot:
+    async with running(make_app()) as (app, pilot):
         for _ in range(4):
             type_at_once(pilot, *(["f1", "escape"] * 3), *"abc")
             await wait_until(pilot, lambda: app_of(pilot).main.question_box.text == "abc")

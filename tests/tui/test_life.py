@@ -7,7 +7,8 @@ import gc
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+import threading
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from weakref import ref
 
@@ -24,6 +25,8 @@ from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.document.build import build_library
 from roamtui.models.base import Model, ModelEvent, Request, TextDelta
+from roamtui.search.index import SectionIndex
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui import dispatch
 from roamtui.tui.app import RoamApp
@@ -31,7 +34,7 @@ from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.overlays import ConfirmScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, ask, expand, find_id, make_app, screen_text, wait_until
+from tests.tui.driving import TEXT, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
 
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,8 +45,7 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
 
     monkeypatch.setattr(dispatch, "start_model", start_model)
     app = make_app()
-    model = app.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
+    model = model_of(app)
     async with app.run_test() as pilot:
         await wait_until(pilot, lambda: started == [model])
         assert not model.is_closed
@@ -56,8 +58,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
     usage = Usage(input_tokens=10, output_tokens=10, cost_usd=0.5, source="provider")
     model = ScriptedModel([ScriptedReply(text="One.", usage=usage), ScriptedReply(text="Two.", usage=usage)])
     agent = Agent(Session.start(library), model, options=AgentOptions(cost_usd_max=0.4))
-    app = RoamApp(AppContext(agent=agent))
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(RoamApp(AppContext(agent=agent)), (100, 30)) as (app, pilot):
         await ask(pilot, "One?")
         app.main.question_box.fill("Two?")
         await pilot.press("enter")
@@ -144,8 +145,7 @@ async def begin_anew(pilot: Pilot[None], app: RoamApp) -> None:
 
 async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> None:
     app = make_app()
-    model = app.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
+    model = model_of(app)
     async with app.run_test(size=(100, 30)) as pilot:
         model.add_replies(expand(find_id(app, "Steam")), ScriptedReply(text='It says "eight minutes".'))
         await ask(pilot, "How long is steam let in?")
@@ -166,8 +166,7 @@ async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> Non
 @pytest.mark.parametrize("model", [DefectiveModel(), StuckModel()], ids=["failed", "cancelled"])
 async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(model: DefectiveModel) -> None:
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    app = RoamApp(AppContext(agent=Agent(Session.start(library), model)))
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(RoamApp(AppContext(agent=Agent(Session.start(library), model))), (100, 30)) as (app, pilot):
         app.main.question_box.fill("How many?")
         await pilot.press("enter")
         await wait_until(pilot, lambda: model.burden is not None)
@@ -179,3 +178,32 @@ async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(mo
         assert app.main.session.state.transcript.exchanges
         assert model.burden is not None
         assert model.burden() is None
+
+
+_TEXT = "# Mill\n\n## Stones\n\nTwo stones.\n\n## Store\n\nWheat.\n"
+
+
+class _SlowSearcher(KeywordSearcher):
+    """A searcher whose index takes until it is let go."""
+
+    may_end = threading.Event()
+
+    @override
+    def prepare(self, tell: Callable[[int, int], None] | None = None) -> SectionIndex:
+        """Tell of half of it, and wait."""
+        assert tell is not None
+        tell(2, 4)
+        self.may_end.wait(20)
+        return super().prepare(tell)
+
+
+async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.tui.dispatch._INDEXED_AHEAD_MIN", 3)
+    app = make_app(text=_TEXT)
+    searcher = _SlowSearcher(app.app_context.agent.session.state.library)
+    app.app_context.agent.searcher = searcher
+    async with app.run_test(size=(120, 30)) as pilot:
+        await wait_until(pilot, lambda: "indexing 2 of 4 sections" in screen_text(app))
+        searcher.may_end.set()
+        await wait_until(pilot, lambda: "indexing" not in screen_text(app))
+    assert searcher._state is not None

@@ -11,7 +11,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import ScriptedModel
-from tests.tui.driving import find_id, screen_text, wait_until
+from tests.tui.driving import find_id, running, screen_text, wait_until
 
 _PAGES = (
     "# Annual report\n\n## Letter\n\nA good year was had by all of us, and it\n",
@@ -40,8 +40,7 @@ async def _go_to(app: RoamApp, page: str) -> None:
 
 
 async def test_the_reader_says_its_page_and_marks_where_pages_begin() -> None:
-    app = _make_paged_app()
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(_make_paged_app(), (120, 30)) as (app, pilot):
         app.main.switch.go_tree()
         await pilot.press("enter")
         await wait_until(pilot, lambda: "had by all of us" in screen_text(app))
@@ -59,8 +58,7 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         "its end\n\n# Two\n\n" + "Second.\n\n" * 30,
         "more\n\n# Three\n\nThird.\n",
     )
-    app = _make_paged_app(pages)
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(_make_paged_app(pages), (120, 30)) as (app, pilot):
         await pilot.press("ctrl+g")
         await _go_to(app, "2")
         await wait_until(pilot, lambda: "Second." in screen_text(app))
@@ -75,8 +73,7 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
 
 
 async def test_what_is_copied_says_its_page_and_holds_no_mark() -> None:
-    app = _make_paged_app()
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(_make_paged_app(), (120, 30)) as (app, pilot):
         app.main.switch.go_tree()
         await pilot.press("enter", "3")
         await wait_until(pilot, lambda: "had by all of us" in screen_text(app))

@@ -15,7 +15,7 @@ from roamtui.tui.context import AppContext
 from roamtui.tui.screens.overlays import ConfirmScreen
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite, SitePage
-from tests.tui.driving import expand, find_id, screen_text, wait_until
+from tests.tui.driving import expand, find_id, running, screen_text, wait_until
 
 FEES = """# Fees
 
@@ -47,8 +47,7 @@ def make_app(site: FakeSite, *replies: Reply) -> RoamApp:
 
 
 async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite) -> None:
-    app = make_app(site)
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(make_app(site), (120, 30)) as (app, pilot):
         app.main.switch.go_tree()
         await pilot.press("j", "enter")
         reader = app.main.reader_pane.reader
@@ -59,8 +58,7 @@ async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite
 
 async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site: FakeSite) -> None:
     site.pages["/fees.md"] = SitePage(status=404)
-    app = make_app(site)
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(make_app(site), (120, 30)) as (app, pilot):
         app.main.switch.go_tree()
         await pilot.press("j", "enter")
         reader = app.main.reader_pane.reader
@@ -94,8 +92,7 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
 async def test_a_page_that_takes_its_time_holds_nothing_up(site: FakeSite) -> None:
     gate = threading.Event()
     site.before = lambda path: gate.wait(20) if path == "/fees.md" else None
-    app = make_app(site)
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(make_app(site), (120, 30)) as (app, pilot):
         session = app.main.session
         fees, renting = find_id(app, "Fees"), find_id(app, "Renting")
         app.main.switch.go_tree()

@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.themes import derive_defaults
+from tests.tui.driving import running
 
 
 class BoxApp(App[None]):
@@ -30,8 +31,7 @@ class BoxApp(App[None]):
 
 
 async def test_enter_sends_what_stands_there_without_white_space_around() -> None:
-    app = BoxApp()
-    async with app.run_test() as pilot:
+    async with running(BoxApp()) as (app, pilot):
         await pilot.press("space", "a", "b", "space", "enter")
         assert app.sent == ["ab"]
         app.box.fill("   ")
@@ -40,8 +40,7 @@ async def test_enter_sends_what_stands_there_without_white_space_around() -> Non
 
 
 async def test_the_box_grows_to_six_lines_and_then_scrolls() -> None:
-    app = BoxApp()
-    async with app.run_test() as pilot:
+    async with running(BoxApp()) as (app, pilot):
         assert app.box.size.height == 1
         for count in range(2, 9):
             await pilot.press("ctrl+j")
@@ -50,8 +49,7 @@ async def test_the_box_grows_to_six_lines_and_then_scrolls() -> None:
 
 
 async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() -> None:
-    app = BoxApp("first", "second\nin two lines")
-    async with app.run_test() as pilot:
+    async with running(BoxApp("first", "second\nin two lines")) as (app, pilot):
         await pilot.press("d", "up")
         assert app.box.text == "second\nin two lines"
         await pilot.press("up")
@@ -67,8 +65,7 @@ async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() ->
 
 
 async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:
-    app = BoxApp()
-    async with app.run_test() as pilot:
+    async with running(BoxApp()) as (app, pilot):
         app.box.fill("kept")
         app.box.post_message(events.Paste("x" * 1_000_000))
         await pilot.pause()

@@ -13,7 +13,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, ask, expand, find_id, screen_text, wait_until
+from tests.tui.driving import TEXT, ask, expand, find_id, running, screen_text, wait_until
 
 QUESTIONS = ("How many loaves does the deck oven take?", "And the stone oven?")
 
@@ -24,8 +24,7 @@ def start_session() -> Session:
 
 async def converse(agent: Agent, script: ScriptedModel | None = None) -> tuple[str, ...]:
     """Ask both questions in an app and return the answers, and what stands on the screen."""
-    app = RoamApp(AppContext(agent=agent))
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with running(RoamApp(AppContext(agent=agent)), (120, 40)) as (app, pilot):
         if script is not None:
             deck, stone = find_id(app, "Deck oven"), find_id(app, "Stone oven")
             script.add_replies(

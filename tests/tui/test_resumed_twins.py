@@ -27,7 +27,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, app_of, ask, expand, wait_until
+from tests.tui.driving import TEXT, app_of, ask, expand, running, wait_until
 
 _SIZE = (100, 120)
 _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd=0.0123, source="provider")
@@ -246,8 +246,7 @@ async def test_an_answer_whose_quote_no_longer_stands_is_marked(stores: tuple[St
         conversation_id = app_of(pilot).main.session.state.id
     changed = _make_library(TEXT.replace("first eight minutes", "first nine minutes"))
     again = Session.resume(changed, conversation_id, store=stores[0])
-    app = RoamApp(AppContext(agent=Agent(again, ScriptedModel(()))))
-    async with app.run_test(size=_SIZE) as pilot:
+    async with running(RoamApp(AppContext(agent=Agent(again, ScriptedModel(())))), _SIZE) as (app, pilot):
         await wait_until(pilot, lambda: app.main.chat_log.current is not None)
         await pilot.pause()
         _check_words(pilot, "1 quote no longer stands in the document of today; r asks again.")

@@ -10,7 +10,7 @@ from textual.color import Color
 from roamtui.locations import find_resource_dir
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.themes import CONTRAST_MIN, DEFAULT_THEME, ThemeError, contrast, load_themes, read_theme
-from tests.tui.driving import make_app, screen_text
+from tests.tui.driving import make_app, running, screen_text
 
 BUNDLED = sorted(find_resource_dir("themes").glob("*.toml"))
 GOOD = """
@@ -78,8 +78,7 @@ def test_a_persons_theme_replaces_a_bundled_one_of_the_same_name(tmp_path: Path)
 
 async def test_a_broken_theme_does_not_stop_the_app(tmp_path: Path) -> None:
     (tmp_path / "plum.toml").write_text("dark = [/red]", "utf-8")
-    app = make_app(options=TuiOptions(theme="plum", themes_dirs=(tmp_path,)))
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(options=TuiOptions(theme="plum", themes_dirs=(tmp_path,))), (120, 35)) as (app, pilot):
         await pilot.pause()
         assert app.theme == DEFAULT_THEME
         text = screen_text(app)

@@ -9,9 +9,8 @@ from textual import events
 from textual.widgets import Input
 
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.tui.app import RoamApp
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, expand, find_id, make_app, screen_text, wait_until
+from tests.fakes.scripted_model import ScriptedReply
+from tests.tui.driving import ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
 
 SIZES = ((200, 50), (80, 24), (50, 20))
 ODD = "[/red] Odd [@click=app.quit]titles[/]"
@@ -20,15 +19,8 @@ CONTROLS = "a\x1b]52;c;AAAA\x07b\x1b[31mc\x9b2Jd\x00e\u202ef"
 SHOWN = "a␛]52;c;AAAA␇b␛[31mc�2Jd␀e�f"
 
 
-def model_of(app: RoamApp) -> ScriptedModel:
-    model = app.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
-    return model
-
-
 async def test_markup_is_text_everywhere() -> None:
-    app = make_app()
-    async with app.run_test(size=(200, 50)) as pilot:
+    async with running(make_app(), (200, 50)) as (app, pilot):
         odd = find_id(app, ODD)
         reply = f"{MARKUP} `{MARKUP}`\n\n- {MARKUP}\n\n| {MARKUP} |\n|---|\n| {MARKUP} |\n\n```\n{MARKUP}\n```\n[{odd}]"
         model_of(app).add_replies(expand(odd), ScriptedReply(text=reply, thinking=MARKUP))
@@ -62,8 +54,7 @@ async def test_control_sequences_are_shown_as_signs() -> None:
 
 
 async def test_what_is_pasted_has_no_control_sequences_wherever_it_goes() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with running(make_app(), (120, 40)) as (app, pilot):
         app.main.question_box.fill("ab")
         await pilot.press("left")
         app.post_message(events.Paste("1\r\n\x1b[2J"))
@@ -75,8 +66,7 @@ async def test_what_is_pasted_has_no_control_sequences_wherever_it_goes() -> Non
 
 
 async def test_what_is_copied_has_no_control_sequences() -> None:
-    app = make_app([ScriptedReply(text=f"Answer {CONTROLS}")])
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with running(make_app([ScriptedReply(text=f"Answer {CONTROLS}")]), (120, 40)) as (app, pilot):
         await ask(pilot, "What?")
         await pilot.press("shift+tab")
         app.main.switch.go_log()
@@ -109,8 +99,7 @@ TEXT = f"# Mill {{#mill}}\n\n## Prices {{#prices}}\n\n| {ROW} |\n|{'---|' * 20}\
 
 
 async def test_wide_lines_are_hinted_at_and_scrolled_sideways() -> None:
-    app = make_app(text=TEXT)
-    async with app.run_test(size=(160, 24)) as pilot:
+    async with running(make_app(text=TEXT), (160, 24)) as (app, pilot):
         await pilot.press("escape", "j", "enter", "3")
         await wait_until(pilot, lambda: "Prices ▸" in screen_text(app))
         assert "column-00" in screen_text(app)

@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from roamtui.errors import RoamtuiError
+from roamtui.errors import ModelError, RoamtuiError
 from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer
 from roamtui.options import AppArguments
@@ -23,7 +23,7 @@ from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import app_of, ask, make_app, screen_text, wait_until
+from tests.tui.driving import app_of, ask, make_app, model_of, running, screen_text, wait_until
 
 
 def refuse() -> Model:
@@ -39,31 +39,8 @@ def make_offering_app() -> RoamApp:
     return make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
 
 
-async def test_a_theme_shows_itself_and_stays_when_chosen() -> None:
-    app = make_app()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f3")
-        assert isinstance(app.screen, PickerScreen)
-        await pilot.press("home")
-        await pilot.pause()
-        assert app.theme == "beacon"
-        await pilot.press("enter")
-        await pilot.pause()
-        assert app.theme == "beacon"
-        assert len(app.screen_stack) == 1
-
-
-async def test_leaving_the_list_brings_the_old_theme_back() -> None:
-    app = make_app()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f3", "home", "escape")
-        await pilot.pause()
-        assert app.theme == DEFAULT_THEME
-
-
 async def test_another_model_is_used_only_after_a_yes() -> None:
-    app = make_offering_app()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(make_offering_app(), (100, 30)) as (app, pilot):
         before = app.app_context.agent.model
         await pilot.press("f2", "j", "enter")
         await pilot.pause()
@@ -118,11 +95,15 @@ async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -
     kept: list[tuple[str, str]] = []
     app = make_app(options=TuiOptions(save_setting=lambda key, value: kept.append((key, value))))
     async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f3", "home", "escape", "f3", "enter")
+        await pilot.press("f3", "home")
+        await wait_until(pilot, lambda: app.theme == "beacon")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.theme == DEFAULT_THEME)
+        await pilot.press("f3", "enter")
         await pilot.pause()
         assert kept == []
         await pilot.press("f3", "home", "enter")
-        await wait_until(pilot, lambda: kept == [("theme", "beacon")])
+        await wait_until(pilot, lambda: kept == [("theme", "beacon")] and app.theme == "beacon")
 
 
 @pytest.mark.parametrize(("key", "expected"), [("n", []), ("y", [("model", "local")])])
@@ -132,8 +113,7 @@ async def test_a_model_is_kept_only_after_a_question(key: str, expected: list[tu
     options = TuiOptions(
         model_offers=offers, save_setting=lambda key, value: kept.append((key, value)), may_save_model=True
     )
-    app = make_app(options=options)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(make_app(options=options), (100, 30)) as (app, pilot):
         await pilot.press("f2", "j", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         assert kept == []
@@ -151,8 +131,7 @@ async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -
         offer = ModelOffer(name=local.name, note="runs on this machine", choose=lambda: local)
         return (offer,), "Ollama at http://127.0.0.1:1: 1 model"
 
-    app = make_app(options=TuiOptions(look_for_models=look))
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(make_app(options=TuiOptions(look_for_models=look)), (100, 30)) as (app, pilot):
         await pilot.pause()
         assert asked == [], "nothing is asked before a person wants to choose"
         await pilot.press("f2")
@@ -223,3 +202,25 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             await pilot.press("escape")
             await wait_until(pilot, lambda: app.screen is app.main)
             assert app.app_context.agent.model is before
+
+
+async def test_a_proposed_question_goes_into_the_question_box() -> None:
+    app = make_app((ScriptedReply(text="1. How hot is the oven?\n2. Who lights it?\n3. Why steam?"),))
+    async with app.run_test() as pilot:
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerScreen))
+        await pilot.press("j", "enter")
+        await wait_until(pilot, lambda: app.main.question_box.text == "Who lights it?")
+        assert app.main.session.state.transcript.exchanges == ()
+
+
+async def test_nothing_is_asked_unasked() -> None:
+    async with running(make_app(())) as (app, pilot):
+        await pilot.pause()
+        assert model_of(app).requests == []
+
+
+async def test_a_failing_model_is_a_message() -> None:
+    async with running(make_app((ScriptedReply(error=ModelError("The server is down.")),))) as (app, pilot):
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: "The server is down." in screen_text(app))

@@ -18,8 +18,8 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from tests.conversation.conversations import BRIEFING
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import app_of, ask, expand, find_id, make_context, screen_text, wait_until
+from tests.fakes.scripted_model import ScriptedReply
+from tests.tui.driving import app_of, ask, expand, find_id, make_context, model_of, screen_text, wait_until
 
 
 @pytest.fixture
@@ -35,10 +35,8 @@ def app(store: Store) -> RoamApp:
 async def talk(pilot: Pilot[None], question: str, title: str) -> None:
     """Ask a question for which the model opens and cites a section."""
     app = app_of(pilot)
-    model = app.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
     section_id = find_id(app, title)
-    model.add_replies(expand(section_id), ScriptedReply(text=f"See [{section_id}]."))
+    model_of(app).add_replies(expand(section_id), ScriptedReply(text=f"See [{section_id}]."))
     await ask(pilot, question)
 
 

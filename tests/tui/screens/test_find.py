@@ -23,7 +23,17 @@ from roamtui.tui.reader.strips import Overlay
 from roamtui.tui.screens.find import FindScreen
 from roamtui.tui.screens.overlays import MarkedList
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import TEXT, app_of, ask, find_id, make_context, screen_text, wait_until
+from tests.tui.driving import (
+    TEXT,
+    app_of,
+    ask,
+    find_id,
+    make_context,
+    model_of,
+    running,
+    screen_text,
+    wait_until,
+)
 
 RYE = """# Mill
 
@@ -99,8 +109,7 @@ def list_marks(reader: Reader, overlay: Overlay) -> list[str]:
 
 
 async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() -> None:
-    app = make_searching_app()
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_searching_app(), (120, 35)) as (app, pilot):
         screen = await find(pilot, "stone oven")
         assert list_found(screen) == [
             (Kind.TITLES, "1", ["Stone oven"]),
@@ -116,8 +125,7 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
 
 
 async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_them() -> None:
-    app = make_searching_app()
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_searching_app(), (120, 35)) as (app, pilot):
         screen = await find(pilot, "noon feed")
         assert list_found(screen) == [(Kind.TEXT, "1 section, the words stand apart", ["Starter"])]
         screen.query_one(Input).value = "how many loaves fit into the deck oven"
@@ -129,8 +137,7 @@ async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_the
 
 
 async def test_tab_narrows_to_one_kind_and_meaning_is_one_where_search_has_it() -> None:
-    app = make_searching_app(searcher=MeaningSearcher)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_searching_app(searcher=MeaningSearcher), (120, 35)) as (app, pilot):
         screen = await find(pilot, "oven")
         for kind in ("Titles · 3", "Text · 6 matches", "Meaning · nearest first"):
             assert kind in screen_text(app)
@@ -145,16 +152,14 @@ async def test_tab_narrows_to_one_kind_and_meaning_is_one_where_search_has_it() 
 
 @pytest.mark.parametrize(("key", "is_titles"), [("s", True), ("/", False)])
 async def test_the_keys_of_the_outline_open_it_narrowed_and_without_a_search(key: str, *, is_titles: bool) -> None:
-    app = make_searching_app(searcher=None)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_searching_app(searcher=None), (120, 35)) as (app, pilot):
         await find(pilot, "oven", "escape", key)
         assert ("Titles ·" in screen_text(app)) is is_titles
         assert ("Text ·" in screen_text(app)) is not is_titles
 
 
 async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_reader() -> None:
-    app = make_searching_app(RYE)
-    async with app.run_test(size=(160, 30)) as pilot:
+    async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
         screen = await find(pilot, "rye", "escape", "/")
         assert [told for _, told, _ in list_found(screen)] == ["4 matches"]
         await pilot.press("enter")
@@ -184,8 +189,7 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
 
 
 async def test_in_the_reader_text_comes_in_its_order_from_where_one_reads() -> None:
-    app = make_searching_app(RYE)
-    async with app.run_test(size=(160, 30)) as pilot:
+    async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
         app.main.tree_pane.go_to(find_id(app, "Store"))
         await pilot.press("1", "enter", "3")
         await wait_until(pilot, lambda: read(pilot) == "Store")
@@ -203,8 +207,7 @@ async def test_in_the_reader_text_comes_in_its_order_from_where_one_reads() -> N
 
 
 async def test_sections_are_opened_from_the_list_and_letters_go_on_in_the_field() -> None:
-    app = make_searching_app()
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_searching_app(), (120, 35)) as (app, pilot):
         screen = await find(pilot, "loaves")
         await pilot.press("down", "a", "up", "a")
         await wait_until(pilot, lambda: len(app.main.session.state.open) == 2)
@@ -217,18 +220,15 @@ async def test_sections_are_opened_from_the_list_and_letters_go_on_in_the_field(
 
 
 async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> None:
-    app = make_searching_app()
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_searching_app(), (120, 35)) as (app, pilot):
         await find(pilot, "rye at noon")
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main)
         assert "Dough ⌕1" in screen_text(app)
         app.main.tree_pane.go_to(find_id(app, "Starter"))
         await wait_until(pilot, lambda: "Starter ⌕" in screen_text(app))
-        model = app_of(pilot).app_context.agent.model
-        assert isinstance(model, ScriptedModel)
         search = ScriptedReply(calls=(("search_sections", {"query": "ninety"}),))
-        model.add_replies(search, ScriptedReply(text="Ninety."))
+        model_of(app_of(pilot)).add_replies(search, ScriptedReply(text="Ninety."))
         await ask(pilot, "How many loaves fit?")
         assert "Starter ⌕" not in screen_text(app)
         assert "Ovens ⌕" in screen_text(app)

@@ -3,12 +3,11 @@ from __future__ import annotations
 from textual.containers import VerticalScroll
 
 from roamtui.tui.screens.help import HelpScreen
-from tests.tui.driving import make_app, screen_text, wait_until
+from tests.tui.driving import make_app, running, screen_text, wait_until
 
 
 async def test_the_keys_of_where_a_person_is_come_first_with_the_signs_that_they_see_there() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 90)) as pilot:
+    async with running(make_app(), (120, 90)) as (app, pilot):
         for keys, title in (("f1",), "Question box · where you are"), (("escape", "f1"), "Outline · where you are"):
             await pilot.press(*keys)
             await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
@@ -23,8 +22,7 @@ async def test_the_keys_of_where_a_person_is_come_first_with_the_signs_that_they
 
 
 async def test_help_is_walked_by_the_keys_of_other_places_and_says_how_it_is_left() -> None:
-    app = make_app()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(make_app(), (80, 24)) as (app, pilot):
         await pilot.press("f1")
         await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
         view = app.screen.query_one(VerticalScroll)

@@ -15,8 +15,18 @@ from roamtui.conversation.store import Store
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.notes import NotesScreen
 from roamtui.tui.screens.overlays import MarkedList, PromptScreen
-from tests.fakes.scripted_model import ScriptedModel
-from tests.tui.driving import TEXT, app_of, ask, find_id, make_context, screen_text, wait_until
+from tests.tui.driving import (
+    TEXT,
+    app_of,
+    ask,
+    find_id,
+    go_to,
+    make_context,
+    model_of,
+    running,
+    screen_text,
+    wait_until,
+)
 from tests.tui.picturing import show_answer
 
 BATCH = "It must rest for one hour after each batch"
@@ -41,8 +51,7 @@ async def open_section(pilot: Pilot[None], title: str) -> None:
     main = app_of(pilot).main
     section_id = find_id(app_of(pilot), title)
     main.switch.go_tree()
-    main.tree_pane.go_to(section_id)
-    await wait_until(pilot, lambda: main.tree_pane.outline.cursor_id == section_id)
+    await go_to(pilot, section_id)
     await pilot.press("enter", "3")
     await pilot.pause()
 
@@ -80,8 +89,7 @@ async def open_list(pilot: Pilot[None]) -> NotesScreen:
 
 
 async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in_order(store: Store) -> None:
-    app = make_app(store)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(store), (120, 35)) as (app, pilot):
         await show_answer(pilot)
         await open_section(pilot, "Starter")
         await select(pilot, "with 200 g of rye", cut=2)
@@ -111,8 +119,7 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
 
 
 async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is_left(store: Store) -> None:
-    app = make_app(store)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(make_app(store), (80, 24)) as (app, pilot):
         await open_section(pilot, "Steam")
         await keep(pilot, "one")
         await keep(pilot, "!")  # kept already: its words go on
@@ -136,8 +143,7 @@ async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is
 
 
 async def test_leaving_the_prompt_keeps_nothing_and_changes_nothing(store: Store) -> None:
-    app = make_app(store)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(make_app(store), (80, 24)) as (app, pilot):
         await open_section(pilot, "Steam")
         for _ in range(2):
             await pilot.press("b")
@@ -150,16 +156,14 @@ async def test_leaving_the_prompt_keeps_nothing_and_changes_nothing(store: Store
 
 
 async def test_a_changed_document_says_what_became_of_the_places(store: Store) -> None:
-    app = make_app(store)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(store), (120, 35)) as (app, pilot):
         await open_section(pilot, "Stone oven")
         await select(pilot, REST)
         await keep(pilot)
         await open_section(pilot, "Starter")
         await keep(pilot)
     changed = TEXT.replace("one hour", "two hours").replace("### Starter\n\nFeed", "").replace("## Dough", "## Doughs")
-    app = make_app(store, changed[: changed.index("the starter with")])
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(store, changed[: changed.index("the starter with")]), (120, 35)) as (app, pilot):
         await pilot.press("escape")
         await open_list(pilot)
         text = " ".join(screen_text(app).split())
@@ -173,8 +177,7 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Store) -
 
 
 async def test_notes_are_written_as_markdown(store: Store, tmp_path: Path) -> None:
-    app = make_app(store)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(store), (120, 35)) as (app, pilot):
         await open_section(pilot, "Stone oven")
         await select(pilot, REST)
         await keep(pilot, "why")
@@ -189,16 +192,14 @@ async def test_notes_are_written_as_markdown(store: Store, tmp_path: Path) -> No
 
 
 async def test_where_nothing_is_saved_nothing_is_kept_and_that_is_said() -> None:
-    app = make_app(None)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(None), (120, 35)) as (app, pilot):
         await open_section(pilot, "Steam")
         await pilot.press("b")
         await wait_until(pilot, lambda: "nothing is saved here" in screen_text(app))
 
 
 async def test_selected_words_are_asked_about_in_their_section(store: Store) -> None:
-    app = make_app(store)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(store), (120, 35)) as (app, pilot):
         await open_section(pilot, "Ovens")
         app.main.question_box.fill("why?")
         await select(pilot, REST)
@@ -208,9 +209,7 @@ async def test_selected_words_are_asked_about_in_their_section(store: Store) -> 
         assert "in Ovens › Stone oven · esc asks the whole document" in screen_text(app)
         assert not app.main.selections
         await ask(pilot, app.main.question_box.text)
-        model = app.app_context.agent.model
-        assert isinstance(model, ScriptedModel)
-        asked = model.requests[0].messages[-1].text
+        asked = model_of(app).requests[0].messages[-1].text
         assert f"“{REST}”" in asked
         assert f"The question is about [{find_id(app, 'Stone oven')}]" in asked
 
@@ -219,8 +218,7 @@ TABLE = "# T\n\n## Sizes\n\n| Oven | Loaves |\n|---|---|\n| stone | 40 |\n| deck
 
 
 async def test_of_a_table_whole_rows_are_kept(store: Store) -> None:
-    app = make_app(store, TABLE)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_app(store, TABLE), (120, 35)) as (app, pilot):
         await open_section(pilot, "Sizes")
         await select(pilot, "deck")
         reader = app.main.reader_pane.reader

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from textual.widgets import Input
 
+from roamtui.conversation.store import ConversationSummary
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.screens.open_document import OpenScreen
+from roamtui.tui.screens.open_document import OfferGroup, OpenScreen, list_offers
 from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
-from tests.tui.driving import screen_text, wait_until
+from tests.tui.driving import running, screen_text, wait_until
 from tests.tui.opening import OFFERS, Opener
 
 if TYPE_CHECKING:
@@ -120,6 +123,8 @@ async def test_help_themes_and_commands_are_there_before_any_document(app: RoamA
         await pilot.press("home", "enter")
         await wait_until(pilot, lambda: opener.kept == [("theme", "beacon")])
         assert isinstance(app.screen, OpenScreen)
+        await pilot.press("ctrl+p")
+        await wait_until(pilot, lambda: "Show all keys" in screen_text(app))
 
 
 async def test_a_conversion_tells_its_pages_which_can_be_read_and_ends_where_it_is_stopped(
@@ -141,11 +146,9 @@ async def test_a_conversion_tells_its_pages_which_can_be_read_and_ends_where_it_
 
 
 async def test_what_was_named_is_opened_at_once_and_a_failure_ends_the_app(opener: Opener) -> None:
-    app = RoamApp(None, opener.opening, named="/d/fees.md")
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(RoamApp(None, opener.opening, named="/d/fees.md"), (80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: "Of /d/fees.md" in screen_text(app))
-    app = RoamApp(None, opener.opening, named="/d/bad.md")
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(RoamApp(None, opener.opening, named="/d/bad.md"), (80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: app.failure is not None)
     assert str(app.failure) == "/d/bad.md cannot be read: it is bad."
 
@@ -234,3 +237,58 @@ async def test_it_stands_in_the_middle_of_the_room_and_fills_a_small_one(
     assert ("1 question" in row) is (margin > 1)
     used = [number for number, line in enumerate(lines) if line.strip()]
     assert abs(used[0] - (len(lines) - 1 - used[-1])) <= 2
+
+
+def summarise(conversation_id: str, source: str, title: str = "Fees?") -> ConversationSummary:
+    moment = "2026-01-01T00:00:00+00:00"
+    return ConversationSummary(
+        id=conversation_id,
+        source=source,
+        title=title,
+        model="offline",
+        created_at=moment,
+        updated_at=moment,
+        questions=2,
+    )
+
+
+def test_about_thirty_sites_and_the_examples_are_offered_without_any_conversation(tmp_path: Path) -> None:
+    offers, problem = list_offers((), tmp_path / "sites.toml")
+    assert not problem
+    sites = [offer for offer in offers if offer.group is OfferGroup.SITE]
+    assert 25 <= len(sites) <= 40
+    assert len({site.source for site in sites}) == len(sites)
+    assert all(urlsplit(site.source).scheme == "https" and site.source.endswith("/llms.txt") for site in sites)
+    assert [offer.group for offer in offers][:2] == [OfferGroup.EXAMPLE, OfferGroup.EXAMPLE]
+
+
+def test_conversations_and_documents_of_late_come_first_where_they_are_still_there(tmp_path: Path) -> None:
+    handbook = tmp_path / "handbook.md"
+    handbook.write_text("# Handbook\n")
+    summaries = (
+        summarise("one", str(handbook)),
+        summarise("two", str(tmp_path / "gone.md")),
+        summarise("three", "-0123"),
+        summarise("four", "https://site.example/llms.txt", title=""),
+        summarise("five", str(handbook), title="Hours?"),
+    )
+    offers, _ = list_offers(summaries, tmp_path / "sites.toml")
+    late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
+    assert [offer.conversation_id for offer in late] == ["one", "four", "five", None, None]
+    assert [offer.source for offer in late[3:]] == [str(handbook), "https://site.example/llms.txt"]
+    assert late[1].name == "(no question yet)"
+
+
+def test_a_persons_own_sites_come_before_the_bundled_ones(tmp_path: Path) -> None:
+    own = tmp_path / "sites.toml"
+    own.write_text('[[sites]]\nname = "Ours\\u001b[2J"\nurl = "https://ours.example/llms.txt"\n')
+    offers, problem = list_offers((), own)
+    sites = [offer for offer in offers if offer.group is OfferGroup.SITE]
+    assert sites[0].source == "https://ours.example/llms.txt"
+    assert "\x1b" not in sites[0].name
+    assert not problem
+    for broken in ("[[sites]]\nname = 1\n", "sites = 3\n", "[", "[[sites]]\n"):
+        own.write_text(broken)
+        offers, problem = list_offers((), own)
+        assert str(own) in problem
+        assert len(offers) > 20

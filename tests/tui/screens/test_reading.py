@@ -7,12 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.build import build_library
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.document.build import build_library, open_named
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.libraries import open_library
 from roamtui.sources.read import RawText
-from roamtui.tui.screens.reading import build_editor_command, find_source_file, resolve_link
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.commands import ReadingPlace
+from roamtui.tui.screens.reading import Places, build_editor_command, find_source_file, resolve_link
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.tui.driving import ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
 
 FILE = Path("/d/a b.md")
 
@@ -131,3 +138,167 @@ def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: st
     assert end.span is not None
     assert NOTES[: end.span.start].endswith(before)
     assert NOTES[end.span.end :].startswith(after)
+
+
+BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 12 for number in range(6))
+
+
+def read(app: RoamApp) -> str:
+    """Return the title of the section that is read."""
+    section_id = app.main.reader_pane.section_id
+    return app.main.session.state.library.title_of(section_id) if section_id else ""
+
+
+def cursor(app: RoamApp) -> str:
+    section_id = app.main.tree_pane.outline.cursor_id
+    return app.main.session.state.library.title_of(section_id) if section_id else ""
+
+
+async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outline_and_conversation_follow() -> None:
+    async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
+        await pilot.press("escape", "j", "enter", "3")
+        await wait_until(pilot, lambda: app.main.focused is app.main.reader_pane.reader)
+        assert (read(app), cursor(app)) == ("Chapter 0", "Chapter 0")
+        passed = {read(app)}
+        for _ in range(8):
+            await pilot.press("pagedown")
+            await wait_until(pilot, lambda: read(app) == cursor(app))
+            passed.add(read(app))
+        assert passed == {f"Chapter {number}" for number in range(6)}
+        assert app.main.session.state.reading == find_id(app, "Chapter 0")  # what is scrolled past is not read
+        await wait_until(pilot, lambda: app.main.session.state.reading == find_id(app, "Chapter 5"))
+        await pilot.press("backspace")
+        await wait_until(pilot, lambda: app.main.status_line.status.message == "nothing was read before this")
+
+
+async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
+    async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
+        await pilot.press("escape", "G", "k", "enter", "3", "]")
+        await wait_until(pilot, lambda: read(app) == cursor(app) == "Chapter 5")
+        assert "Chapter 5" in "\n".join(screen_text(app).splitlines()[2:4])  # the last one stands at the top too
+        await pilot.press("]")
+        await wait_until(pilot, lambda: app.main.status_line.status.message == "this is the last section")
+        await pilot.press(*"[[[[[[")
+        await wait_until(pilot, lambda: read(app) == cursor(app) == "Book")
+        await pilot.press("[")
+        await wait_until(pilot, lambda: app.main.status_line.status.message == "this is the first section")
+        await pilot.press("backspace", "backspace")
+        await wait_until(pilot, lambda: read(app) == "Chapter 1")
+
+
+def make_folder_app(tmp_path: Path, places: Path | None = None) -> RoamApp:
+    root = tmp_path / "docs"
+    (root / "guides").mkdir(parents=True, exist_ok=True)
+    (root / "a.md").write_text("# Ovens\n\n## Stone\n\nOne.\n", "utf-8")
+    (root / "guides/b.md").write_text("# Dough\n\n## Rye\n\n" + "Two.\n\n" * 60, "utf-8")
+    library, loader = open_named([str(root)])
+    agent = Agent(Session.start(library, loader=loader), ScriptedModel(()))
+    return RoamApp(AppContext(agent=agent, options=TuiOptions(places_path=places)))
+
+
+async def test_after_the_end_of_a_file_comes_the_next_one_and_back(tmp_path: Path) -> None:
+    async with running(make_folder_app(tmp_path), (120, 30)) as (app, pilot):
+        await pilot.press("escape", "enter", "3")
+        await wait_until(pilot, lambda: "One." in screen_text(app))
+        await pilot.press("]")
+        await wait_until(pilot, lambda: read(app) == "Stone")
+        await pilot.press("pagedown")
+        await wait_until(pilot, lambda: read(app) == cursor(app) == "b.md")
+        await wait_until(pilot, lambda: "Two." in screen_text(app))  # it was not loaded before
+        await pilot.press("up")
+        await wait_until(pilot, lambda: read(app) == cursor(app) == "Ovens")  # all of it fits into the view
+        assert "One." in screen_text(app)
+
+
+async def test_an_empty_file_is_passed_too(tmp_path: Path) -> None:
+    app = make_folder_app(tmp_path)
+    (tmp_path / "docs/a.md").write_text("", "utf-8")
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.press("escape", "enter", "3")
+        await wait_until(pilot, lambda: read(app) == "a.md" and app.main.focused is app.main.reader_pane.reader)
+        await pilot.press("pagedown")
+        await wait_until(pilot, lambda: read(app) == "b.md")
+
+
+async def test_the_place_in_a_document_is_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "data/places.json"
+    async with running(make_folder_app(tmp_path, path), (160, 30)) as (app, pilot):
+        await pilot.press("escape", "l", "j", "enter", "3")
+        await wait_until(pilot, lambda: app.main.focused is app.main.reader_pane.reader)
+        await pilot.press("]", "]", "]")
+        await wait_until(pilot, lambda: "Two." in screen_text(app))
+        await pilot.press("pagedown")
+        await wait_until(pilot, lambda: app.main.reader_pane.reader.top_y > 20)
+        place = app.main.reader_pane.reader.place
+    assert place is not None
+    assert place.into > 0
+    assert path.stat().st_mode & 0o777 == 0o600
+    again = make_folder_app(tmp_path, path)
+    async with again.run_test(size=(160, 30)) as pilot:
+        await wait_until(pilot, lambda: again.main.reader_pane.reader.place == place)
+        assert again.main.focused is again.main.question_box
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"\xff", b'{"a.md": ["0a"], "b.md": 3, "c.md": ["0a", 1, 2]}'])
+def test_a_damaged_file_of_places_holds_none_and_is_written_anew(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "places.json"
+    path.write_bytes(data)
+    places = Places(path)
+    assert [places.find(name) for name in ("a.md", "b.md", "c.md")] == [None] * 3
+    places.keep("a.md", ReadingPlace("0a", 7, "0b"))
+    assert places.find("a.md") == ReadingPlace("0a", 7, "0b")
+
+
+MILL = """# Mill
+
+Rye comes by boat.
+
+## Stones
+
+Two stones.
+
+### Upper stone
+
+It grinds rye, and rye alone.
+
+## Store
+
+Wheat.
+
+### Loft
+
+Rye is dried here.
+"""
+
+
+async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
+    async with running(make_app(text=MILL), (160, 30)) as (app, pilot):
+        await pilot.press("escape", "f8")
+        await wait_until(pilot, lambda: read(app) == "Mill")
+        assert "follows · Mill" in screen_text(app)
+        await pilot.press("j")
+        await wait_until(pilot, lambda: read(app) == "Stones")
+        assert app.main.focused is app.main.tree_pane.outline
+        assert app.main.session.state.library.title_of(app.main.session.state.reading or "") == "Stones"
+        await pilot.press("f8", "j")
+        await pilot.pause(0.1)
+        assert (cursor(app), read(app)) == ("Store", "Stones")
+        assert "follows" not in screen_text(app).split("\n")[1]
+        await pilot.press("3", "backspace")
+        await pilot.pause()
+        assert read(app) == "Stones", "what only passed by is no way back"
+
+
+@pytest.mark.parametrize(("width", "is_shown"), [(160, True), (100, False)])
+async def test_the_reader_follows_the_model_where_it_does_not_hide_the_answer(width: int, *, is_shown: bool) -> None:
+    async with running(make_app(text=MILL), (width, 30)) as (app, pilot):
+        await pilot.press("f8")
+        await pilot.press("2")
+        await pilot.pause()
+        reading = app.main.session.state.reading
+        loft = find_id(app, "Loft")
+        model_of(app).add_replies(expand(loft), ScriptedReply(text="Dried."))
+        await ask(pilot, "Where?")
+        assert (read(app) == "Loft") is is_shown
+        assert app.main.session.state.reading == reading, "the person did not choose it"
+        assert "Dried." in screen_text(app)

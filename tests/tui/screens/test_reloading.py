@@ -24,7 +24,7 @@ from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite, SitePage
-from tests.tui.driving import TEXT, app_of, ask, expand, find_id, screen_text, wait_until
+from tests.tui.driving import TEXT, app_of, ask, expand, find_id, go_to, model_of, running, screen_text, wait_until
 
 CHANGED = TEXT.replace("ninety loaves", "a hundred loaves").replace("### Starter", "### Flour\n\nRye.\n\n### Starter")
 
@@ -68,16 +68,13 @@ async def open_deck(pilot: Pilot[None]) -> str:
     """Ask a question for which the model opens and quotes the deck oven; return its id."""
     app = app_of(pilot)
     deck = find_id(app, "Deck oven")
-    model = app.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
-    model.add_replies(expand(deck), ScriptedReply(text=f'"The deck oven takes ninety loaves" [{deck}].'))
+    model_of(app).add_replies(expand(deck), ScriptedReply(text=f'"The deck oven takes ninety loaves" [{deck}].'))
     await ask(pilot, "How many?")
     return deck
 
 
 async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
-    app = make_reading_app(file)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_reading_app(file), (120, 35)) as (app, pilot):
         deck = await open_deck(pilot)
         write(file, CHANGED)
         await look(pilot)
@@ -93,8 +90,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         searcher = app.app_context.agent.searcher
         assert searcher is not None
         assert searcher.search("rye flour")[0].section_id == find_id(app, "Flour")
-        model = app.app_context.agent.model
-        assert isinstance(model, ScriptedModel)
+        model = model_of(app)
         model.add_replies(ScriptedReply(text=f'"The deck oven takes a hundred loaves" [{deck}].'))
         await ask(pilot, "And now?")
         assert "a hundred loaves" in model.requests[-1].messages[-1].text
@@ -105,11 +101,9 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
     long = "\n\n".join(f"Line {number} of the deck oven." for number in range(200))
     text = TEXT.replace("The deck oven takes ninety loaves.", long)
     write(file, text)
-    app = make_reading_app(file)
-    async with app.run_test(size=(160, 30)) as pilot:
+    async with running(make_reading_app(file), (160, 30)) as (app, pilot):
         deck = find_id(app, "Deck oven")
-        app.main.tree_pane.go_to(deck)
-        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == deck)
+        await go_to(pilot, deck)
         app.main.switch.go_tree()
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.main.reader_pane.section_id == deck)
@@ -129,11 +123,9 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
 
 
 async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
-    app = make_reading_app(file)
-    async with app.run_test(size=(160, 35)) as pilot:
+    async with running(make_reading_app(file), (160, 35)) as (app, pilot):
         deck = await open_deck(pilot)
-        app.main.tree_pane.go_to(deck)
-        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == deck)
+        await go_to(pilot, deck)
         app.main.switch.go_tree()
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.main.reader_pane.section_id == deck)
@@ -147,8 +139,7 @@ async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
 
 
 async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> None:
-    app = make_reading_app(file)
-    async with app.run_test(size=(160, 35)) as pilot:
+    async with running(make_reading_app(file), (160, 35)) as (app, pilot):
         await open_deck(pilot)
         write(file, TEXT.replace("The deck oven takes", "It is old. The deck oven takes"))
         await pilot.press("f5")
@@ -163,8 +154,7 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
 
 
 async def test_watching_reads_a_change_by_itself(file: Path) -> None:
-    app = make_reading_app(file, is_watching=True)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_reading_app(file, is_watching=True), (120, 35)) as (app, pilot):
         write(file, CHANGED)
         await look(pilot)
         await wait_until(pilot, lambda: "9 sections" in screen_text(app))
@@ -172,8 +162,7 @@ async def test_watching_reads_a_change_by_itself(file: Path) -> None:
 
 
 async def test_watching_waits_for_the_end_of_an_answer(file: Path) -> None:
-    app = make_reading_app(file, is_watching=True)
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with running(make_reading_app(file, is_watching=True), (120, 35)) as (app, pilot):
         session = app.main.session
         session.state = replace(session.state, is_asking=True)
         write(file, CHANGED)
