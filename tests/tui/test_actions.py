@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from itertools import combinations
 from pathlib import Path
 
@@ -14,9 +13,8 @@ from roamtui.conversation.store import Store
 from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope, build_keys
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.finder import Found
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.find import FindScreen
+from roamtui.tui.screens.find import Finding, FindScreen
 from roamtui.tui.screens.help import KeyList
 from roamtui.tui.screens.notes import NotesScreen
 from roamtui.tui.screens.open_document import OpenScreen
@@ -31,7 +29,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.CONVERSATIONS:
             return app.screen
         case Scope.FIND:
-            return FindScreen(find_nothing, lambda _section_id: None, build_keys(), Found())
+            return FindScreen(Finding(app.main), build_keys())
         case Scope.NOTES:
             library = app.main.session.state.library
             return NotesScreen(Notes(Path(), library.source), (), library, build_keys())
@@ -39,11 +37,6 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
             return OpenScreen(Opener().opening, build_keys())
         case _:
             return app.main.find_owner(scope)
-
-
-async def find_nothing(query: str) -> AsyncIterator[Found]:
-    """Find nothing."""
-    yield Found(query=query)
 
 
 def make_saving_app(path: Path) -> RoamApp:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -57,39 +57,26 @@ class FindScreen(ListOverlay["_Chosen | None"]):
     }
     """
 
-    def __init__(
-        self,
-        find: Callable[[str], AsyncIterator[Found]],
-        open_hit: Callable[[str], None],
-        keys: Keys,
-        before: Found,
-        kind: Kind = Kind.ALL,
-    ) -> None:
-        """Show what was found before, to go on from.
-
-        Args:
-            find: Searches for some words, and yields what is found so far.
-            open_hit: Opens a section for the conversation.
-            keys: Keys in force.
-            before: Of the last time.
-            kind: What to list.
-        """
+    def __init__(self, finding: Finding, keys: Keys, kind: Kind = Kind.ALL) -> None:
+        """Show what was found before of a kind, to go on from."""
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
-        self._find = find
-        self._open_hit = open_hit
+        self._finding = finding
         self._keys = keys
-        self.found = before
-        """What is listed."""
         self._kind = kind
         self._opened_ids: set[str] = set()
         self._is_sent = False
-        self._field = Input(before.query, placeholder="a title, words or a question", select_on_focus=False)
+        self._field = Input(finding.found.query, placeholder="a title, words or a question", select_on_focus=False)
         self._list = MarkedList[_Chosen]()
         self._preview = Reader(is_excerpt=True)
         self._preview.can_focus = False
         self._timer: Timer | None = None
+
+    @property
+    def found(self) -> Found:
+        """What is listed."""
+        return self._finding.found
 
     @override
     def compose(self) -> ComposeResult:
@@ -117,8 +104,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         self.run_worker(self._look_for(query), group="finding", exclusive=True, exit_on_error=False)
 
     async def _look_for(self, query: str) -> None:
-        async for found in self._find(query):
-            self.found = found
+        async for _ in self._finding.find(query):
             self._show()
             if self._is_sent and self._is_answered:
                 self.action_read()
@@ -236,7 +222,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         selected = self._list.chosen
         if selected is not None:
             self._opened_ids.add(selected[1].section_id)
-            self._open_hit(selected[1].section_id)
+            self._finding.open(selected[1].section_id)
             self._draw_again()
 
     def action_next_hit(self) -> None:
@@ -292,7 +278,8 @@ class Finding:
         self._tree = screen.tree_pane.outline
         self._reader = screen.reader_pane
         self._finder = Finder(screen.conversing)
-        self._found = Found()
+        self.found = Found()
+        """What was found last."""
         self._matches = TextMatches()
         self._place: TextPlace | None = None
         self._onward: TextPlace | None = None
@@ -309,22 +296,23 @@ class Finding:
             is_onward: Whether text is wanted in its order, from where the person reads.
         """
         onward = self._find_view() if is_onward else None
-        if self._found.library is not self._library or onward != self._onward:
-            self._found = Found(query=self._found.query, is_whole=not self._found.query)
+        if self.found.library is not self._library or onward != self._onward:
+            self.found = Found(query=self.found.query, is_whole=not self.found.query)
         self._onward = onward
-        finding = FindScreen(self._find, self._open, self._screen.keys, self._found, kind)
-        self._screen.app.push_screen(finding, self._read)
+        self._screen.app.push_screen(FindScreen(self, self._screen.keys, kind), self._read)
 
-    async def _find(self, query: str) -> AsyncIterator[Found]:
+    async def find(self, query: str) -> AsyncIterator[Found]:
+        """Search for some words, and yield what is found so far."""
         async for found in self._finder.find(query, self._onward):
-            self._found = found
+            self.found = found
             yield found
 
-    def _open(self, section_id: str) -> None:
+    def open(self, section_id: str) -> None:
+        """Open a section for the conversation."""
         self._screen.send(lambda state: open_section(state, section_id))
 
     def _read(self, chosen: _Chosen | None) -> None:
-        found = self._found
+        found = self.found
         if found.query.strip():
             texts = (group.sections for group in found.groups if group.kind is not Kind.TITLES)
             self._tree.mark(found=(one.section_id for sections in texts for one in sections))
