@@ -396,7 +396,8 @@ def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
             continue
         for other in tuple(actions.values()):
             lost = set(other.keys) & set(keys)
-            if other.id != action_id and lost and _can_clash(other.scope, action.scope):
+            is_beside = Scope.GLOBAL in (other.scope, action.scope) and not SCREEN_SCOPES & {other.scope, action.scope}
+            if other.id != action_id and lost and (other.scope is action.scope or is_beside):
                 actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
                 problems.append(f'"{action_id}" takes {_join(lost)} away from "{other.id}".')
         actions[action_id] = replace(action, keys=keys)
@@ -408,10 +409,6 @@ def _is_key(key: str) -> bool:
     *modifiers, name = key.split("+") if len(key) > 1 else [key]
     is_name = len(name) == 1 or name in _NAMED_KEYS or key_to_character(name) is not None
     return is_name and set(modifiers) <= _MODIFIERS
-
-
-def _can_clash(one: Scope, other: Scope) -> bool:
-    return one is other or (Scope.GLOBAL in (one, other) and not SCREEN_SCOPES & {one, other})
 
 
 def _join(keys: set[str]) -> str:

@@ -259,8 +259,9 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and event.key != "escape" and self._has_cramped_palette:
-            return
+        is_cramped = self.size.height < _PALETTE_HEIGHT_MIN and isinstance(self.screen, CommandPalette)
+        if isinstance(event, events.Key) and event.key != "escape" and is_cramped:
+            return  # without room for its list Textual's palette knows no lines: a key would end the app
         if isinstance(event, events.Paste):
             event.text = plain_text(event.text)
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
@@ -270,11 +271,6 @@ class RoamApp(App[None], inherit_bindings=False):
         await super().on_event(event)
         if isinstance(event, events.Key):
             await self._key_order.note_arrival(event)
-
-    @property
-    def _has_cramped_palette(self) -> bool:
-        """Whether the palette has no room for its list: Textual's knows no lines then, and a key would end the app."""
-        return self.size.height < _PALETTE_HEIGHT_MIN and isinstance(self.screen, CommandPalette)
 
     @on(KeyOrder.Passed)
     async def _follow_key(self, event: KeyOrder.Passed) -> None:
@@ -292,7 +288,8 @@ class RoamApp(App[None], inherit_bindings=False):
             if action.in_palette and is_here:
                 keys = " ".join(show_key(key) for key in action.keys)
                 help_text = f"{action.help}  ({keys})" if keys else action.help
-                yield SystemCommand(_name_command(action), help_text, partial(self._run_command, action, screen))
+                place = "" if action.scope is Scope.GLOBAL else f"{SCOPE_TITLES[action.scope]}: "
+                yield SystemCommand(place + action.label, help_text, partial(self._run_command, action, screen))
 
     async def _run_command(self, action: Action, screen: Screen[object]) -> None:
         self._used[action.id] = max(self._used.values(), default=0) + 1
@@ -330,12 +327,6 @@ class RoamApp(App[None], inherit_bindings=False):
         """Let go of what the models hold."""
         for model in self._models:
             await model.close()
-
-
-def _name_command(action: Action) -> str:
-    if action.scope is Scope.GLOBAL:
-        return action.label
-    return f"{SCOPE_TITLES[action.scope]}: {action.label}"
 
 
 def _describe(screen: MainScreen) -> StartOffer:

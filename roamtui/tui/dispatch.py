@@ -261,7 +261,8 @@ class Conversing:
             case SectionsSearched(hits=hits):
                 self._tree.outline.mark(found=(hit.section_id for hit in hits))
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
-                self._tree.show_batch(opened)
+                self._tree.outline.mark(batch=opened)
+                self._tree.outline.reveal(opened[-1])
                 self._screen.reading.follow_opened(opened[-1])
             case NodesLoaded(section_ids=ids):
                 self._status.change(message="")

@@ -69,11 +69,6 @@ class TreePane(Vertical):
         self._go_to_wanted()
         self._show_note()
 
-    def show_batch(self, section_ids: tuple[str, ...]) -> None:
-        """Mark what was just opened and scroll the last of it into view; the cursor stays where it is."""
-        self.outline.mark(batch=section_ids)
-        self.outline.reveal(section_ids[-1])
-
     def reveal_cited(self) -> None:
         """Scroll the first section that the last answer cites into view; the cursor stays where it is."""
         for section_id in self._list_cited()[:1]:

@@ -21,7 +21,7 @@ from roamtui.tui.finder import LIMIT, Finder, Found, FoundSection, Group, find_m
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.overlays import ListOverlay, MarkedList
-from roamtui.tui.screens.reading import find_sentence
+from roamtui.tui.screens.reading import find_words
 from roamtui.tui.status_line import ScreenHints
 from roamtui.tui.text_search import TextMatches, TextPlace, find_marks
 
@@ -177,7 +177,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         self._preview.set_class(selected is None, "-empty")
         if selected is not None and library is not None and self._preview.display:
             group, found = selected
-            quote = find_sentence(library, found.section_id, found.sentence)
+            quote = find_words(found.sentence, library, library.own_span(found.section_id))
             self._preview.show_section(library, found.section_id, highlight=quote)
             self._preview.mark_words(group.words, found.match)
 
@@ -319,7 +319,7 @@ class Finding:
         if chosen is None or chosen[1].section_id not in self._library:
             return
         group, section = chosen
-        quote = find_sentence(self._library, section.section_id, section.sentence)
+        quote = find_words(section.sentence, self._library, self._library.own_span(section.section_id))
         self._screen.reading.show(section.section_id, quote, came_from=self._tree)
         self._matches, self._place = found.matches, None
         doc = self._library.own_span(section.section_id).doc

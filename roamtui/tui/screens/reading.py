@@ -339,10 +339,9 @@ def _find_beside(library: Library, section_id: str, direction: int) -> str | Non
     return None
 
 
-def find_sentence(library: Library, section_id: str, sentence: str) -> Span | None:
-    """Return where a sentence of a section's own text stands, as far as it can be found."""
-    section = library.own_span(section_id)
-    match = find_quote(sentence, library.text_at(section)) if sentence else None
+def find_words(words: str, library: Library, section: Span) -> Span | None:
+    """Return where words stand in a stretch of text, as far as they can be found."""
+    match = find_quote(words, library.text_at(section)) if words else None
     if match is None:
         return None
     return Span(doc=section.doc, start=section.start + match.start, end=section.start + match.end)
@@ -359,14 +358,10 @@ def find_span(citation: Citation | None, state: ConversationState) -> Span | Non
     span, quote = citation.span, citation.quote
     if quote is None or find_quote(quote, document.text[span.start : span.end]) is not None:
         return span if span.end <= len(document.text) else None
-    # The document has changed since: the words may have moved within their section.
     if citation.section_id not in state.library:
         return None
-    section = state.library.shown_span(citation.section_id)
-    moved = find_quote(quote, state.library.text_at(section))
-    if moved is None:
-        return None
-    return Span(doc=section.doc, start=section.start + moved.start, end=section.start + moved.end)
+    # The document has changed since: the words may have moved within their section.
+    return find_words(quote, state.library, state.library.shown_span(citation.section_id))
 
 
 _PLUS_LINE = frozenset({"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"})
@@ -399,14 +394,13 @@ def find_source_file(library: Library, section_id: str) -> Path | None:
 _NOTE_INDENT_MAX = 3
 
 
-def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
-    """Return where `href`, written in the section `section_id`, leads."""
-    resolve = _resolve_note if href.startswith("[^") else resolve_written
-    return resolve(href, library, section_id)
+def resolve_link(mark: str, library: Library, section_id: str) -> LinkEnd:
+    """Return where an address that is written in a section leads.
 
-
-def _resolve_note(mark: str, library: Library, section_id: str) -> LinkEnd:
-    """Return where the note of a mark such as `[^1]` stands, or for a note's own mark, `[^1]:`, where it is used."""
+    The mark of a footnote, such as `[^1]`, leads to where it stands; the note's own mark, `[^1]:`, to where it is used.
+    """
+    if not mark.startswith("[^"):
+        return resolve_written(mark, library, section_id)
     document, _ = library.locate(section_id)
     name = mark.removesuffix(":")
     text = document.text

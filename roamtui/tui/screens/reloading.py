@@ -103,7 +103,11 @@ class Reloading:
             self.is_new, self._known = False, stamps
             self._seen = self._seen if stamps is None else stamps
             status.change(alert="")
-        for note in _find_news(library.notes, before.notes):
+        news = [note for note in library.notes if note not in before.notes]
+        more = len(news) - _NOTES_SHOWN
+        if more > 1:
+            news[_NOTES_SHOWN:] = [f"{more} more notes on what was read."]
+        for note in news:
             self._screen.chat_log.add_notice(note)
         if _is_same(library, before):
             status.change(message="the document is as it was")
@@ -114,13 +118,6 @@ class Reloading:
             self._screen.reader_pane.show_again(library)
         else:
             self._known = None  # what is on disk is taken for changed, whatever it is
-
-
-def _find_news(notes: tuple[str, ...], before: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the notes on a document that were not told when it was read before, the first few and a count."""
-    news = [note for note in notes if note not in before]
-    more = len(news) - _NOTES_SHOWN
-    return (*news[:_NOTES_SHOWN], f"{more} more notes on what was read.") if more > 1 else tuple(news)
 
 
 def _is_same(library: Library, before: Library) -> bool:
