@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from threading import Event
-from typing import TYPE_CHECKING
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
+from roamtui.conversation.store import Store
 from roamtui.document.build import build_library
 from roamtui.errors import SourceError
+from roamtui.models.base import Model
+from roamtui.sources.convert.conversion import PageReport
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions
 from roamtui.tui.screens.open_document import OfferGroup, StartOffer
 from tests.fakes.scripted_model import ScriptedModel
-
-if TYPE_CHECKING:
-    from roamtui.conversation.store import Store
-    from roamtui.models.base import Model
-    from roamtui.sources.convert.conversion import PageReport
 
 OFFERS = (
     StartOffer(

@@ -12,7 +12,6 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.build import build_library
-from roamtui.models.base import Request
 from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -252,25 +251,6 @@ async def test_a_second_question_waits_for_the_first_and_is_not_lost() -> None:
         assert len(model_of(app).requests) == 1
         gate.set()
         await wait_until(pilot, lambda: not screen.is_asking)
-
-
-async def test_the_persons_cursor_survives_the_undo_of_a_batch() -> None:
-    async with running(make_app(), SIZE) as (app, pilot):
-        screen = app.main
-        steam = find_id(app, "Steam")
-
-        def open_steam(request: Request) -> ScriptedReply:
-            assert request.tools
-            return expand(steam)
-
-        model_of(app).add_replies(open_steam, ScriptedReply(text=f"Eight minutes [{steam}]."))
-        await ask(pilot, "How long?")
-        assert "Steam" in screen_text(app).split("Conversation")[1]
-        await pilot.press("escape", "u")
-        await wait_until(pilot, lambda: not screen.session.state.open)
-        await pilot.pause()
-        assert "◆ Steam" not in screen_text(app)
-        assert screen.status_line.status.message == "took back 1 section"
 
 
 async def test_the_last_question_is_asked_again_from_before_it() -> None:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 from textual.widgets import OptionList
 
 from roamtui.conversation.store import Store
+from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpScreen
 from roamtui.tui.screens.open_document import OpenScreen
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import ask, model_of, running, screen_text, wait_until
 from tests.tui.opening import Opener
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from textual.pilot import Pilot
-
-    from roamtui.tui.app import RoamApp
 
 
 @pytest.fixture

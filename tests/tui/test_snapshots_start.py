@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.tui.driving import screen_text, wait_until
 from tests.tui.opening import Opener
 from tests.tui.picturing import LARGE, NARROW, Compare, name_size
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from textual.pilot import Pilot
 
 
 @pytest.mark.parametrize("theme", ["dusk", "dawn"])

@@ -6,7 +6,6 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -105,9 +104,9 @@ def choose_model(screen: MainScreen) -> None:
             form = ModelForm(options.make_model, "" if name == _OTHER else name or "")
             screen.app.push_screen(form, take_made)
 
-    def take_made(made: MadeModel | None) -> None:
+    def take_made(made: tuple[Model, str] | None) -> None:
         if made is not None:
-            _use(screen, made.model, made.address, may_keep=True)
+            _use(screen, *made, may_keep=True)
 
     screen.app.push_screen(picker, take)
     if options.look_for_models is not None:
@@ -157,17 +156,11 @@ def _use(screen: MainScreen, model: Model, address: str | None = None, *, may_ke
     screen.app.push_screen(ConfirmScreen(question, model.name, yes="From now on", no="This time"), keep)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeModel:
-    """A model that a person named, and that has answered."""
+class ModelForm(Overlay[tuple[Model, str] | None]):
+    """Takes a model's name, an address and, for this run, a key; tries it before it is used.
 
-    model: Model
-    address: str
-    """Of its server, empty for its provider's own."""
-
-
-class ModelForm(Overlay[MadeModel | None]):
-    """Takes a model's name, an address and, for this run, a key; tries it before it is used."""
+    The result is the model, and the address of its server, empty for its provider's own.
+    """
 
     AUTO_FOCUS = "#model-name"
     DEFAULT_CSS = """
@@ -225,7 +218,7 @@ class ModelForm(Overlay[MadeModel | None]):
         event.stop()
         if self._tried == self._fields:
             name, address, _ = self._fields
-            self.dismiss(MadeModel(model=self._make(name, address or None, False), address=address))  # noqa: FBT003
+            self.dismiss((self._make(name, address or None, False), address))  # noqa: FBT003
         elif self._fields[0]:
             self._tried = None
             self.run_worker(self._try(*self._fields), exclusive=True, exit_on_error=False)

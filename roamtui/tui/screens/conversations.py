@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -39,18 +39,11 @@ _STEP = 200
 _FILE_NAME_LENGTH = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationChosen:
-    """What a person wants to go on with."""
+class ConversationsScreen(KeptScreen[DocumentWanted | None]):
+    """Lists what is saved, narrowed to one document or to what holds some words.
 
-    conversation_id: str | None
-    """None for a new conversation."""
-    source: str = ""
-    """Of another document, which is opened then."""
-
-
-class ConversationsScreen(KeptScreen[ConversationChosen | None]):
-    """Lists what is saved, narrowed to one document or to what holds some words."""
+    The result is what to go on with: a conversation about this document, about another one, or a new one.
+    """
 
     AUTO_FOCUS = "OptionList"
     BINDINGS = bind(Scope.CONVERSATIONS)
@@ -171,17 +164,17 @@ class ConversationsScreen(KeptScreen[ConversationChosen | None]):
         if summary is None:
             return
         if summary.source == self._source:
-            self._close(ConversationChosen(conversation_id=summary.id))
+            self._close(DocumentWanted(conversation_id=summary.id))
         elif summary.source.startswith("-"):
             self._say("It is about a document that came by a pipe, which is no longer there.")
         elif is_gone(summary.source):
             self._say(f"Its document is gone. If it was moved: roamtui NEW-PLACE --conversation {summary.id}")
         else:
-            self._close(ConversationChosen(conversation_id=summary.id, source=summary.source))
+            self._close(DocumentWanted(summary.source, summary.id))
 
     def action_create(self) -> None:
         """Begin a new conversation."""
-        self._close(ConversationChosen(conversation_id=None))
+        self._close(DocumentWanted())
 
     def action_search(self) -> None:
         """Search as you type."""
@@ -270,9 +263,9 @@ def list_conversations(screen: MainScreen) -> str | None:
     if session.store is None:
         return "Conversations are not saved here, so there is none to choose."
 
-    def take(chosen: ConversationChosen | None) -> None:
+    def take(chosen: DocumentWanted | None) -> None:
         if chosen is not None and chosen.source:
-            screen.post_message(DocumentWanted(chosen.source, chosen.conversation_id))
+            screen.post_message(chosen)
         elif chosen is not None and chosen.conversation_id != session.state.id:
             screen.resume(chosen.conversation_id)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui.conversation.store import ConversationSummary
@@ -17,11 +17,6 @@ from roamtui.tui.screens.open_document import OfferGroup, OpenScreen, list_offer
 from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
 from tests.tui.driving import running, screen_text, wait_until
 from tests.tui.opening import OFFERS, Opener
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from textual.pilot import Pilot
 
 
 @pytest.fixture
