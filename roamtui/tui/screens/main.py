@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.worker import Worker, WorkerState
+from textual.worker import Worker, WorkerState, WorkType
 from typing_extensions import override
 
 from roamtui.conversation.narration import Weight
@@ -189,8 +188,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.reading.keep_place()
             self._noting.save_left()
 
-    def work(self, work: Coroutine[None, None, object], group: str, *, is_exclusive: bool = False) -> None:
-        """Work on something beside all else; what fails of it is told in the conversation."""
+    def work(self, work: WorkType[None], group: str, *, is_exclusive: bool = False) -> None:
+        """Work on something beside all else; what fails of it is told in the conversation.
+
+        Args:
+            work: A coroutine, or what makes one where it may be put an end to before it begins.
+            group: What kind of work it is.
+            is_exclusive: Whether it takes the place of what was begun of its kind.
+        """
         self.run_worker(work, group=group, exclusive=is_exclusive, exit_on_error=False)
 
     @on(Worker.StateChanged)
@@ -354,7 +359,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.choosing import choose_question  # noqa: PLC0415 - not for the first screen
 
         if not self.is_busy():
-            self.work(choose_question(self), "proposing", is_exclusive=True)
+            self.work(partial(choose_question, self), "proposing", is_exclusive=True)
 
     def take_question(self, question: str | None) -> None:
         """Put a question that was chosen into the question box."""
@@ -476,12 +481,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def look_at_source(self) -> None:
         """Look whether the document has changed on disk."""
-        self.work(self._reloading.look(), "looking", is_exclusive=True)
+        self.work(self._reloading.look, "looking", is_exclusive=True)
 
     def action_reload(self) -> None:
         """Read the document again."""
         if not self.is_busy():
-            self.work(self._reloading.reload(), "reloading", is_exclusive=True)
+            self.work(self._reloading.reload, "reloading", is_exclusive=True)
 
     def action_suspend(self) -> None:
         """Put the program into the background, where a shell can bring it back."""
