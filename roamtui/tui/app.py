@@ -259,8 +259,13 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     async def on_event(self, event: events.Event) -> None:
-        is_cramped = self.size.height < _PALETTE_HEIGHT_MIN and isinstance(self.screen, CommandPalette)
-        if isinstance(event, events.Key) and event.key != "escape" and is_cramped:
+        is_low = self.size.height < _PALETTE_HEIGHT_MIN
+        if (
+            is_low
+            and isinstance(event, events.Key)
+            and event.key != "escape"
+            and isinstance(self.screen, CommandPalette)
+        ):
             return  # without room for its list Textual's palette knows no lines: a key would end the app
         if isinstance(event, events.Paste):
             event.text = plain_text(event.text)
