@@ -96,12 +96,7 @@ class Conversing:
             self.show(event)
 
     async def ask(self, question: str, *, within: str | None = None) -> None:
-        """Ask, and show all that happens; cancelled, show what was answered so far.
-
-        Args:
-            question: A person's words.
-            within: Id of the section that the question is about, None for the whole document.
-        """
+        """Ask of the whole document or one section, and show all that happens; cancelled, what was answered so far."""
         number = self._agent.session.state.question_number
         try:
             async with aclosing(self._agent.ask(question, within=within)) as events:  # type: ignore[type-var]

@@ -310,13 +310,9 @@ def branch_off(screen: MainScreen, number: int) -> None:
 async def _turn_to(
     screen: MainScreen, make: Callable[[Session], Session], told: str, change: Exchange | None = None
 ) -> None:
-    """Bring a conversation onto the screen, ready for its next question.
+    """Bring a conversation onto the screen that `make` makes of the one before, which may take a while.
 
-    Args:
-        screen: Where.
-        make: Makes it from the one before; may take a while.
-        told: What to say then, in a few words.
-        change: A question to ask anew, None for a question that is still to be written.
+    It is ready for its next question, or to ask the one again that is to change.
     """
     await screen.conversing.turn_to(make)
     screen.asking.leave()

@@ -289,12 +289,7 @@ class Finding:
         return self._screen.session.state.library
 
     def show(self, kind: Kind, *, is_onward: bool) -> None:
-        """Show what was found last, to go on from.
-
-        Args:
-            kind: What to list.
-            is_onward: Whether text is wanted in its order, from where the person reads.
-        """
+        """Show what was found last of a kind, to go on from; onward, text comes in its order from where one reads."""
         onward = self._find_view() if is_onward else None
         if self.found.library is not self._library or onward != self._onward:
             self.found = Found(query=self.found.query, is_whole=not self.found.query)

@@ -131,15 +131,10 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         begin: DocumentWanted | None = None,
         problems: tuple[str, ...] = (),
     ) -> None:
-        """Offer what `opening` lists.
+        """Offer what `opening` lists, and answer with `model`, None for the one of the settings.
 
-        Args:
-            opening: What can be done.
-            keys: Keys in force.
-            model: What answers about the document, None for the model of the settings.
-            open_now: Documents that are open, the one that is shown last; without one this is the first screen.
-            begin: What to open at once.
-            problems: Sentences to show at first.
+        `open_now` are the documents that are open, the one that is shown last: without one this is the first screen.
+        What is named by `begin` is opened at once.
         """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]

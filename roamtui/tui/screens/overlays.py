@@ -185,14 +185,7 @@ class ConfirmScreen(Overlay[bool]):
     """
 
     def __init__(self, question: str, detail: str = "", *, yes: str = "Yes", no: str = "No") -> None:
-        """Ask `question`.
-
-        Args:
-            question: Our own words.
-            detail: What it is about, such as an address; may come from a document.
-            yes: What the button that agrees says.
-            no: What the other button says.
-        """
+        """Ask `question`; `detail` says what it is about, such as an address, and may come from a document."""
         super().__init__()
         self._question = question
         self._detail = detail
@@ -236,15 +229,7 @@ class PromptScreen(Overlay[str | None]):
         foot: str = "enter takes it, esc closes",
         may_be_empty: bool = False,
     ) -> None:
-        """Ask for a line.
-
-        Args:
-            heading: Our own words.
-            value: What stands in the field at first; may come from a document.
-            detail: What it is about; may come from a document.
-            foot: Our own words below the field.
-            may_be_empty: Whether nothing is an answer too.
-        """
+        """Ask for a line; `value`, which stands there at first, and `detail` may come from a document."""
         super().__init__()
         self._heading = heading
         self._value = plain_line(value)
@@ -296,15 +281,7 @@ class PickerScreen(ListOverlay[str | None]):
         foot: str = "enter chooses, esc closes",
         preview: Callable[[str], None] | None = None,
     ) -> None:
-        """Offer `choices`.
-
-        Args:
-            title: Our own words.
-            choices: Names, each with a note; it may be empty.
-            current: Name of the choice that is in force.
-            foot: Our own words below the list.
-            preview: Called with each name that the person looks at.
-        """
+        """Offer `choices`, names with a note or none; `preview` is called with each one that the person looks at."""
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (33, "-tall")]
         self._heading = title
