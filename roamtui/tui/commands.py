@@ -32,40 +32,36 @@ MakeCommand = Callable[[ConversationState], Command | str]
 few words why there is nothing to do, in none where that needs no word."""
 
 
+@dataclass
 class NothingDone(Message):
     """A key had nothing to do here, and why, in a few words."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__()
-        self.reason = reason
+    reason: str
 
 
+@dataclass
 class KeepWanted(Message):
     """A person wants to keep a section, or words of it that an answer cites, among their notes."""
 
-    def __init__(self, section_id: str, citation: Citation | None = None) -> None:
-        super().__init__()
-        self.section_id = section_id
-        self.citation = citation
+    section_id: str
+    citation: Citation | None = None
 
 
+@dataclass
 class CopyWanted(Message):
     """A person wants text in the clipboard."""
 
-    def __init__(self, text: str, what: str) -> None:
-        super().__init__()
-        self.text = text
-        self.what = what
-        """In our own words, such as `the answer`."""
+    text: str
+    what: str
+    """In our own words, such as `the answer`."""
 
 
+@dataclass
 class DocumentWanted(Message):
     """A person wants to open another document, and choose it first where no source is named."""
 
-    def __init__(self, source: str = "", conversation_id: str | None = None) -> None:
-        super().__init__()
-        self.source = source
-        self.conversation_id = conversation_id
+    source: str = ""
+    conversation_id: str | None = None
 
 
 class ReadingPlace(NamedTuple):
@@ -103,12 +99,11 @@ class EndPassed(Message):
     direction: int
 
 
+@dataclass
 class ModelDone(Message):
     """A model no longer answers for the document that is shown."""
 
-    def __init__(self, model: Model) -> None:
-        super().__init__()
-        self.model = model
+    model: Model
 
 
 class Kind(StrEnum):

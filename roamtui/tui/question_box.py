@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from textual import events
 from textual.actions import SkipAction
@@ -39,20 +40,18 @@ class QuestionBox(TextArea):
     }
     """
 
+    @dataclass
     class Sent(Message):
         """A person asks."""
 
-        def __init__(self, question: str) -> None:
-            super().__init__()
-            self.question = question
+        question: str
 
+    @dataclass
     class PageWanted(Message):
         """A person wants to scroll what stands above the box."""
 
-        def __init__(self, direction: int) -> None:
-            """Make the message; `direction` is 1 for down, -1 for up."""
-            super().__init__()
-            self.direction = direction
+        direction: int
+        """1 for down, -1 for up."""
 
     def __init__(self, history: Iterable[str] = ()) -> None:
         """Make an empty box.

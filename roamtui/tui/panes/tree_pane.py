@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -29,19 +31,17 @@ class TreePane(Vertical):
     }
     """
 
+    @dataclass
     class UnfoldWanted(Message):
         """Nodes are to be unfolded, so that the cursor can go to one below them."""
 
-        def __init__(self, section_ids: tuple[str, ...]) -> None:
-            super().__init__()
-            self.section_ids = section_ids
+        section_ids: tuple[str, ...]
 
+    @dataclass
     class Widened(Message):
         """A person wants it wider by some columns, narrower by a negative number."""
 
-        def __init__(self, columns: int) -> None:
-            super().__init__()
-            self.columns = columns
+        columns: int
 
     def __init__(self, state: ConversationState) -> None:
         super().__init__(id="tree-pane")

@@ -15,8 +15,8 @@ from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.libraries import open_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.commands import ReadingPlace
+from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.reading import Places, build_editor_command, find_source_file, resolve_link
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
