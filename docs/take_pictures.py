@@ -14,10 +14,10 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, ConfidentStart
 from roamtui.agent.room import estimate_request
+from roamtui.agent.writing import propose_questions
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Usage
 from roamtui.document.build import build_library

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
+from roamtui.agent.writing import propose_questions
 from roamtui.conversation.loading import identify_source, is_gone
 from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session

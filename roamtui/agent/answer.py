@@ -73,25 +73,21 @@ def is_not_found(answer: str) -> bool:
 
 def _list_places(state: ConversationState, searcher: Searcher | None) -> str:
     """Return what was opened for the question, and the nearest sections, each with words that it shares with it."""
-    exchange = state.transcript.exchanges[-1]
+    library, exchange = state.library, state.transcript.exchanges[-1]
     opened = [section.section_id for section in state.open if section.last_used == exchange.number]
     parts = []
     if opened:
-        parts.append("Opened: " + "; ".join(_name(state, section_id) for section_id in opened))
+        parts.append("Opened: " + "; ".join(f"{name_path(library, one)} [{one}]" for one in opened))
     hits = searcher.search(exchange.question, limit=_NEAREST + len(opened)) if searcher is not None else ()
-    nearest = [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST]
-    if nearest:
-        named = (f"{_name(state, one)}{_name_shared(state, one, exchange.question)}" for one in nearest)
+    named = []
+    for one in [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST]:
+        text = f"{library.title_of(one)}\n{library.text_at(library.shown_own_span(one))}"
+        shared = dict.fromkeys(plain_line(term) for _, term in find_terms(text, query_terms(exchange.question)))
+        has = f" (has {', '.join(shared)})" if shared else ""
+        named.append(f"{name_path(library, one)} [{one}]{has}")
+    if named:
         parts.append("Nearest sections: " + "; ".join(named))
     return "\n\n".join(parts)
-
-
-def _name_shared(state: ConversationState, section_id: str, question: str) -> str:
-    """Return which words of a question a section has, in parentheses; empty for none."""
-    library = state.library
-    text = f"{library.title_of(section_id)}\n{library.text_at(library.shown_own_span(section_id))}"
-    found = dict.fromkeys(term for _, term in find_terms(text, query_terms(question)))
-    return f" (has {', '.join(plain_line(term) for term in found)})" if found else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +116,6 @@ def find_unread(exchange: Exchange, library: Library) -> Unread:
     likely = [hit for one, hit in found.items() if one in near and read.isdisjoint((one, *library.ancestors(one)))]
     likely.sort(key=lambda hit: -hit.score)
     return Unread(found=len(found), opened=len(opened), likely=tuple(likely[:_NEAREST]))
-
-
-def _name(state: ConversationState, section_id: str) -> str:
-    return f"{name_path(state.library, section_id)} [{section_id}]"
 
 
 def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from roamtui.agent.summarising import SummaryTask, estimate_summaries, plan_summaries, write_summary
 from roamtui.agent.tools.documents import list_files
+from roamtui.agent.writing import SummaryTask, estimate_summaries, plan_summaries, write_summary
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.placed_notes import place_notes, render_notes
+from roamtui.agent.recheck import place_notes, render_notes
 from roamtui.conversation.export import describe_conversation, render_markdown
 from roamtui.conversation.loading import identify_source
 from roamtui.conversation.notes import Notes, count_notes

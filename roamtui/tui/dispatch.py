@@ -8,8 +8,8 @@ from contextlib import aclosing
 from functools import partial
 from typing import assert_never
 
-from roamtui.agent.examples import ask_model_for_questions, propose_questions
 from roamtui.agent.loop import Agent
+from roamtui.agent.writing import ask_model_for_questions, propose_questions
 from roamtui.conversation.commands import Approval, CloseAgentSections, CostApproval, Origin, OriginApproval
 from roamtui.conversation.events import (
     AnswerStreamed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -25,9 +26,10 @@ from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError
+from roamtui.errors import RoamtuiError, UnknownSectionError
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
+from tests.agent.recording import make_library as make_birds
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
@@ -154,16 +156,6 @@ async def test_nothing_is_opened_where_search_is_not_clear(question: str) -> Non
     assert FOUND_LEAD not in desk.last_question()
 
 
-async def test_what_is_open_already_is_not_sent_again() -> None:
-    desk = _Desk()
-    await desk.ask(CLEAR)
-    open_before = desk.session.state.open_ids
-    await desk.ask(CLEAR)
-
-    assert FOUND_LEAD not in desk.last_question()
-    assert desk.session.state.open_ids == open_before
-
-
 @pytest.mark.parametrize("mode", list(KeepOpen))
 async def test_requests_still_begin_with_those_before(mode: KeepOpen) -> None:
     desk = _Desk(mode=mode)
@@ -203,3 +195,51 @@ def test_fused_ranks_are_as_clear_as_the_words_behind_them() -> None:
     assert choose_opened(state, flat, CLEAR) == ()
     assert choose_opened(state, [replace(flat[0], rival=RIVAL_MAX), flat[1]], CLEAR) == (IDS["Herons"],)
     assert choose_opened(state, [replace(flat[0], rival=RIVAL_MAX + 0.01), flat[1]], CLEAR) == ()
+
+
+_BIRDS = make_birds()
+_BIRD_IDS = {_BIRDS.title_of(section_id): section_id for section_id in _BIRDS.walk()}
+_NOT_FOUND = ScriptedReply(text="Not found: nothing.")
+
+
+async def _search(about: str | None, **arguments: str) -> tuple[set[str], str]:
+    """Return the sections that a search finds, and what the model is told."""
+    call = ("search_sections", {"query": "herons wait", **arguments})
+    model = ScriptedModel([ScriptedReply(calls=(call,)), _NOT_FOUND])
+    agent = Agent(Session.start(_BIRDS), model, KeywordSearcher(_BIRDS))
+    events = [event async for event in agent.ask("Who waits?", within=about)]
+    [searched] = [event for event in events if isinstance(event, SectionsSearched)]
+    return {hit.section_id for hit in searched.hits}, model.requests[-1].messages[-1].text
+
+
+async def test_the_section_of_the_question_is_searched_alone() -> None:
+    everywhere, _ = await _search(None)
+    assert {_BIRD_IDS["Herons"], _BIRD_IDS["Owls"], _BIRD_IDS["Swifts"]} <= everywhere
+    assert (await _search(_BIRD_IDS["Owls"]))[0] == {_BIRD_IDS["Owls"]}
+
+
+async def test_a_section_that_is_none_falls_back_and_says_so() -> None:
+    found, text = await _search(_BIRD_IDS["Owls"], within="nonsense")
+    assert found == {_BIRD_IDS["Owls"]}
+    assert '("nonsense" is no section id, so the section that the question is about was searched.)' in text
+    _, text = await _search(None, within="nonsense")
+    assert '("nonsense" is no section id, so the whole document was searched.)' in text
+
+
+async def test_the_next_question_is_about_everything_again() -> None:
+    call = ScriptedReply(calls=(("search_sections", json.dumps({"query": "herons wait"})),))
+    model = ScriptedModel([_NOT_FOUND, call, _NOT_FOUND])
+    agent = Agent(Session.start(_BIRDS), model, KeywordSearcher(_BIRDS))
+    _ = [event async for event in agent.ask("Who waits?", within=_BIRD_IDS["Owls"])]
+    events = [event async for event in agent.ask("Who waits?")]
+    [searched] = [event for event in events if isinstance(event, SectionsSearched)]
+    assert len(searched.hits) > 1
+
+
+async def test_an_unknown_section_is_refused_before_anything_happens() -> None:
+    model = ScriptedModel([_NOT_FOUND])
+    agent = Agent(Session.start(_BIRDS), model)
+    with pytest.raises(UnknownSectionError, match='There is no section "nonsense"'):
+        _ = [event async for event in agent.ask("Who waits?", within="nonsense")]
+    assert agent.session.state.question_number == 0
+    assert model.requests == []

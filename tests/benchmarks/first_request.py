@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, ConfidentStart
+from roamtui.agent.writing import propose_questions
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, QUESTION_START
 from roamtui.document.library import Library

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from roamtui.agent.placed_notes import cite_place
+from roamtui.agent.recheck import cite_place
 from roamtui.conversation.notes import Notes, make_note
 from roamtui.conversation.store import Store
 from roamtui.libraries import open_library

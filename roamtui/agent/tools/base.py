@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from roamtui.conversation.events import ConversationEvent, ToolFinished
+from roamtui.conversation.session import Session
+from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.models.base import ToolSpec
 from roamtui.outline.structure import find_by_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from roamtui.conversation.events import ConversationEvent, ToolFinished
-    from roamtui.conversation.session import Session
-    from roamtui.document.library import Library
-    from roamtui.document.node import Span
-    from roamtui.models.base import ToolSpec
-    from roamtui.search.base import Searcher
+from roamtui.search.base import Searcher
 
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
 """An id as models write it, with the number of a page or a range."""

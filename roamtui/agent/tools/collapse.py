@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_ids
@@ -16,9 +16,6 @@ from roamtui.conversation.events import (
     ToolResult,
 )
 from roamtui.models.base import ToolSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME = "collapse_sections"
 _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."

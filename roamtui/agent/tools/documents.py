@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
 from roamtui.conversation.events import ToolFinished, ToolResult
+from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
@@ -19,11 +20,6 @@ from roamtui.outline.labels import (
     name_shown,
 )
 from roamtui.outline.structure import find_canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from roamtui.document.library import Library
 
 NAME = "list_documents"
 LIMIT_DEFAULT = 50
@@ -52,7 +48,9 @@ class DocumentsTool:
         library = context.session.state.library
         files = list_files(library)
         if not files:
-            return ToolOutcome(text=_describe_single(library), finished=ToolFinished(tool=NAME))
+            sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"
+            text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
+            return ToolOutcome(text=text, finished=ToolFinished(tool=NAME))
         start = read_number(arguments.get("offset"), default=0, low=0, high=len(files))
         limit = read_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
         shown = files[start : start + limit]
@@ -60,20 +58,17 @@ class DocumentsTool:
             text = f"There are {len(files)} documents, none after {start}."
             return ToolOutcome(text=text, finished=ToolFinished(tool=NAME))
         end = start + len(shown)
-        head = f"Documents {start + 1} to {end} of {len(files)}:"
-        rest = f"({len(files) - end} more: call {NAME} with offset {end}.)" if end < len(files) else ""
-        lines = [head, *describe_files(library, shown), *filter(None, [rest])]
+        shared = find_shared_lines(library, shown)
+        lines = [f"Documents {start + 1} to {end} of {len(files)}:"]
+        lines += (_describe_file(library, file_id, shared) for file_id in shown)
+        if end < len(files):
+            lines.append(f"({len(files) - end} more: call {NAME} with offset {end}.)")
         results = tuple(ToolResult(id=file_id, status="listed") for file_id in shown)
         return ToolOutcome(text="\n".join(lines), finished=ToolFinished(tool=NAME, results=results))
 
 
-def describe_files(library: Library, file_ids: Sequence[str]) -> list[str]:
-    """Return a line for each file, with its opening words where it is loaded."""
-    shared = find_shared_lines(library, file_ids)
-    return [_describe_file(library, file_id, shared) for file_id in file_ids]
-
-
 def _describe_file(library: Library, file_id: str, shared: frozenset[str]) -> str:
+    """Return a line for a file, with its opening words where it is loaded."""
     node = library.node(file_id)
     folders = library.ancestors(file_id)
     place = f"{name_path(library, folders[-1])} > " if folders else ""
@@ -81,12 +76,6 @@ def _describe_file(library: Library, file_id: str, shared: frozenset[str]) -> st
     opening = find_opening(library, file_id, length_max=length_max, shared=shared) if node.is_loaded else ""
     line = f"[{find_canonical(library, file_id)}] {place}{name_shown(library, node)} ({describe_size(library, node)})"
     return f"{line}: {opening}" if opening else line
-
-
-def _describe_single(library: Library) -> str:
-    count = len(library)
-    sections = f"{count} section{'' if count == 1 else 's'}"
-    return f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
 
 
 def list_files(library: Library) -> tuple[str, ...]:

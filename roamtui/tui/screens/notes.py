@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from typing_extensions import override
 
-from roamtui.agent.placed_notes import PlacedNote, cite_place, describe_place, name_path, place_notes, render_notes
+from roamtui.agent.recheck import PlacedNote, cite_place, describe_place, name_path, place_notes, render_notes
 from roamtui.conversation.loading import identify_source
 from roamtui.conversation.notes import Notes, make_note
 from roamtui.conversation.transcript import Citation

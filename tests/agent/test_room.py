@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from roamtui.agent.room import estimate_request
+from roamtui.agent.room import TokenCalibration, estimate_request, find_room
 from roamtui.conversation.commands import PinSections
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.state import DROPPED
-from roamtui.conversation.transcript import Stopped, Usage
+from roamtui.conversation.transcript import Message, Role, Stopped, ToolCall, Usage
 from roamtui.errors import ModelError
-from roamtui.models.base import Request
+from roamtui.models.base import Request, ToolSpec
 from tests.agent.asking import WORDS, Desk, make_desk
 from tests.conversation.conversations import check_messages
-from tests.fakes.scripted_model import ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
 
@@ -124,3 +124,31 @@ async def test_a_long_history_is_left_out_and_said() -> None:
     assert "earlier questions of this conversation are left out" in desk.sent[1].text
     assert "Question 28" in "\n".join(message.text for message in desk.sent)
     check_messages(desk.sent)
+
+
+def _request(words: int) -> Request:
+    call = ToolCall(id="1", name="x", arguments="word " * words)
+    return Request(
+        messages=(
+            Message(role=Role.SYSTEM, text="word " * words),
+            Message(role=Role.ASSISTANT, text="", tool_calls=(call,)),
+        ),
+        tools=(ToolSpec(name="x", description="", parameters={}),) * 3,
+    )
+
+
+def test_room_is_half_of_what_request_and_answer_leave() -> None:
+    used = estimate_request(_request(1_000))
+    assert 1_900 < used < 2_700
+    assert find_room(_request(1_000), 20_000) == (20_000 - used - 4_000) // 2
+    assert find_room(_request(1_000), None) == (64_000 - used - 4_000) // 2
+    assert find_room(_request(1_000), 4_000) == (4_000 - used - 1_000) // 2
+    assert find_room(_request(50_000), 20_000) == 0
+
+
+@pytest.mark.parametrize(("words", "window"), [(100, 20_000), (5_000, 10_000)])
+def test_what_a_provider_adds_to_a_short_request_says_nothing_of_the_rest(words: int, window: int) -> None:
+    request, model, calibration = _request(words), ScriptedModel(window_tokens=20_000), TokenCalibration()
+    counted = Usage(input_tokens=2 * estimate_request(request), source="provider")
+    calibration.learn(model.name, request, counted)
+    assert calibration.find_window(model) == window

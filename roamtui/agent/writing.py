@@ -1,28 +1,46 @@
-"""Summaries of documents and sections by a model: what is to be written, what it costs, and the writing itself."""
+"""Texts about a document that a person asks for: example questions, from its headings or a model, and summaries."""
 
 from __future__ import annotations
 
+import re
 import secrets
+from collections.abc import Container, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
 
 from roamtui.conversation.transcript import Message, Role, Usage
-from roamtui.document.document import hash_text
+from roamtui.document.document import Document, hash_text
+from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError
-from roamtui.models.base import Request, TextDelta, UsageReported
+from roamtui.models.base import Model, Request, TextDelta, UsageReported
+from roamtui.outline.labels import has_own_text, name_node
+from roamtui.outline.render import render_outline
+from roamtui.outline.structure import list_roots
+from roamtui.search.terms import find_words
 from roamtui.search.vectors import cut_text
+from roamtui.search.words import EMPTY_WORDS
 
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
-    from roamtui.models.base import Model
-
+_COUNT = 3
+_CANDIDATES_MAX = 400
+_TITLE_LENGTH_MAX = 60
+_OPENING_LENGTH = 400
+_WORDS_MIN = 3
+_MARKS = re.compile(r"[*_`]")
+_QUESTION_LENGTH_MAX = 200
+_LEAD = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*")
+_PROPOSE = (
+    "You see the outline of a document. Write three short questions that a reader could ask and that the document most "
+    "likely answers, from three different places in it: one question a line, nothing else."
+)
+_VERBS = frozenset(
+    ["is", "are", "was", "were", "do", "does", "did", "can", "may", "must", "should", "will", "has", "have"]
+)
+_ASKING = frozenset(["how", "what", "why", "when", "where", "who", "which"])
+_AFTER_HOW = frozenset(["to", "much", "many", "long", "often", "far"])
 _SYSTEM = """\
 You write entries for the catalogue of a library. Reply with one to three sentences, at most 60 words, in the language \
 of the text: what it is about, and which questions it answers, by the names that a reader would search for. No \
@@ -41,6 +59,73 @@ _JOINED_MAX = 25
 """Descriptions of parts that are joined in one request."""
 _SECTION_TOKENS_MIN = 150
 """A shorter section is as quickly read as a summary of it."""
+
+
+def propose_questions(library: Library) -> tuple[str, ...]:
+    """Return up to three questions from places far apart: what headings ask, and what the text below them defines."""
+    questions: list[str] = []
+    tops = list_roots(library)
+    per_top = max(1, _CANDIDATES_MAX // max(1, len(tops)))
+    for top_id in tops[:_CANDIDATES_MAX]:
+        asked = (_ask_about(library, section_id) for section_id in islice(library.walk(top_id), per_top))
+        questions.append(next(filter(None, asked), ""))
+    found = list(dict.fromkeys(filter(None, questions)))
+    return tuple(found[:: max(1, len(found) // _COUNT)][:_COUNT])
+
+
+def _ask_about(library: Library, section_id: str) -> str:
+    """Return the question that a section's title asks or that its first sentence answers, empty where neither does."""
+    node = library.node(section_id)
+    title = name_node(node)
+    is_telling = node.kind is NodeKind.SECTION and len(title) <= _TITLE_LENGTH_MAX and has_own_text(library, section_id)
+    if not is_telling or EMPTY_WORDS.issuperset(find_words(title)):
+        return ""
+    if _is_question(title):
+        return f"{title.removesuffix('?')}?"
+    own = plain_line(_MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH))).partition(title)[2]
+    thing = re.escape(title.removesuffix("s"))
+    defined = re.match(rf"\W*((?:An? |The )?{thing}s?) (is|are) (?:an?|the|any|all|one|what)\b", own, re.IGNORECASE)
+    if defined is None:
+        return ""
+    article, _, rest = defined[1].rpartition(" ") if " " not in title else defined[1].partition(" ")
+    subject = f"{article.lower()} {rest}".strip() if article.lower() in ("a", "an", "the") else defined[1]
+    return f"What {defined[2]} {subject}?"
+
+
+def _is_question(title: str) -> bool:
+    """Return whether a title is a question, or becomes one by its mark: "What is late" does, "What we lend" not."""
+    first, second = (*title.lower().split(" "), "", "")[:2]
+    if title.endswith("?"):
+        return len(title.split()) >= _WORDS_MIN
+    is_asked = first in _VERBS or (first in _ASKING and second in _VERBS) or (first == "how" and second in _AFTER_HOW)
+    return is_asked and second.isalpha()
+
+
+async def ask_model_for_questions(model: Model, library: Library, *, budget_tokens: int) -> tuple[str, ...]:
+    """Return up to three questions that a model proposes from the outline alone.
+
+    Called only where a person asks for it: it costs a request.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
+    outline = render_outline(library, budget_tokens=budget_tokens)
+    text, _ = await _read_reply(model, _PROPOSE, f"Outline of the document:\n\n{outline}")
+    lines = (_LEAD.sub("", plain_line(line)).strip('"“” ') for line in text.splitlines())
+    return tuple(dict.fromkeys(line[:_QUESTION_LENGTH_MAX] for line in lines if line.endswith("?")))[:_COUNT]
+
+
+async def _read_reply(model: Model, system: str, question: str) -> tuple[str, Usage]:
+    """Return all that a model says to one question, and what that took."""
+    messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
+    text, usage = "", Usage()
+    async with aclosing(model.stream(Request(messages=messages, allow_calls=False))) as events:  # type: ignore[type-var]
+        async for event in events:
+            if isinstance(event, TextDelta):
+                text += event.text
+            elif isinstance(event, UsageReported):
+                usage += event.usage
+    return text, usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +180,10 @@ def plan_summaries(
             text = str(document.text[start:end])
             digest = hash_text(text)
             if digest not in known and digest not in tasks and text.strip():
-                pieces = tuple(_cut(text, piece_tokens))
+                pieces: tuple[str, ...] = (text,)
+                if (tokens := estimate_tokens(text)) > piece_tokens:
+                    size = max(1, len(text) * piece_tokens // tokens)
+                    pieces = tuple(text[first:last] for first, last in cut_text(text, size=size, overlap=0))
                 tasks[digest] = SummaryTask(digest=digest, name=name, kind=kind, pieces=pieces)
     return tuple(tasks.values())
 
@@ -105,24 +193,16 @@ def estimate_summaries(tasks: tuple[SummaryTask, ...]) -> SummaryEstimate:
     requests = input_tokens = 0
     overhead = estimate_tokens(_SYSTEM) + estimate_tokens(_JOIN)
     for task in tasks:
-        joins = _count_joins(len(task.pieces))
-        requests += len(task.pieces) + joins
         input_tokens += sum(estimate_tokens(piece) for piece in task.pieces)
-        input_tokens += (
-            overhead * (len(task.pieces) + joins) + (len(task.pieces) + joins - 1 if joins else 0) * _ANSWER_TOKENS
-        )
+        asked = parts = len(task.pieces)
+        while parts > 1:
+            parts = -(-parts // _JOINED_MAX)
+            asked += parts
+        requests += asked
+        input_tokens += overhead * asked + (asked - 1) * _ANSWER_TOKENS
     return SummaryEstimate(
         texts=len(tasks), requests=requests, input_tokens=input_tokens, output_tokens=requests * _ANSWER_TOKENS
     )
-
-
-def _count_joins(parts: int) -> int:
-    """Return how many requests join the descriptions of so many parts."""
-    joins = 0
-    while parts > 1:
-        parts = -(-parts // _JOINED_MAX)
-        joins += parts
-    return joins
 
 
 async def write_summary(model: Model, task: SummaryTask) -> Summary:
@@ -155,16 +235,8 @@ async def write_summary(model: Model, task: SummaryTask) -> Summary:
 async def _ask(model: Model, wanted: str, name: str, text: str) -> Summary:
     fence = secrets.token_hex(4)  # no text can imitate its own end
     question = f"{wanted}\n\nTitle: {name}\n[{fence} text]\n{text}\n[{fence} end]"
-    messages = (Message(role=Role.SYSTEM, text=_SYSTEM), Message(role=Role.USER, text=question))
-    pieces: list[str] = []
-    usage = Usage()
-    async with aclosing(model.stream(Request(messages=messages))) as events:  # type: ignore[type-var]
-        async for event in events:
-            if isinstance(event, TextDelta):
-                pieces.append(event.text)
-            elif isinstance(event, UsageReported):
-                usage += event.usage
-    summary = shorten(plain_line("".join(pieces)).strip(), _LENGTH_MAX)
+    reply, usage = await _read_reply(model, _SYSTEM, question)
+    summary = shorten(plain_line(reply).strip(), _LENGTH_MAX)
     if not summary:
         raise ModelError(f"{model.name} wrote no summary. Choose another with --model.")
     return Summary(text=summary, usage=usage)
@@ -181,14 +253,3 @@ def _list_texts(document: Document, *, with_sections: bool) -> Iterator[tuple[st
         tokens = document.tokens_before[end] - document.tokens_before[row]
         if columns.kinds[row] is NodeKind.SECTION and tokens >= _SECTION_TOKENS_MIN:
             yield plain_line(" > ".join(columns.path(row))), "section", columns.starts[row], columns.starts[end]
-
-
-def _cut(text: str, piece_tokens: int) -> Iterator[str]:
-    """Yield a text whole, or in pieces that are cut at paragraphs."""
-    tokens = estimate_tokens(text)
-    if tokens <= piece_tokens:
-        yield text
-        return
-    size = max(1, len(text) * piece_tokens // tokens)
-    for start, end in cut_text(text, size=size, overlap=0):
-        yield text[start:end]

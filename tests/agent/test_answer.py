@@ -1,17 +1,17 @@
-"""How a question ends: answered, not found, nothing said; and how much room a request leaves."""
+"""How a question ends: answered, not found, nothing said, or after a reminder."""
 
 from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.answer import count_verified, find_unread
+from roamtui.agent.answer import ANSWER_REMINDER, find_unread
 from roamtui.agent.options import AgentOptions, ConfidentStart
-from roamtui.agent.room import TokenCalibration, estimate_request, find_room
-from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Stopped, ToolCall, Usage
-from roamtui.models.base import Request, ToolSpec
+from roamtui.conversation.events import ReminderSent
+from roamtui.conversation.transcript import Stopped
 from roamtui.search.base import Hit
-from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying
+from tests.conversation.conversations import check_messages
+from tests.fakes.scripted_model import ScriptedReply
 
 
 def _hits(*section_ids: str) -> FakeSearcher:
@@ -80,13 +80,6 @@ async def test_quotes_of_an_answer_that_found_nothing_are_checked_too() -> None:
     assert agent.session.state.open[0].last_cited == 1
 
 
-async def test_a_model_that_says_nothing_is_an_error_in_a_sentence() -> None:
-    for text in ("", "  \n "):
-        last = await answer(make_agent([ScriptedReply(text=text)] * 2))
-        assert (last.stopped, last.answer, last.citations) == (Stopped.ERROR, "", ())
-        assert last.error == "The model ended without an answer. Ask again, or choose another model."
-
-
 async def test_an_answer_that_was_cut_off_says_so() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
@@ -108,38 +101,46 @@ async def test_a_draft_is_the_answer_where_nothing_better_follows() -> None:
     assert (last.stopped, last.answer, last.citations) == (Stopped.ANSWERED, "It costs two euros.", ())
 
 
-def test_verified_quotes_are_counted_among_the_quotes() -> None:
-    citations = tuple(
-        Citation(section_id="x", quote=None if state is QuoteState.NO_QUOTE else "q", state=state)
-        for state in QuoteState
+PLAIN = ScriptedReply(text="Herons eat fish.")
+
+
+async def test_an_answer_without_a_quote_brings_one_reminder() -> None:
+    desk = make_desk()
+    cited = ScriptedReply(text=f'It eats "forty grams of fish a day" [{desk.ids["Herons"]}].')
+    answer = await desk.ask("What do herons eat?", desk.opening("Herons"), PLAIN, cited)
+    [reminder] = [event.text for event in desk.events if isinstance(event, ReminderSent)]
+    assert "“Herons eat fish.”" in reminder
+    assert answer.answer == cited.text
+    assert answer.citations[0].is_verified
+    assert not answer.is_unproven
+    assert [message.text for message in desk.sent[-2:]] == [PLAIN.text, reminder]
+    check_messages(desk.sent)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'It eats "forty grams of fish a day".',
+        'It eats "forty grams of fish a day" [{Owls}].',
+        'It eats "fifty grams" [{Herons}].',
+        "It eats forty grams [{Herons}].",
+        "It eats `forty grams of fish a day` [{Herons}].",
+    ],
+)
+async def test_what_is_bound_to_a_section_rightly_or_wrongly_brings_none(text: str) -> None:
+    desk = make_desk()
+    answer = await desk.ask(
+        "What do herons eat?", desk.opening("Herons"), ScriptedReply(text=text.format_map(desk.ids))
     )
-    assert count_verified(citations) == (2, 4)
-    assert count_verified(()) == (0, 0)
+    assert len(desk.model.requests) == 2
+    assert len(answer.citations) == 1
 
 
-def _request(words: int) -> Request:
-    call = ToolCall(id="1", name="x", arguments="word " * words)
-    return Request(
-        messages=(
-            Message(role=Role.SYSTEM, text="word " * words),
-            Message(role=Role.ASSISTANT, text="", tool_calls=(call,)),
-        ),
-        tools=(ToolSpec(name="x", description="", parameters={}),) * 3,
-    )
-
-
-def test_room_is_half_of_what_request_and_answer_leave() -> None:
-    used = estimate_request(_request(1_000))
-    assert 1_900 < used < 2_700
-    assert find_room(_request(1_000), 20_000) == (20_000 - used - 4_000) // 2
-    assert find_room(_request(1_000), None) == (64_000 - used - 4_000) // 2
-    assert find_room(_request(1_000), 4_000) == (4_000 - used - 1_000) // 2
-    assert find_room(_request(50_000), 20_000) == 0
-
-
-@pytest.mark.parametrize(("words", "window"), [(100, 20_000), (5_000, 10_000)])
-def test_what_a_provider_adds_to_a_short_request_says_nothing_of_the_rest(words: int, window: int) -> None:
-    request, model, calibration = _request(words), ScriptedModel(window_tokens=20_000), TokenCalibration()
-    counted = Usage(input_tokens=2 * estimate_request(request), source="provider")
-    calibration.learn(model.name, request, counted)
-    assert calibration.find_window(model) == window
+async def test_an_empty_reply_brings_a_reminder_then_an_honest_error() -> None:
+    desk = make_desk()
+    answer = await desk.ask("What do herons eat?", ScriptedReply(), ScriptedReply(text="  "))
+    assert answer.stopped is Stopped.ERROR
+    assert "without an answer" in answer.error
+    assert not answer.is_unproven
+    assert desk.sent[-1].text == ANSWER_REMINDER
+    check_messages(desk.sent)
