@@ -517,7 +517,7 @@ class McpCommand:
         from roamtui.retrieval import prepare_search
         from roamtui.search.base import Searcher
         from roamtui.search.options import SearchMode
-        from roamtui.sources.watching import FileStamps
+        from roamtui.sources.listing import FileStamps
 
         if self.port is not None and not self.is_http:
             raise UsageError("--port needs --http.")

@@ -237,7 +237,7 @@ def _make_context(
     """Return all that the app works with."""
     from roamtui.app import open_agent, propose_examples
     from roamtui.headless.output import EmbeddingProgress
-    from roamtui.sources.watching import FileStamps
+    from roamtui.sources.listing import FileStamps
     from roamtui.tui.context import AppContext
 
     library = state.library
@@ -281,7 +281,7 @@ def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[s
 
 def _choose_reader(library: Library, read: Callable[[], Library]) -> Callable[[], Library] | None:
     """Return `read` where it can read the same document once more: from a file, not from a pipe."""
-    from roamtui.sources.watching import stamp_source
+    from roamtui.sources.listing import stamp_source
 
     return read if stamp_source(library.source) is not None else None
 

@@ -63,7 +63,12 @@ def open_named(
         UsageError: Something was named together with others that can only be opened alone.
     """
     if len(names) == 1 and is_address(names[0]):
-        return _open_address(names[0], web)
+        from roamtui.document.web_loader import open_address  # noqa: PLC0415 - only addresses need the web
+        from roamtui.sources.web.address import origin_of, parse_address  # noqa: PLC0415 - likewise
+
+        url = parse_address(names[0])
+        pages = _make_pages(web, frozenset({origin_of(url)}))
+        return open_address(url, pages.fetcher, pages.typed), SourceLoader(None, lambda: pages)
     is_single = len(names) == 1 and not (is_path(names[0]) and is_listed(Path(names[0])))
     listing = None
     try:
@@ -100,15 +105,6 @@ def suggest_address(name: str) -> str | None:
     if os.path.lexists(name) or _HOST.fullmatch(name) is None:
         return None
     return f"https://{name}"
-
-
-def _open_address(name: str, web: WebOptions) -> tuple[Library, SourceLoader]:
-    from roamtui.document.web_loader import open_address  # noqa: PLC0415 - only addresses need the web
-    from roamtui.sources.web.address import origin_of, parse_address  # noqa: PLC0415 - likewise
-
-    url = parse_address(name)
-    pages = _make_pages(web, frozenset({origin_of(url)}))
-    return open_address(url, pages.fetcher, pages.typed), SourceLoader(None, lambda: pages)
 
 
 def _make_pages(web: WebOptions, typed: frozenset[str]) -> PageLoader:

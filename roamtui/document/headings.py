@@ -30,7 +30,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -222,7 +222,8 @@ class HeadingScanner:
 
     def _decide_fence(self, candidate: re.Match[str], start: int, indent: int) -> None:
         opened = candidate.end()
-        end = self._find_end(_make_closing(candidate[_FENCE]), opened)
+        marker = candidate[_FENCE]
+        end = self._find_end(re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE), opened)
         if not indent or start == self._base:
             self._at = self._base = end + 1
         elif end < len(self._text) and not _OUTDENTED[indent].search(self._text, opened, end):
@@ -322,9 +323,9 @@ class HeadingScanner:
                 return 0
             count = line
         self._found.is_too_deep |= _TOO_DEEP in env
-        for level, content, line in list_headings(tokens):
-            if line < count:
-                self._found.add(level, begin + starts[line], content)
+        for opening, inline in pairwise(tokens):
+            if opening.type == "heading_open" and opening.level == 0 and opening.map and opening.map[0] < count:
+                self._found.add(int(opening.tag[1]), begin + starts[opening.map[0]], inline.content)
         return end if is_last else begin + starts[count]
 
 
@@ -344,12 +345,6 @@ def _is_blank_before(text: str, start: int) -> bool:
         return True
     previous = text.rfind("\n", 0, start - 1) + 1
     return text[start - 2] in " \t" and not text[previous : start - 1].strip(" \t")
-
-
-@lru_cache(maxsize=64)
-def _make_closing(marker: str) -> re.Pattern[str]:
-    """Return what finds a line that closes a fence begun with `marker`, from the line end before it."""
-    return re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE)
 
 
 def _has_interruption(text: str, start: int, stop: int) -> bool:
@@ -491,13 +486,6 @@ def _read_container(rule: RuleFuncBlockType, state: StateBlock, start: int, end:
     if rule(state, start, end, is_silent):
         state.env[_TOO_DEEP] = True
     return False
-
-
-def list_headings(tokens: list[Token]) -> Iterator[tuple[int, str, int]]:
-    """Yield level, content and line of each heading outside quotes and lists."""
-    for index, token in enumerate(tokens):
-        if token.type == "heading_open" and token.level == 0 and token.map is not None:
-            yield int(token.tag[1]), tokens[index + 1].content, token.map[0]
 
 
 @lru_cache(maxsize=1)

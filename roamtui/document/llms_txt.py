@@ -257,7 +257,11 @@ def find_boundaries(text: str, name: str = "") -> list[Boundary]:
         level = min((boundary.level for boundary in after_rules), default=0)
         if len(after_rules) >= _UNNAMED_MIN:
             found = [boundary for boundary in after_rules if boundary.level == level]
-    outside = _keep_outside_fences(text, _drop_overlaps(found))
+    apart: list[Boundary] = []  # of two that overlap the one that begins first, where equal the longer
+    for boundary in sorted(found, key=lambda one: (one.start, -one.body_start)):
+        if not apart or boundary.start >= apart[-1].body_start:
+            apart.append(boundary)
+    outside = _keep_outside_fences(text, apart)
     return outside if len(outside) >= (_NAMED_MIN if is_named else _UNNAMED_MIN) else []
 
 
@@ -299,15 +303,6 @@ def _list_said(groups: dict[str, str | None]) -> Iterator[tuple[str, str]]:
     comment = groups.get("comment") or ""
     named = [(name.lower(), one or other) for name, one, other in _ATTRIBUTE.findall(comment)]
     yield from named or ([("path", comment.strip("\"'"))] if comment and " " not in comment else [])
-
-
-def _drop_overlaps(boundaries: list[Boundary]) -> list[Boundary]:
-    """Return boundaries in order; of two that overlap the one that begins first, where equal the longer."""
-    kept: list[Boundary] = []
-    for boundary in sorted(boundaries, key=lambda one: (one.start, -one.body_start)):
-        if not kept or boundary.start >= kept[-1].body_start:
-            kept.append(boundary)
-    return kept
 
 
 def _keep_outside_fences(text: str, boundaries: list[Boundary]) -> list[Boundary]:

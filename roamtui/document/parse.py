@@ -63,7 +63,9 @@ def parse_document(
         columns = build_columns(rows, len(text))
     if headings and headings.is_too_deep:
         notes = (*notes, _TOO_DEEP)
-    title = _find_title(columns) or read_title(normal[:front_length]) or name
+    tops = [title for level, title in zip(columns.levels, columns.titles, strict=True) if level == 1]
+    is_titled = len(tops) == 1 and headings is not None and bool(headings.levels)
+    title = (tops[0] if is_titled else "") or read_title(normal[:front_length]) or name
     return Document(key=key, title=title, text=keep_text(text), columns=columns, url=url, notes=notes)
 
 
@@ -122,13 +124,6 @@ def restore_offsets(text: str, normal: str, starts: array[int]) -> array[int]:
     return array("Q", (line_starts[number] for number in numbers))
 
 
-def _find_title(columns: Columns) -> str:
-    """Return the title of the only level-1 heading, else an empty string."""
-    sections = zip(columns.kinds, columns.levels, columns.titles, strict=True)
-    titles = [title for kind, level, title in sections if level == 1 and kind is NodeKind.SECTION]
-    return titles[0] if len(titles) == 1 else ""
-
-
 def _may_be_special(text: str, name: str) -> bool:
     """Return whether a text is worth a closer look; almost no ordinary document is."""
     if "llms" in name.lower():
@@ -184,7 +179,8 @@ def group_paragraphs(text: str, start: int) -> list[Row]:
         begins_group = not rows or piece_start - group_start >= GROUP_LENGTH - PIECE_LENGTH // 2
         if begins_group:
             group_start = piece_start
-        title = _name_piece(text[piece_start : min(piece_end, piece_start + 4 * _GROUP_TITLE_LENGTH)])
+        words = plain_line(text[piece_start : min(piece_end, piece_start + 4 * _GROUP_TITLE_LENGTH)])
+        title = shorten(_MARKS.sub("", words), _GROUP_TITLE_LENGTH)
         rows.append(Row(NodeKind.TEXT, 1 if begins_group else 2, title, piece_start))
     return rows
 
@@ -206,7 +202,3 @@ def _split_pieces(text: str, start: int) -> Iterator[tuple[int, int]]:
             piece_start = position
     if piece_start < len(text):
         yield piece_start, len(text)
-
-
-def _name_piece(piece: str) -> str:
-    return shorten(_MARKS.sub("", plain_line(piece)), _GROUP_TITLE_LENGTH)

@@ -157,7 +157,11 @@ def blank_footers(text: str | LongText, start: int, end: int) -> str:
     """
     low = max(0, start - _AROUND)
     window = text[low : end + _AROUND]
-    lines = [one for one in _LINE.finditer(window) if _is_alone(window, *one.span())]
+    lines = []
+    for one in _LINE.finditer(window):
+        before = _BLANK_BEFORE.search(window, max(0, one.start() - 100), one.start())
+        if before and _BLANK_AFTER.match(window, one.end()):
+            lines.append(one)
     numbers = [(one.start(), int(one["number"])) for one in lines if one["number"]]
     piece = text[start:end]
     for one in lines:
@@ -165,10 +169,6 @@ def blank_footers(text: str | LongText, start: int, end: int) -> str:
         if first >= 0 and last <= len(piece) and (one["named"] or _is_page_number(one, numbers)):
             piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
     return piece
-
-
-def _is_alone(text: str, start: int, end: int) -> bool:
-    return bool(_BLANK_BEFORE.search(text, max(0, start - 100), start) and _BLANK_AFTER.match(text, end))
 
 
 def _is_page_number(line: re.Match[str], numbers: list[tuple[int, int]]) -> bool:

@@ -33,7 +33,7 @@ _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
 _LOOKED_UP = ("/llms.txt", "/docs/llms.txt")
 """Where a site's list of pages is looked up, one after the other."""
 _LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
-_RELS = ("llms", "llms.txt", "llms-txt", "llmstxt", "alternate")
+_RELS = ("llms", "llms.txt", "llms-txt", "llmstxt")
 _TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
 _PAGE_SUFFIXES = (".html", ".htm")
 
@@ -300,20 +300,15 @@ def _find_list(visit: _Visit, url: str) -> FetchedPage:
     home = visit.fetch(url)
     if classify_page(home) is not PageKind.HTML:
         return home
-    link = _find_named_list(home)
+    html = decode_html(home)
+    href = find_link(html, *_RELS) or find_link(html, "alternate", media_types=(*_MARKDOWN_TYPES, ""))
+    link = resolve_link(home.final_url, href) if href else None
+    is_list = link is not None and "llms" in urlsplit(link).path.rpartition("/")[2]
     try:
-        named = visit.try_list(link) if link is not None else None
+        named = visit.try_list(link) if link is not None and is_list else None
     except SourceError as error:
         visit.notes = (*visit.notes, f"The llms.txt that the page names is not opened. {error}")
         named = None
     if named is None:
         visit.notes = (*visit.notes, f"{url} has no llms.txt: this is the page itself.")
     return named or home
-
-
-def _find_named_list(home: FetchedPage) -> str | None:
-    """Return the address of the llms.txt that a page names in a ``<link>``, None where it names none."""
-    html = decode_html(home)
-    href = find_link(html, *_RELS[:-1]) or find_link(html, "alternate", media_types=(*_MARKDOWN_TYPES, ""))
-    link = resolve_link(home.final_url, href) if href else None
-    return link if link is not None and "llms" in urlsplit(link).path.rpartition("/")[2] else None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.sources.watching import SourceStamp
+from roamtui.sources.listing import SourceStamp
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent

@@ -11,7 +11,7 @@ from tests.document.invariants import read_sections
 from tests.document.judge import judge_outline
 from tests.real_documents import decode, find_data_dir, list_documents
 
-_PATTERNS = ("books/*.md", "llms/files/*", "llms/full/*", "adversarial/files/*", "sets/*/docs/**/*.*", "perf/*.md.gz")
+_PATTERNS = ("books/*.md", "llms/files/*", "llms/full/*", "sets/*/docs/**/*.*", "perf/*.md.gz")
 
 
 def main() -> int:

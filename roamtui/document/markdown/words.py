@@ -77,7 +77,11 @@ def split_html(source: str, whole: str) -> Iterator[Piece]:
         elif name and _is_placeholder(match, whole):
             yield Piece(html.escape(match[0]), line)
         elif name:
-            yield Piece(match[0], line, name.lower(), bool(match["end"]), _read_attributes(match["attributes"]))
+            attributes = {
+                one[1].lower(): html.unescape(next(value for value in one.groups()[1:] if value is not None))
+                for one in _ATTRIBUTE.finditer(match["attributes"])
+            }
+            yield Piece(match[0], line, name.lower(), bool(match["end"]), attributes)
         line += source.count("\n", match.start(), match.end())
         position = match.end()
     if position < len(source):
@@ -91,13 +95,6 @@ def _is_placeholder(tag: re.Match[str], whole: str) -> bool:
     if tag["attributes"] or is_known or PARTING.fullmatch(name) or _PASSED_OVER.fullmatch(name):
         return False
     return (f"<{name}" if tag["end"] else f"</{name}") not in whole.lower()
-
-
-def _read_attributes(source: str) -> dict[str, str]:
-    return {
-        match[1].lower(): html.unescape(next(value for value in match.groups()[1:] if value is not None))
-        for match in _ATTRIBUTE.finditer(source)
-    }
 
 
 ReadText = Callable[[str, bool], Iterable[tuple[str, str | None]]]

@@ -53,7 +53,8 @@ def parse_address(text: str) -> str:
     if "@" in parts.netloc:
         raise SourceError(f"{shown} was given with a name or password. Leave out all between // and @.")
     host, port = _read_host(parts.netloc, scheme, shown)
-    return f"{scheme}://{host}{port}{_clean_path(parts.path)}{_clean_query(parts.query)}"
+    query = quote(_STRAY_PERCENT.sub("%25", parts.query), safe=_QUERY_SAFE, errors="replace")
+    return f"{scheme}://{host}{port}{_clean_path(parts.path)}{query and f'?{query}'}"
 
 
 def origin_of(url: str) -> str:
@@ -167,10 +168,6 @@ def _clean_path(path: str) -> str:
         if is_last:
             segments.append("")
     return "/" + "/".join(segments)
-
-
-def _clean_query(query: str) -> str:
-    return f"?{quote(_STRAY_PERCENT.sub('%25', query), safe=_QUERY_SAFE, errors='replace')}" if query else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from roamtui.document.build import build_library
 from roamtui.document.library import Library
 from roamtui.libraries import open_pages, open_partly, read_changed, read_with_pages
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.listing import FileStamps
 from roamtui.sources.read import read_source
-from roamtui.sources.watching import FileStamps
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.context import AppContext

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.sources import watching
-from roamtui.sources.watching import FileStamps, SourceStamp, stamp_source
+from roamtui.sources import listing
+from roamtui.sources.listing import FileStamps, SourceStamp, stamp_source
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_folders_are_not_walked_again_while_nothing_comes_or_goes(
 ) -> None:
     stamps = FileStamps([str(folder)])
     look(stamps)
-    monkeypatch.setattr(watching, "list_sources", None)
+    monkeypatch.setattr(listing, "list_sources", None)
     _write(folder)
     assert set(look(stamps)) == {"a.md", "b/one.md", "b/two.md"}
 
