@@ -234,7 +234,11 @@ class Library:
         end = columns.ends[row]
         kind = columns.kinds[row]
         tokens = document.tokens_before
-        nodes_below, tokens_below = self._count_below(document, row) if self.grafts else (0, 0)
+        nodes_below = tokens_below = 0
+        if self.grafts and document.key in self._counts:
+            rows, nodes, sums = self._counts[document.key]
+            before, until = bisect_left(rows, row), bisect_left(rows, end)
+            nodes_below, tokens_below = nodes[until] - nodes[before], sums[until] - sums[before]
         path = columns.path(row)
         first, last, own_last = self._find_lines(section_id, document, row)
         return Node(
@@ -269,14 +273,6 @@ class Library:
             return first, own_last if end == own_end else bisect_right(lines, end - 1, own_last), own_last
         first, own_last = self.lines_of(self.own_span(section_id))
         return first, self.lines_of(self.span(section_id))[1], own_last
-
-    def _count_below(self, document: Document, row: int) -> tuple[int, int]:
-        """Return the nodes and tokens of all documents that stand somewhere below a row."""
-        if document.key not in self._counts:
-            return 0, 0
-        rows, nodes, tokens = self._counts[document.key]
-        first, last = bisect_left(rows, row), bisect_left(rows, document.columns.ends[row])
-        return nodes[last] - nodes[first], tokens[last] - tokens[first]
 
     @cached_property
     def _counts(self) -> dict[str, tuple[list[int], list[int], list[int]]]:
@@ -371,11 +367,17 @@ class Library:
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
         """Return a library in which each of `documents` stands below the node whose id it has here.
 
-        Where ids collide, the later file by key is salted, so that ids do not depend on the order of loading.
+        Where ids collide, the later file by key is salted, so that ids do not depend on the order of loading. A node
+        whose document stands below another one already, or is new there too, is an alias of that.
         """
         for section_id in documents:
             self.locate(section_id)
-        found = _find_aliases(self.grafts, documents)
+        hosts = {graft.key: node_id for node_id, graft in reversed([*self.grafts.items()]) if not graft.problem}
+        found = {}
+        for node_id, document in documents.items():
+            host = node_id if document.problem else hosts.setdefault(document.key, node_id)
+            if host != node_id:
+                found[node_id] = host
         documents = {node_id: document for node_id, document in documents.items() if node_id not in found}
         grown = replace(self, grafts={**self.grafts, **documents}, aliases={**self.aliases, **found})
         owners = {section_id: document for document in documents.values() for section_id in document.ids}
@@ -397,14 +399,3 @@ def _salt_documents(root: Document, grafts: Mapping[str, Document]) -> dict[str,
             salted[node_id] = replace(graft, salt=str(attempt))
         taken.update(salted[node_id].ids)
     return salted
-
-
-def _find_aliases(grafts: Mapping[str, Document], new: Mapping[str, Document]) -> dict[str, str]:
-    """Return the nodes whose new document stands below another node already, or is new there too, with that node."""
-    hosts = {graft.key: node_id for node_id, graft in reversed([*grafts.items()]) if not graft.problem}
-    aliases = {}
-    for node_id, document in new.items():
-        host = node_id if document.problem else hosts.setdefault(document.key, node_id)
-        if host != node_id:
-            aliases[node_id] = host
-    return aliases

@@ -207,8 +207,15 @@ class _Reading:
                 self._open(kind, token)
             elif side == "close":
                 self._close(kind)
-            else:
-                self._take_leaf(token)
+            elif token.type == "inline":
+                self._take_inline(token)
+            elif token.type in ("fence", "code_block"):
+                self._add_code(token)
+            elif token.type == "hr":
+                start, end = self._find_span(token)
+                self._frames[-1].blocks.append(Rule(start=start, end=end))
+            elif token.type == "html_block":
+                self._take_html(token)
         self._flush()
         while len(self._frames) > 1:
             self._pop()
@@ -246,20 +253,6 @@ class _Reading:
             self._pop()
             if not is_html:
                 break
-
-    def _take_leaf(self, token: Token) -> None:
-        match token.type:
-            case "inline":
-                self._take_inline(token)
-            case "fence" | "code_block":
-                self._add_code(token)
-            case "hr":
-                start, end = self._find_span(token)
-                self._frames[-1].blocks.append(Rule(start=start, end=end))
-            case "html_block":
-                self._take_html(token)
-            case _:
-                pass
 
     def _take_inline(self, token: Token) -> None:
         self._span = self._find_span(token)
