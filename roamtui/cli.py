@@ -80,7 +80,15 @@ def _run(arguments: list[str]) -> int:
 
     gc.disable()  # until all is loaded: what imports make is never garbage
     try:
-        return _run_given(arguments)
+        given = read_arguments(arguments)
+        from roamtui.options import AppArguments
+
+        if isinstance(given, AppArguments):
+            from roamtui.run_app import run_app
+
+            return run_app(given)
+        gc.enable()
+        return given.run()
     except RoamtuiError as error:
         from roamtui.headless.output import write_note
 
@@ -95,18 +103,6 @@ def _run(arguments: list[str]) -> int:
     finally:
         gc.enable()
         _end_output()
-
-
-def _run_given(words: list[str]) -> int:
-    given = read_arguments(words)
-    from roamtui.options import AppArguments
-
-    if isinstance(given, AppArguments):
-        from roamtui.run_app import run_app
-
-        return run_app(given)
-    gc.enable()
-    return given.run()
 
 
 def read_arguments(words: list[str]) -> AppArguments | Command:

@@ -31,7 +31,7 @@ def parse_arguments(kind: type[_T], program: str, words: Sequence[str]) -> _T:
         UsageError: They do not fit.
     """
     parser = _Parser(prog=program, description=kind.__doc__, allow_abbrev=False)
-    _Declaring(parser).declare(kind)
+    _declare(kind, parser, {})
     return _take(vars(parser.parse_intermixed_args(list(words))), kind)
 
 
@@ -47,33 +47,25 @@ class _Parser(argparse.ArgumentParser):
         write_text(message)  # which tells where it cannot be written: argparse would drop it
 
 
-class _Declaring:
-    """Adds the fields of a class to a parser."""
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._parser = parser
-        self._instead: dict[str, argparse._MutuallyExclusiveGroup] = {}
-
-    def declare(self, kind: type[Any]) -> None:
-        for one in fields(kind):
-            if "part" in one.metadata:
-                self.declare(one.metadata["part"])
-            elif "option" in one.metadata:
-                self._add(one.name, one.metadata["option"])
-            for name in one.metadata.get("settings", ()):
-                if name == SEARCH:
-                    group = self._parser.add_argument_group("search", _SEARCH_HELP)
-                    for key, setting in _SEARCH_FLAGS.items():
-                        _add_argument(group, f"{SEARCH}.{key}", setting, is_setting=True)
-                else:
-                    _add_argument(self._parser, f"setting.{name}", _SETTINGS[name], is_setting=True)
-
-    def _add(self, dest: str, declared: Option) -> None:
-        place: argparse._ActionsContainer = self._parser
-        if declared.instead:
-            place = self._instead.get(declared.instead) or self._parser.add_mutually_exclusive_group()
-            self._instead[declared.instead] = place
-        _add_argument(place, dest, declared)
+def _declare(
+    kind: type[Any], parser: argparse.ArgumentParser, exclusive: dict[str, argparse._MutuallyExclusiveGroup]
+) -> None:
+    """Add the fields of a class to a parser, and of those of which only one may be given, their groups by name."""
+    for one in fields(kind):
+        if "part" in one.metadata:
+            _declare(one.metadata["part"], parser, exclusive)
+        elif "option" in one.metadata:
+            declared: Option = one.metadata["option"]
+            if declared.instead and declared.instead not in exclusive:
+                exclusive[declared.instead] = parser.add_mutually_exclusive_group()
+            _add_argument(exclusive.get(declared.instead, parser), one.name, declared)
+        for name in one.metadata.get("settings", ()):
+            if name == SEARCH:
+                group = parser.add_argument_group("search", _SEARCH_HELP)
+                for key, setting in _SEARCH_FLAGS.items():
+                    _add_argument(group, f"{SEARCH}.{key}", setting, is_setting=True)
+            else:
+                _add_argument(parser, f"setting.{name}", _SETTINGS[name], is_setting=True)
 
 
 def _add_argument(place: argparse._ActionsContainer, dest: str, declared: Option, *, is_setting: bool = False) -> None:

@@ -89,9 +89,14 @@ def _open_first(
     report: PageReport | None = None,
 ) -> FirstContext:
     """Return what the app shows of what was named, with the model of the settings where none is given."""
+    is_whole = (  # a conversation, a trace's digest and a search by vectors need the text before the app starts
+        settings.retrieval.needs_vectors
+        or settings.model.startswith("recorded")
+        or arguments.conversation != ConversationArguments()
+    )
     library, loader = open_partly(
         arguments.sources,
-        is_whole=_needs_whole_text(arguments, settings),
+        is_whole=is_whole,
         web=arguments.web,
         index=settings.retrieval.index,
         report=report,
@@ -196,7 +201,6 @@ def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
 
 
 def _make_first_options(settings: Settings) -> TuiOptions:
-    """Return how the app looks and which keys it has."""
     from roamtui.tui.context import TuiOptions
 
     return TuiOptions(
@@ -215,20 +219,12 @@ def _is_plain_wanted(arguments: AppArguments) -> bool:
 
 
 def _has_screen() -> bool:
-    """Return whether there is somewhere to show the app."""
     return _is_in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
 def _is_in_browser() -> bool:
     """Return whether `roamtui serve` started this program, which then has no terminal of its own."""
     return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
-
-
-def _needs_whole_text(arguments: AppArguments, settings: Settings) -> bool:
-    """Return whether a conversation, a trace's digest or a search by vectors needs the text before the app starts."""
-    if settings.retrieval.needs_vectors or settings.model.startswith("recorded"):
-        return True
-    return arguments.conversation != ConversationArguments()
 
 
 def _make_context(
@@ -249,14 +245,16 @@ def _make_context(
     if settings.retrieval.needs_vectors and agent.searcher is not None:
         agent.searcher.search("")  # embeds all sections while the terminal can still show how far that is
     progress.mute()
+    sources, web = arguments.sources, arguments.web
     is_of_many = library.root.columns.has_files
-    read_again = partial(open_library, arguments.sources, arguments.web, index=settings.retrieval.index)
+    is_of_pages = is_address(library.source) or NodeKind.LINK in library.root.columns.kinds
+    read_pages = partial(read_with_pages, sources, web) if is_of_pages else None
     context = AppContext(
         agent=agent,
         options=_make_options(arguments, settings, propose_examples(agent.model, library)),
-        read_again=_choose_reader(library, read_again),
-        read_changed=_choose_reading(library, arguments),
-        look=FileStamps(arguments.sources).look if is_of_many else None,
+        read_again=_choose_reader(library, partial(open_library, sources, web, index=settings.retrieval.index)),
+        read_changed=partial(read_changed, sources, web) if is_of_many else read_pages,
+        look=FileStamps(sources).look if is_of_many else None,
         is_watching=arguments.is_watching,
         notes=tuple(notes),
     )
@@ -284,15 +282,6 @@ def _choose_reader(library: Library, read: Callable[[], Library]) -> Callable[[]
     from roamtui.sources.listing import stamp_source
 
     return read if stamp_source(library.source) is not None else None
-
-
-def _choose_reading(library: Library, arguments: AppArguments) -> Callable[[Library, frozenset[str]], Library] | None:
-    """Return what reads a library once more that is more than one file: files that changed, or pages of the web."""
-    if library.root.columns.has_files:
-        return partial(read_changed, arguments.sources, arguments.web)
-    if is_address(library.source) or NodeKind.LINK in library.root.columns.kinds:
-        return partial(read_with_pages, arguments.sources, arguments.web)
-    return None
 
 
 def _read_keys_from_terminal() -> None:

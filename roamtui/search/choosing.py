@@ -89,7 +89,11 @@ class AssistedSearcher:
         reranker = self._parts.reranker
         if reranker is None or not self._count or len(hits) < 2:
             return hits
-        texts = [_show(library, hit.section_id) for hit in hits[: self._count]]
+        texts = []
+        for hit in hits[: self._count]:
+            document, row = library.locate(hit.section_id)
+            path = " > ".join(filter(None, (document.key, *document.columns.path(row))))
+            texts.append(f"{path}\n{library.own_text(hit.section_id)[:_JUDGED_LENGTH]}".strip())
         try:
             named = reranker.rerank(query, texts)
         except RoamtuiError as error:
@@ -103,10 +107,3 @@ class AssistedSearcher:
             rival = find_rival(hits, hit.section_id) if hit.rival is None else hit.rival
             judged.append(replace(hit, score=hits[rank - 1].score, why=why, rival=rival))
         return tuple(judged)
-
-
-def _show(library: Library, section_id: str) -> str:
-    """Return what a model is shown of a section."""
-    document, row = library.locate(section_id)
-    path = " > ".join(filter(None, (document.key, *document.columns.path(row))))
-    return f"{path}\n{library.own_text(section_id)[:_JUDGED_LENGTH]}".strip()

@@ -68,7 +68,7 @@ class FusedSearcher:
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, the best first; none for no words. See `Searcher`."""
         library, vectors = self._prepare()
-        inside = _list_inside(library, within)
+        inside = frozenset(library.walk(within)) if within not in (None, library.root_id) else None
         if not query.strip():
             return ()
         options = self._options
@@ -93,7 +93,9 @@ class FusedSearcher:
         order = sorted(whole, key=lambda section_id: -whole[section_id])
         descending = [whole[section_id] for section_id in order]
         if options.mode is SearchMode.HYBRID and options.trust_words and not topic:
-            order = put_clear_first(order, ranking.hits)
+            first = ranking.hits[0].section_id if ranking.hits else ""
+            if first in order and find_rival(ranking.hits, first) <= _CLEAR_SHARE:
+                order = [first, *(section_id for section_id in order if section_id != first)]
         terms = ranking.terms or query_terms(query)
         return tuple(
             Hit(
@@ -168,25 +170,11 @@ def measure_doubt(hits: Sequence[Hit]) -> float:
     return max(_DOUBT_MIN, share**2)
 
 
-def put_clear_first(order: Sequence[str], hits: Sequence[Hit]) -> list[str]:
-    """Return ids with the best one by words before all others, where no other comes near it by words."""
-    first = hits[0].section_id if hits else ""
-    if first not in order or find_rival(hits, first) > _CLEAR_SHARE:
-        return list(order)
-    return [first, *(section_id for section_id in order if section_id != first)]
-
-
 def find_rival(hits: Sequence[Hit], section_id: str) -> float:
     """Return the best score of another section as a share of that of one; infinite where it has none."""
     own = next((hit.score for hit in hits if hit.section_id == section_id), 0.0)
     other = next((hit.score for hit in hits if hit.section_id != section_id), 0.0)
     return other / own if own else math.inf
-
-
-def _list_inside(library: Library, within: str | None) -> frozenset[str] | None:
-    if within is None or within == library.root_id:
-        return None
-    return frozenset(library.walk(within))
 
 
 def _describe(lists: Sequence[RankedList], section_id: str, neighbour: Neighbour | None) -> str:

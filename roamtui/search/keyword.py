@@ -234,7 +234,8 @@ def _add_sentences(index: SectionIndex, scores: dict[int, float], query: Query) 
     """Let the best sections gain by their best sentence: words together answer better than words apart."""
     if len(query.terms) < _TERMS_MIN:
         return scores
-    weights = {term: _weigh_term(index, term) for term in query.terms}
+    counts = {term: index.store.count(make_piece(term)) for term in query.terms}
+    weights = {term: math.log(1 + (len(index) - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
     best = max(scores.values())
     gained = dict(scores)
     for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ]:
@@ -244,12 +245,6 @@ def _add_sentences(index: SectionIndex, scores: dict[int, float], query: Query) 
         if found:
             gained[number] += _SENTENCE_SHARE * best * found[0].score
     return gained
-
-
-def _weigh_term(index: SectionIndex, term: str) -> float:
-    """Return how telling a term is: the rarer, the more."""
-    count = index.store.count(make_piece(term))
-    return math.log(1 + (len(index) - count + 0.5) / (count + 0.5))
 
 
 def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, within: range) -> dict[int, float]:

@@ -132,7 +132,8 @@ class TopicTitles:
     def _find_named(self, text: str) -> dict[int, float]:
         """Return the sections that a text names by most of their titles' words, with the strength of the mention."""
         masses: dict[int, float] = defaultdict(float)
-        for word_stem in _stem_all(text):
+        said = dict.fromkeys(map(stem, split_words(normalise(text[:_TURN_LENGTH_MAX]))))
+        for word_stem in said:
             for number in self._holders.get(word_stem, ()):
                 masses[number] += self._rarities[word_stem]
         strengths = {}
@@ -167,8 +168,3 @@ def _list_parents(document: Document) -> list[tuple[int, frozenset[str]]]:
     ends = document.columns.ends
     rows = (row for row in range(len(ends)) if ends[row] > row + 1)
     return [(row, stem_title(title_of(document, row))) for row in rows]
-
-
-def _stem_all(text: str) -> Iterable[str]:
-    """Return the stems of the words of a turn, each once."""
-    return dict.fromkeys(stem(word) for word in split_words(normalise(text[:_TURN_LENGTH_MAX])))
