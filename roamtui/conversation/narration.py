@@ -100,21 +100,9 @@ class Piece:
     """What it was done to."""
     sign: str = ""
     """Stands before it in a list of what the model did."""
-    is_counted: bool = False
-    """Whether the words lead to how many sections these are."""
     weight: Weight = Weight.INFO
-
-    @property
-    def head(self) -> str:
-        """What stands before the sections."""
-        return f"{self.words} {_count(self.sections)}" if self.is_counted else self.words
-
-    @property
-    def brief(self) -> str:
-        """All in a few words: a section by its title, several by their number."""
-        if not self.is_counted:
-            return self.words
-        return f"{self.words} “{self.sections[0].title}”" if len(self.sections) == 1 else self.head
+    brief: str = ""
+    """All in a few words, where the words are others."""
 
     def write(self, *, with_ids: bool) -> str:
         """Return all on one line."""
@@ -122,7 +110,7 @@ class Piece:
             f"{section.title}{f' [{section.section_id}]' if with_ids else ''}{section.note and f' ({section.note})'}"
             for section in self.sections
         )
-        return f"{self.head}: {named}" if named else self.head
+        return f"{self.words}: {named}" if named else self.words
 
 
 def name_section(section_id: str, library: Library) -> str:
@@ -132,6 +120,12 @@ def name_section(section_id: str, library: Library) -> str:
 
 def _count(sections: Sequence[object]) -> str:
     return "1 section" if len(sections) == 1 else f"{len(sections)} sections"
+
+
+def _count_done(place: Place, verb: str, sections: tuple[NamedSection, ...]) -> Piece:
+    """Return what was done to how many sections, in brief to one by its title."""
+    brief = f"{verb} “{sections[0].title}”" if len(sections) == 1 else ""
+    return Piece(place, f"{verb} {_count(sections)}", sections, sign="◆", brief=brief)
 
 
 def write_lines(event: ConversationEvent, library: Library) -> Iterator[str]:
@@ -169,14 +163,13 @@ def narrate(event: ConversationEvent, library: Library) -> Iterator[Piece]:  # n
         case SectionsClosed(section_ids=ids, reason=reason) if reason in _CLOSINGS:
             yield Piece(Place.CHAT, _CLOSINGS[reason], _name_all(ids, library))
         case SectionsClosed(section_ids=ids):
-            yield Piece(Place.MOMENT, "closed", _name_all(ids, library), is_counted=True)
+            yield _count_done(Place.MOMENT, "closed", _name_all(ids, library))
         case NodesLoaded():
             yield from _narrate_loaded(event)
         case SectionsMarked(section_ids=ids):
             yield Piece(Place.MOMENT, f"{_count(ids)} will close after this answer", _name_all(ids, library))
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
-            words = "pinned" if is_pinned else "unpinned"
-            yield Piece(Place.MOMENT, words, _name_all(ids, library), is_counted=True)
+            yield _count_done(Place.MOMENT, "pinned" if is_pinned else "unpinned", _name_all(ids, library))
         case DeedUndone(deed=deed, is_redo=is_redo):
             of_what = _count(deed.section_ids) if deed.section_ids else "what was folded"
             words = f"{'did again' if is_redo else 'took back'} {of_what}"
@@ -231,7 +224,7 @@ def _narrate_expansion(event: SectionsExpanded, library: Library) -> Iterator[Pi
         sections = _name_all(texts, library)
         match status:
             case ExpandStatus.OPENED:
-                yield Piece(place, "opened", sections, sign="◆", is_counted=True)
+                yield _count_done(place, "opened", sections)
             case ExpandStatus.ALREADY_OPEN:
                 opened = by_status.get(ExpandStatus.OPENED, {}).keys()
                 known = [one for one in sections if one.section_id in library]  # the document of today may have lost it

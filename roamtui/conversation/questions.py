@@ -40,7 +40,7 @@ _PREFERENCES_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
     "were told:"
 )
-BUDGET_TOKENS_MAX = 32_000
+_BUDGET_TOKENS_MAX = 32_000
 _WINDOW_SHARE = 0.4
 _CLOSING_STARTS = 0.6
 """Share of the budget up to which nothing is closed: open text costs little where a cache is warm, a rebuild does."""
@@ -190,7 +190,7 @@ def choose_closing(state: ConversationState) -> tuple[str, ...]:
 
 def open_budget(window_tokens: int | None) -> int:
     """Return how many tokens of section text may stay open, for a model's context window (None: unknown)."""
-    return BUDGET_TOKENS_MAX if window_tokens is None else min(BUDGET_TOKENS_MAX, int(window_tokens * _WINDOW_SHARE))
+    return _BUDGET_TOKENS_MAX if window_tokens is None else min(_BUDGET_TOKENS_MAX, int(window_tokens * _WINDOW_SHARE))
 
 
 def rewind(state: ConversationState, number: int) -> Update:

@@ -282,7 +282,7 @@ class Conversing:
             elif piece.place in (Place.ANSWER, Place.CHAT):
                 self._chat.add_notice(piece.write(with_ids=False), piece.weight)
             elif piece.place is Place.MOMENT:
-                passing.append(piece.brief)
+                passing.append(piece.brief or piece.words)
         if passing:
             self._status.change(message="; ".join(passing))
 

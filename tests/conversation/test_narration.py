@@ -56,14 +56,14 @@ def test_a_search_names_its_first_hits(state: ConversationState) -> None:
     ids = ids_of(state)
     hits = tuple(hit(ids[title]) for title in ("Ovens", "Steam", "Dough", "Starter"))
     piece = _tell(SectionsSearched(query="oven", hits=hits), state)[0]
-    assert piece.head == "searched “oven” · 4 found, first 3"
+    assert piece.words == "searched “oven” · 4 found, first 3"
     assert [section.title for section in piece.sections] == ["1 Ovens", "2 Steam", "3 Dough"]
     assert piece.sections[0].note == "text rank 1 · title rank 2"
 
 
 def test_a_search_without_hits_says_so(state: ConversationState) -> None:
     piece = _tell(SectionsSearched(query="x", hits=()), state)[0]
-    assert piece.head == "searched “x” · found nothing"
+    assert piece.words == "searched “x” · found nothing"
 
 
 def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> None:
@@ -78,7 +78,7 @@ def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> 
         result(ids["Stone oven"], ExpandStatus.FAILED),
     )
     told = _tell(SectionsExpanded(results=results, origin=Origin.AGENT), state)
-    assert [(piece.head, [section.title for section in piece.sections]) for piece in told] == [
+    assert [(piece.words, [section.title for section in piece.sections]) for piece in told] == [
         ("opened 2 sections", ["Ovens", "Dough"]),
         ("part of these", ["Steam"]),
         ("already open", ["Larch Lane Bakery"]),
@@ -110,7 +110,7 @@ def test_what_a_person_did_is_told_for_the_moment(state: ConversationState) -> N
         (LoadingProgressed(done=0, total=2, bytes_received=12_000, are_pages=True), "fetched 0 of 2 pages, 12 kB"),
     ]
     for event, brief in told:
-        assert [(piece.brief, piece.place) for piece in _tell(event, state)] == [(brief, Place.MOMENT)]
+        assert [(piece.brief or piece.words, piece.place) for piece in _tell(event, state)] == [(brief, Place.MOMENT)]
 
 
 def test_lines_have_ids_and_tell_nothing_twice(state: ConversationState) -> None:

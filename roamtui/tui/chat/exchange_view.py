@@ -238,7 +238,7 @@ class ActivityView(ContentView):
         lines: list[Content] = []
         index = 0
         for piece in self.pieces:
-            content = Content.styled(plain_line(piece.head), _STYLES[piece.weight])
+            content = Content.styled(plain_line(piece.words), _STYLES[piece.weight])
             shown = piece.sections[:_TITLES_MAX]
             for number, section in enumerate(shown):
                 title = Content.styled(shorten(plain_line(section.title), _TITLE_LENGTH) or "untitled", "$foreground")
