@@ -15,7 +15,7 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.events import ExpandStatus, QuestionAnswered, SectionsExpanded
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, Exchange, Transcript
+from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.document import Document, Row, build_columns
 from roamtui.document.library import Library
@@ -215,7 +215,12 @@ async def ask_agent(
             elif isinstance(event, QuestionAnswered):
                 final = event
     assert final is not None
-    read = {*opened, *(section_id for section_id in golds.relaxed if _is_given(session.state, section_id))}
+    read, state = {*opened}, session.state
+    for section_id in golds.relaxed:  # its text may have come with what stands above it
+        if section_id in state.library:
+            span = state.library.shown_own_span(section_id)
+            if len(span) and not subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())):
+                read.add(section_id)
     cited = {citation.section_id for citation in final.citations}
     verified, quotes = count_verified(final.citations)
     return AgentScore(
@@ -232,14 +237,6 @@ async def ask_agent(
         stopped=final.stopped.value,
         error=final.error if final.stopped in (Stopped.ERROR, Stopped.COST) else "",
     )
-
-
-def _is_given(state: ConversationState, section_id: str) -> bool:
-    """Return whether a model has all own text of a section, which may have come with what stands above it."""
-    if section_id not in state.library:
-        return False
-    span = state.library.shown_own_span(section_id)
-    return bool(len(span)) and not subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ()))
 
 
 def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:

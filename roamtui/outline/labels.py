@@ -40,14 +40,14 @@ _ID_MARK = re.compile(
 MARKABLE_ID = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
 """An id as it stands behind a heading or a link of a delivered text."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _SKIPPED_LINE = re.compile(
     r"^\s*(?:$|[|=_~`:+-]{3}|\|[\s:|-]+\|?\s*$|<[^>]+>\s*$|!\[[^\]]*\]\([^)]*\)\s*$|\[!\["
     r"|```|~~~|import |export |:::|\{%)"
 )
 _FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
 _LEAD = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
-_EMPHASIS = re.compile(r"\*\*|__|`")
+EMPHASIS = re.compile(r"\*\*|__|`")
 _NO_WORD = re.compile(r"[\W_]+")
 _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
@@ -205,6 +205,6 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
     for line in islice(_COMMENT.sub("", body).split("\n"), 80):
         if not _SKIPPED_LINE.match(line) and not (in_front_matter and _FRONT_LINE.match(line)):
-            yield _EMPHASIS.sub("", _LINK.sub(r"\1", _LEAD.sub("", line))).strip()
+            yield EMPHASIS.sub("", LINK.sub(r"\1", _LEAD.sub("", line))).strip()
         elif not line.strip():
             yield ""

@@ -19,6 +19,8 @@ from roamtui.document.plain import plain_line, shorten
 from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import (
+    EMPHASIS,
+    LINK,
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
     describe_size,
@@ -106,9 +108,7 @@ _DEFINES = re.compile(r"^(?:An?|The|[A-Z`\"]\S*)(?:\s+\S+){0,5}?\s+(?:is|are|mea
 _NO_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
 _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _ADDRESS = re.compile(r"<?https?://[^\s>]+>?")
-_MARKS = re.compile(r"\*\*|__|`")
 _BETWEEN = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
@@ -467,6 +467,6 @@ def find_note(library: Library, section_id: str, *, length_max: int) -> str:
     item = normalise_line_ends(document.text[start : min(end, start + _NOTE_SOURCE)])
     item = _MARKER.sub("", item, count=1).strip().partition("\n\n")[0]
     title = plain_line(document.columns.titles[row])
-    words = plain_line(_MARKS.sub("", _ADDRESS.sub("", _LINK.sub(r"\1", item))))
-    note = words.removeprefix(_MARKS.sub("", title)).strip(_BETWEEN)
+    words = plain_line(EMPHASIS.sub("", _ADDRESS.sub("", LINK.sub(r"\1", item))))
+    note = words.removeprefix(EMPHASIS.sub("", title)).strip(_BETWEEN)
     return shorten(escape(note), length_max)

@@ -11,7 +11,7 @@ import pytest
 
 from roamtui.errors import ModelError
 from roamtui.evaluation.questions import Turn, read_questions
-from roamtui.evaluation.running import Plan, build_document_library, build_folder_library, make_exchanges, run_plan
+from roamtui.evaluation.running import Plan, build_document_library, make_exchanges, run_plan
 from roamtui.evaluation.scoring import RowFile, RunKey
 from roamtui.models.base import Model
 from roamtui.models.offline import OfflineModel
@@ -134,12 +134,6 @@ async def test_a_model_that_goes_on_failing_is_given_up(tmp_path: Path) -> None:
     plan = _make_plan(tmp_path, *questions, model="m")
     with pytest.raises(ModelError, match="the server is gone"):
         await run_plan(replace(plan, make_model=_fail(9)))
-
-
-def test_a_folder_is_one_library_of_documents_by_their_paths(tmp_path: Path) -> None:
-    library = build_folder_library(write_folder(tmp_path / "docs"))
-    assert [document.key for document in library.grafts.values()] == ["bikes.md", "hire/boats.md"]
-    assert len(set(library.walk())) == len(library)
 
 
 def test_turns_become_exchanges() -> None:

@@ -118,13 +118,6 @@ def test_a_small_parent_leaves_out_the_child_that_was_given(manual: Library) -> 
     assert lending.text.index("## Lending") < lending.text.index("(lines 9-12") < lending.text.index("### Lost books")
 
 
-def test_a_child_of_a_parent_that_was_given_whole_is_open_already(manual: Library) -> None:
-    lending = open_section(manual, find_id(manual, "Lending"))
-    block = open_section(manual, find_id(manual, "Fees"), _delivered(lending))
-    assert block.spans == ()
-    assert "is open already" in block.text
-
-
 def test_a_section_within_the_limit_is_given_whole_and_one_above_it_is_not() -> None:
     def subtree(words: int) -> Library:
         return make_library(f"# A\n\n## B\n\n### C\n\n{write_words(words)}\n# D\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,11 +128,3 @@ def test_each_text_of_a_folder_has_one_id() -> None:
     ]
     assert ids == [one for one in ids if find_canonical(library, one) == one]
     assert len({library.shown_own_span(one) for one in ids}) == len(ids) == 9
-
-
-def test_a_large_document_names_ranges_and_each_is_followed() -> None:
-    library = make_shape("10,000 flat headings")
-    outline = render_outline(library, budget_tokens=2_500)
-    last = re.findall(r"^- \[([0-9a-f]{8}:c\d+)\] .* … Heading number 9999 \(", outline, re.MULTILINE)
-    leaves = open_section(library, last[-1])
-    assert "Heading number 9999" in leaves.text

@@ -20,13 +20,8 @@ NAME = "expand_sections"
 _NO_IDS = 'expand_sections needs section_ids: a list of 1 to 20 ids from the outline, such as ["a8a96034", "b9e8ef5c"].'
 
 
-def describe_closable(state: ConversationState, used: Sequence[str]) -> str:
-    """Return which open sections could be closed, the largest first; empty while there is room for more.
-
-    Args:
-        state: Holds what is open.
-        used: Ids that were asked for just now.
-    """
+def _describe_closable(state: ConversationState, used: Sequence[str]) -> str:
+    """Return which open sections but those used just now could be closed; empty while there is room for more."""
     if state.open_tokens < _FULL_SHARE * state.options.budget_tokens:
         return ""
     idle = [s for s in state.open if not s.is_pinned and not s.is_closing and s.section_id not in used]
@@ -74,7 +69,7 @@ class ExpandTool:
                 texts += [result.text for result in event.results]
         if ignored:
             texts.append(f"({len(ignored)} more ids were not opened: at most {IDS_MAX} a call.)")
-        if hint := describe_closable(context.session.state, ids):
+        if hint := _describe_closable(context.session.state, ids):
             texts.append(hint)
         finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
         return ToolOutcome(text="\n\n".join(texts), finished=finished, events=tuple(events))
