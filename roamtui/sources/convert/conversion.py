@@ -132,7 +132,9 @@ def find_format(data: bytes, name: str, media_type: str | None = None) -> Format
     if data.startswith(_PDF_START):
         return Format.PDF
     if data.startswith(_ARCHIVE_START):
-        return _find_archived(data)
+        if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
+            return Format.EPUB
+        return Format.DOCX if b"word/document.xml" in data else None
     start = _HTML_START.match(data[:_SAMPLE_LENGTH])
     if start is not None and suffix not in _SHOWN_AS_IT_IS and (start[1] or suffix not in _MARKDOWN):
         return Format.HTML
@@ -145,12 +147,6 @@ def is_plain(data: bytes) -> bool:
     """Return whether a file begins like text: without NUL, or with a mark that says how its characters are written."""
     sample = data[:_SAMPLE_LENGTH]
     return b"\0" not in sample or sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
-
-
-def _find_archived(data: bytes) -> Format | None:
-    if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
-        return Format.EPUB
-    return Format.DOCX if b"word/document.xml" in data else None
 
 
 def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], Converted]:

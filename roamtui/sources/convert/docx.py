@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import Converted
-from roamtui.sources.convert.escaping import has_words
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.html_tree import read_first_text, read_tokens
 from roamtui.sources.convert.package import Package
@@ -46,6 +45,7 @@ _WAY_BACK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 _MARK = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
 _PLACE = re.compile("\ue000(\\d+)\ue001")
 """Number of a note, in the text where its mark is, between characters that no document uses."""
+_IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)")
 _FENCE = re.compile(r"\s*(`{3,})")
 _DOCUMENT_TITLE = '<h1 class="title">'
 _HEADING_TAG = re.compile("<(/?)h([1-5])>")
@@ -77,7 +77,7 @@ def convert_docx(data: bytes, name: str) -> Converted:
     notes = [_write_note(note) for note in _NOTE.split("".join(noted))[1:]]
     text = convert_html(_MARK.sub("\ue000\\1\ue001", body)).text
     text = _place_notes(text, notes)
-    if not has_words(text):
+    if not any(map(str.isalnum, _IMAGE.sub("", text))):
         raise SourceError(f"{name} holds no text; its pages may be pictures.")
     return Converted(
         text=text, title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title")

@@ -23,7 +23,6 @@ _SPECIAL = re.compile(
 _BACKSLASH = r"\\"
 _CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
 _TICKS = re.compile("`{3,}")
-_IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -51,11 +50,6 @@ def write_code(text: str, language: str = "") -> str:
     """Return a code block whose fence is longer than any in the text, without a line end."""
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
-
-
-def has_words(markdown: str) -> bool:
-    """Return whether Markdown holds anything but pictures."""
-    return any(map(str.isalnum, _IMAGE.sub("", markdown)))
 
 
 def replace_surrogates(text: str) -> str:

@@ -85,6 +85,7 @@ def find_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[l
         entries += [
             Entry(title=line.title, level=above + level, page=line.page)
             for line, level in zip(joined, _find_levels(joined), strict=True)
+            if line.page is None or line.page < len(pages)
         ]
     return entries, own
 

@@ -237,8 +237,7 @@ class PdfPage:
         boxes = [self._read_box(first + index, first + index, turn) or (0.0, 0.0) for index in range(len(piece))]
         if boxes[0][0] < boxes[-1][0]:
             piece, boxes = piece[::-1], boxes[::-1]
-        drawn_as_one = [match.start() for match in _LAM_ALEF.finditer(piece)]
-        for index in drawn_as_one:
+        for index in [match.start() for match in _LAM_ALEF.finditer(piece)]:
             if boxes[index] == boxes[index + 1]:
                 piece = f"{piece[:index]}{piece[index + 1]}{piece[index]}{piece[index + 2 :]}"
         return unicodedata.normalize("NFKC", piece)

@@ -56,6 +56,11 @@ def test_a_title_that_is_on_no_page_stands_where_its_page_begins() -> None:
     assert converted.text[converted.page_starts[6] :].startswith("# Sails")
 
 
+def test_a_title_on_a_page_that_is_not_there_is_none() -> None:
+    titles = [title for _, title in read_outline(convert_pdf(make_pdf(_book()[:7]), "a.pdf").text)]
+    assert titles == ["BOATS", "Hulls of wood and of steel", "Masts", "Sails"]
+
+
 def _filing(*, has_contents: bool) -> list[list[PdfLine]]:
     names = {"1": "Business", "1A": "Risk Factors", "7": "Discussion", "8": "Financial Statements", "9": "Changes"}
     rows = [
