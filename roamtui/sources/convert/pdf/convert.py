@@ -150,10 +150,11 @@ def _find_outline(pages: list[PageText], bookmarks: list[Entry], printed: Printe
     items = find_items(pages, contents_pages, headings)
     found = {read_item(heading.title) for heading in items}
     items += [heading for heading in doubtful if read_item(heading.title) not in found]
-    if items and headings and not any(read_item(heading.title) for heading in headings):
-        above = max((heading for heading in items if heading.place < headings[0].place), key=lambda one: one.place)
+    if headings and not any(read_item(heading.title) for heading in headings):
+        above = [heading for heading in items if heading.place < headings[0].place]
+        level = max(above, key=lambda one: one.place).level if above else 0
         for heading in headings:
-            heading.level = heading.level + above.level
+            heading.level += level
     headings = merge_headings(headings, items)
     last_item = max((heading.page for heading in headings if read_item(heading.title)), default=None)
     if last_item is not None:

@@ -87,6 +87,13 @@ def test_items_of_a_filing_with_and_without_a_contents_page(*, has_contents: boo
     ]
 
 
+def test_bookmarks_that_name_no_item_stand_among_the_items() -> None:
+    marks = [(1, "A cover", 0), (1, "Of this report", 5)]
+    outline = read_outline(convert_pdf(make_pdf(_filing(has_contents=False), bookmarks=marks), "a.pdf").text)
+    assert (1, "A cover") in outline
+    assert (2, "ITEM 8. FINANCIAL STATEMENTS") in outline
+
+
 def test_an_item_that_the_contents_page_leaves_out_is_found_in_its_place() -> None:
     pages = _filing(has_contents=True)
     pages[3] += [PdfLine(text="Item 7A. Market Risk", top=300, font="F2")]
