@@ -333,7 +333,7 @@ def _compare_tree(main: MainScreen, state: ConversationState) -> str:
     tree = main.tree_pane.outline
     shown = 0
     for line, section_id in enumerate(tree.lines):
-        text = tree.text_of(line, _TREE_WIDTH)
+        text = tree._drawing.draw(line, _TREE_WIDTH, tree._read_palette()).text
         section = state.find_open(section_id)
         sign = f"{'◆' if section.opened_by is Origin.AGENT else '◇'}{'…' * section.is_closing} " if section else ""
         if section and (sign not in text or ("⚑" in text) != section.is_pinned):

@@ -113,10 +113,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             )
         return self._strips[key]
 
-    def text_of(self, line: int, width: int) -> str:
-        """Return what stands on a line of so many cells."""
-        return self._drawing.draw(line, width, self._read_palette()).text
-
     @override
     def notify_style_update(self) -> None:
         self._palette = {}

@@ -50,12 +50,6 @@ def make_wide_library(count: int) -> Library:
     return Library(source="wide.md", root=Document(key="", title="Everything", text="x" * (count + 1), columns=columns))
 
 
-def make_folder(*names: str) -> Library:
-    """Return a library of files that are not loaded."""
-    rows = [Row(NodeKind.FILE, 1, name, 0, url=name) for name in names]
-    return Library(source="docs", root=Document(key="", title="docs", text="", columns=build_columns(rows, 0)))
-
-
 def find_id(library: Library, title: str) -> str:
     return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
 
