@@ -159,7 +159,6 @@ def read_with_pages(
 
 
 def _find_key(library: Library, node_id: str) -> str:
-    """Return the key of a file by the node that it hangs below."""
     listing, row = library.locate(node_id)
     return "/".join(listing.columns.path(row))
 
