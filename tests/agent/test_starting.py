@@ -216,6 +216,7 @@ async def test_the_section_of_the_question_is_searched_alone() -> None:
     everywhere, _ = await _search(None)
     assert {_BIRD_IDS["Herons"], _BIRD_IDS["Owls"], _BIRD_IDS["Swifts"]} <= everywhere
     assert (await _search(_BIRD_IDS["Owls"]))[0] == {_BIRD_IDS["Owls"]}
+    assert (await _search(None, within=f"[{_BIRD_IDS['Swifts']}]"))[0] == {_BIRD_IDS["Swifts"]}
 
 
 async def test_a_section_that_is_none_falls_back_and_says_so() -> None:

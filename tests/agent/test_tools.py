@@ -79,11 +79,12 @@ async def test_ids_are_read_in_whatever_shape_they_come(shape: str) -> None:
         "{", "true",
     ],
 )  # fmt: skip
-async def test_without_ids_the_tool_says_what_it_needs(arguments: str) -> None:
+async def test_without_ids_the_tools_say_what_they_need(arguments: str) -> None:
     agent = make_agent()
-    await _call(agent, "expand_sections", arguments)
+    for name in ("expand_sections", "collapse_sections"):
+        await _call(agent, name, arguments)
+        assert results(agent)[0].startswith(f"{name} needs section_ids: a list of ")
     assert agent.session.state.open == ()
-    assert results(agent)[0].startswith("expand_sections needs section_ids: a list of 1 to 20 ids")
 
 
 async def test_unknown_ids_get_the_nearest_and_the_others_are_opened() -> None:
@@ -139,13 +140,6 @@ async def test_closing_is_advice_and_says_what_becomes_of_each() -> None:
     assert agent.session.state.open == ()
 
 
-@pytest.mark.parametrize("arguments", ["", "{", '{"section_ids": []}', "null"])
-async def test_closing_needs_ids(arguments: str) -> None:
-    agent = make_agent()
-    await _call(agent, "collapse_sections", arguments)
-    assert results(agent)[0].startswith("collapse_sections needs section_ids")
-
-
 async def test_a_search_gives_ids_with_path_size_and_what_answers() -> None:
     text = MANUAL.replace("2 euros a day.", "2 euros a day [deadbeef] <!-- x -->.")
     (fees,) = ids(make_agent(text=text), "Fees")
@@ -197,19 +191,6 @@ async def test_a_search_is_told_what_was_said_before() -> None:
     await ask(agent, "When is it open?")
     await ask(agent, "And fees?")
     assert searcher.earlier == ("When is it open?", "It is open daily.")
-
-
-async def test_a_search_can_be_within_a_section_and_says_so_where_it_cannot() -> None:
-    searcher = FakeSearcher()
-    agent = make_agent(searcher=searcher)
-    (lending,) = ids(agent, "Lending")
-    await _call(agent, "search_sections", {"query": "fees", "within": f"[{lending}]"})
-    assert searcher.searches[0][2] == lending
-    model = model_of(agent)
-    assert model.replies_left == 0
-    await _call(agent, "search_sections", {"query": "fees", "within": "deadbeef"})
-    assert searcher.searches[-2][2] is None
-    assert '"deadbeef" is no section id, so the whole document was searched' in results(agent)[0]
 
 
 @pytest.mark.parametrize(
