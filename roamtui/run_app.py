@@ -245,16 +245,12 @@ def _make_context(
     if settings.retrieval.needs_vectors and agent.searcher is not None:
         agent.searcher.search("")  # embeds all sections while the terminal can still show how far that is
     progress.mute()
-    sources, web = arguments.sources, arguments.web
     is_of_many = library.root.columns.has_files
-    is_of_pages = is_address(library.source) or NodeKind.LINK in library.root.columns.kinds
-    read_pages = partial(read_with_pages, sources, web) if is_of_pages else None
     context = AppContext(
         agent=agent,
         options=_make_options(arguments, settings, propose_examples(agent.model, library)),
-        read_again=_choose_reader(library, partial(open_library, sources, web, index=settings.retrieval.index)),
-        read_changed=partial(read_changed, sources, web) if is_of_many else read_pages,
-        look=FileStamps(sources).look if is_of_many else None,
+        read_again=_choose_reading(library, arguments, settings),
+        look=FileStamps(arguments.sources).look if is_of_many else None,
         is_watching=arguments.is_watching,
         notes=tuple(notes),
     )
@@ -277,11 +273,19 @@ def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[s
     )
 
 
-def _choose_reader(library: Library, read: Callable[[], Library]) -> Callable[[], Library] | None:
-    """Return `read` where it can read the same document once more: from a file, not from a pipe."""
+def _choose_reading(
+    library: Library, arguments: AppArguments, settings: Settings
+) -> Callable[[Library, frozenset[str]], Library] | None:
+    """Return what reads the same document once more: a file, files that changed, or pages of the web, but no pipe."""
     from roamtui.sources.listing import stamp_source
 
-    return read if stamp_source(library.source) is not None else None
+    if library.root.columns.has_files:
+        return partial(read_changed, arguments.sources, arguments.web)
+    if is_address(library.source) or NodeKind.LINK in library.root.columns.kinds:
+        return partial(read_with_pages, arguments.sources, arguments.web)
+    if stamp_source(library.source) is None:
+        return None
+    return lambda _before, _changed: open_library(arguments.sources, arguments.web, index=settings.retrieval.index)
 
 
 def _read_keys_from_terminal() -> None:

@@ -12,7 +12,7 @@ from roamtui.cli import read_arguments
 from roamtui.document.build import build_library
 from roamtui.locations import config_path
 from roamtui.options import AppArguments
-from roamtui.run_app import _choose_reader, _make_options
+from roamtui.run_app import _choose_reading, _make_options
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.read import RawText, read_source
 from tests.fakes.site import make_ollama
@@ -54,14 +54,15 @@ def test_only_what_came_from_a_file_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("# A\n", "utf-8")
     library = build_library(read_source(str(file)))
-    read = _choose_reader(library, lambda: library)
+    read = _choose_reading(library, AppArguments(sources=(str(file),)), Settings())
     assert read is not None
-    assert read() is library
+    file.write_text("# B\n", "utf-8")
+    assert read(library, frozenset()).title == "B"
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for source in ("-", str(pipe)):
         piped = build_library(RawText(text="# A\n", source=source, name="a"))
-        assert _choose_reader(piped, lambda: library) is None
+        assert _choose_reading(piped, AppArguments(sources=(source,)), Settings()) is None
 
 
 def test_watching_is_asked_for() -> None:

@@ -57,10 +57,9 @@ class AppContext:
 
     agent: Agent
     options: TuiOptions = TuiOptions()
-    read_again: Callable[[], Library] | None = None
-    """Reads the document as it is now; None where that cannot be done, as for standard input."""
-    read_changed: Callable[[Library, frozenset[str]], Library] | None = None
-    """Reads the changed files of a library of many anew, by their keys; None for a single document."""
+    read_again: Callable[[Library, frozenset[str]], Library] | None = None
+    """Reads the document as it is now, of a library of many only the changed files, by their keys; None where it cannot
+    be read again, as standard input."""
     look: Callable[[], Mapping[str, SourceStamp] | None] | None = None
     """Returns the stamps of the files of a library of many; None for a single document."""
     is_watching: bool = False

@@ -15,7 +15,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -236,7 +235,7 @@ async def live_day(
     store = Store(folder / "conversations")
     session = Session(begin_conversation(library, KeepOptions()), store)
     agent = Agent(session, model, KeywordSearcher(library))
-    app = RoamApp(AppContext(agent=agent, read_again=partial(open_library, (str(document),))))
+    app = RoamApp(AppContext(agent=agent, read_again=lambda *_: open_library((str(document),))))
     async with app.run_test(size=_SIZES[0], notifications=True) as pilot:
         living = Living(pilot, document, model, seed, tell)
         await living.live(questions, seconds_max)

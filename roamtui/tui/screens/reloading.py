@@ -31,19 +31,9 @@ class Reloading:
         """Those of the last look."""
         self._next_seconds = 0.0
 
-    @property
-    def _can_read(self) -> bool:
-        return self._context.read_again is not None or self._context.read_changed is not None
-
-    def _read(self, before: Library, changed: frozenset[str]) -> Library:
-        if self._context.read_changed is not None:
-            return self._context.read_changed(before, changed)
-        assert self._context.read_again is not None
-        return self._context.read_again()
-
     async def look(self) -> None:
         """Look at the file; where it has changed say so, or read it again at once if the person wants that."""
-        if not self._can_read:
+        if self._context.read_again is None:
             return
         is_new = await asyncio.to_thread(self._has_changed)
         if self._context.is_watching and self._seen is not None and self._seen != self._known:
@@ -91,14 +81,14 @@ class Reloading:
         Raises:
             RoamtuiError: It cannot be read; the one that was read before stays.
         """
-        if not self._can_read:
+        if self._context.read_again is None:
             raise RoamtuiError("This document cannot be read again: it came through a pipe.")
         stamps = await asyncio.to_thread(self._measure)
         known, now = self._known or {}, stamps or {}
         changed = frozenset(key for key in known.keys() | now.keys() if known.get(key) != now.get(key))
         before, status = self._screen.session.state.library, self._screen.status_line
         try:
-            library = await asyncio.to_thread(self._read, before, changed)
+            library = await asyncio.to_thread(self._context.read_again, before, changed)
         finally:
             self.is_new, self._known = False, stamps
             self._seen = self._seen if stamps is None else stamps

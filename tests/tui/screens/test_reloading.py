@@ -43,7 +43,7 @@ def read(file: Path) -> Library:
 def make_reading_app(file: Path, *, is_watching: bool = False) -> RoamApp:
     library = read(file)
     agent = Agent(Session.start(library), ScriptedModel(), KeywordSearcher(library))
-    return RoamApp(AppContext(agent=agent, read_again=partial(read, file), is_watching=is_watching))
+    return RoamApp(AppContext(agent=agent, read_again=lambda *_: read(file), is_watching=is_watching))
 
 
 def write(file: Path, text: str) -> None:
@@ -182,7 +182,7 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
         (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
         library = open_pages(library, loader, [link])
         agent = Agent(Session.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = AppContext(agent=agent, read_changed=partial(read_with_pages, sources, None))
+        context = AppContext(agent=agent, read_again=partial(read_with_pages, sources, None))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
             await pilot.press("f5")
@@ -212,7 +212,7 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     session = Session.start(library, loader=loader)
     context = AppContext(
         agent=Agent(session, ScriptedModel(), KeywordSearcher(library)),
-        read_changed=partial(read_changed, [str(folder)], None),
+        read_again=partial(read_changed, [str(folder)], None),
         look=FileStamps([str(folder)]).look,
         is_watching=True,
     )
