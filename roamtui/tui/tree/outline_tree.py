@@ -93,8 +93,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """What is marked besides what the conversation holds."""
         self._state = state
         self._drawing = LineDrawing(self.lines, state, self.marked)
-        self._strips: dict[tuple[int, int, bool, bool], Strip] = {}
-        """What was drawn since anything changed but the cursor."""
         self._palette: Palette = {}
         self._revealed_id: str | None = None
         """What is to be scrolled into view once there is a view."""
@@ -106,17 +104,11 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if not 0 <= line < len(self.lines):
             return Strip.blank(width, palette["base"])
         is_cursor = line == self.cursor_line
-        key = (line, width, is_cursor, is_cursor and self.has_focus)
-        if key not in self._strips:
-            self._strips[key] = self._drawing.draw(
-                line, width, palette, is_cursor=is_cursor, has_focus=is_cursor and self.has_focus
-            )
-        return self._strips[key]
+        return self._drawing.draw(line, width, palette, is_cursor=is_cursor, has_focus=self.has_focus)
 
     @override
     def notify_style_update(self) -> None:
         self._palette = {}
-        self._strips.clear()
         super().notify_style_update()
 
     def _read_palette(self) -> Palette:
@@ -225,7 +217,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _draw_anew(self) -> None:
         self._drawing = LineDrawing(self.lines, self._state, self.marked)
-        self._strips.clear()
         self.fit_lines()
         self.refresh()
 
