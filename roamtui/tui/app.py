@@ -288,6 +288,11 @@ class RoamApp(App[None], inherit_bindings=False):
     @override
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         is_main = bool(self.documents) and screen is self.main
+        if not is_main:
+            from roamtui.tui.screens.open_document import OpenScreen  # noqa: PLC0415 - not for the main screen
+
+            if not isinstance(screen, OpenScreen):  # else boxes could be put upon each other without end
+                return
         for action in sorted(self._keys.actions, key=lambda action: -self._used.get(action.id, 0)):
             is_here = is_main or action.id in SHARED
             if action.in_palette and is_here:

@@ -34,6 +34,14 @@ async def test_the_palette_without_room_for_its_list_takes_keys(size: tuple[int,
         await wait_until(pilot, lambda: app.screen is app.main)
 
 
+@pytest.mark.parametrize("key", ["f1", "ctrl+p"])
+async def test_over_a_box_no_command_opens_another_one(key: str) -> None:
+    async with running(make_app(), (120, 35)) as (app, pilot):
+        await pilot.press(key)
+        await wait_until(pilot, lambda: app.screen is not app.main)
+        assert not list(app.get_system_commands(app.screen))
+
+
 async def test_help_is_filtered_as_typed() -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
         await pilot.press("f1")
