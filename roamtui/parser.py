@@ -78,6 +78,8 @@ def _add_argument(place: argparse._ActionsContainer, dest: str, declared: Option
             *names, dest=dest, action=argparse.BooleanOptionalAction if is_setting else switch, **options
         )
         return
+    if names and declared.default is ...:
+        options["required"] = True
     options["metavar"] = ("|".join(declared.choices) or declared.metavar) if names else declared.name
     if declared.many:
         options["nargs"] = declared.many

@@ -50,6 +50,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("search x.md q --rewrite", "--no-rewrite"),
         ("search x.md q --rerank scores --model 'two words'", "no name of a model"),
         ("record x.md q -o x.png", "-o takes"),
+        ("record x.md q", "required: -o"),
         ("conversations show", "the ID"),
         ("conversations list abc", "no ID"),
         ("conversations burn", "must be one of list, show"),
