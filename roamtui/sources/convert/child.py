@@ -40,7 +40,7 @@ _KEPT_SECONDS_MIN = 0.2
 _KEPT_BYTES_MAX = 200_000_000
 """Of all files together; the least recently used go first."""
 _DIGEST_SIZE = 16
-_VERSION = 8
+_VERSION = 9
 """Raised when a converter makes another text of the same file."""
 
 

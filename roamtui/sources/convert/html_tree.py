@@ -19,7 +19,7 @@ from lxml.etree import HTMLParser, XMLSyntaxError
 from roamtui.sources.convert.escaping import replace_surrogates
 
 _CHUNK_BYTES = 1 << 14
-_DEPTH_MAX = 2_000
+_OPEN_MAX = 2_000
 """Open elements past which the next chunk is read as a page of its own: libxml2 looks through all for a stray end."""
 _ATTRIBUTES_MAX = 60
 _HEADING_TAG = re.compile(r"<(/?)(h[1-6])(?=[\s/>])", re.IGNORECASE)
@@ -79,7 +79,7 @@ _ENDS_HEADING = HEADINGS | {"p", "ul", "ol", "dl", "table", "pre", "blockquote"}
 _NESTING = LISTS | {"blockquote"}
 _NESTED_MAX = 16
 """Lists and quotes within each other; deeper ones only part the text."""
-_DEPTH_MAX = 64
+_TREE_DEPTH_MAX = 64
 """Elements of the tree within each other."""
 _LANGUAGE_TAGS = 3
 """Tags around a code block that may say its language."""
@@ -146,7 +146,7 @@ def read_tokens(source: str) -> Iterator[Tag | str]:
     while start < len(data):
         end = data.find(b"<", start + _CHUNK_BYTES)
         end = len(data) if end < 0 else end
-        if collector.depth > _DEPTH_MAX:
+        if collector.depth > _OPEN_MAX:
             _close(parser)
             parser = _make_parser(collector)
         parser.feed(data[start:end])
@@ -358,7 +358,7 @@ class _Builder:
                 return
 
     def _push(self, name: str, attributes: dict[str, str] | None = None) -> Element | None:
-        if len(self._path) >= _DEPTH_MAX:
+        if len(self._path) >= _TREE_DEPTH_MAX:
             return None
         element = Element(name, attributes or {}, seen=self._seen)
         self._path[-1].children.append(element)

@@ -247,3 +247,8 @@ def _count_calls(page: str) -> int:
 def test_all_of_a_page_that_nests_deep_is_read() -> None:
     page = "".join(f"<div><font>w{number} " for number in range(9_000))
     assert convert_html(page).text.split() == [f"w{number}" for number in range(9_000)]
+
+
+def test_code_deep_inside_a_long_page_stays_in_one_piece() -> None:
+    code = "x = 1\n" * 9_000
+    assert code in convert_html(f"{'<div>' * 100}<pre>{code}</pre>").text

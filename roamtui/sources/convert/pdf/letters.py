@@ -37,6 +37,16 @@ _APART = 1.25
 """Of the usual distance of rows: a title that only its slope marks stands so far from what is before."""
 _APART_LENGTH_MAX = 90
 _CENTRED = 0.03
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_DATE = re.compile(
+    r"\W*(?:(?:as of|for the|at|in|three|six|nine|twelve|fiscal|quarters?|years?|months?|weeks?|periods?|ended|ending"
+    rf"|and|the)\s+)*(?:{_MONTH}|\d{{4}}|\d{{1,2}}/\d{{1,2}})(?:[\s,/()\d–-]|(?:and|to|through)\b|{_MONTH})*",
+    re.IGNORECASE,
+)
+"""What heads a table: no title."""
 _CAPTION = re.compile(
     r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE
 )
@@ -255,7 +265,9 @@ def _reads_like_title(rows: Sequence[Row]) -> bool:
     """Return whether the words of rows that look like a title may be one."""
     text = join_rows(rows)
     length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if rows[0].font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
-    return len(text) <= length_max and text[-1] not in ends and not _NO_START.match(text) and not CONTINUED.search(text)
+    if len(text) > length_max or text[-1] in ends:
+        return False
+    return not (_NO_START.match(text) or _DATE.fullmatch(text) or CONTINUED.search(text))
 
 
 def find_slides(pages: Sequence[PageText]) -> list[Heading]:

@@ -1,6 +1,6 @@
 """Pages of rows with their headings and tables as Markdown.
 
-Words that lost a letter on the way into the file are mended where its own words show how.
+Words that were torn or lost a letter on the way into the file are mended where its own words show how.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _DIVIDING = 1.5
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
+_RARE_MAX = 3
+"""How often a piece of a torn word stands alone at most; words do so more often."""
 _SINGLE_F = re.compile(r"(?<!f)f(?!f)")
 _HYPHENS = f"-\u2010{HYPHEN}"
 
@@ -46,10 +48,32 @@ class Mender:
 
     def mend(self, rows: Sequence[Row]) -> None:
         """Mend the words inside rows."""
-        for row in rows if self._lost else ():
+        for row in rows:
+            is_changed = False
             for cell in row.cells:
-                cell.text = " ".join(self._lost.get(word, word) for word in cell.text.split(" "))
-            row.refresh()
+                words = cell.text.split(" ")
+                mended: list[str] = []
+                for word in words:
+                    if mended and self._is_torn(mended[-1], word):
+                        mended[-1] += word
+                    else:
+                        mended.append(self._lost.get(word, word))
+                if mended != words:
+                    cell.text = " ".join(mended)
+                    is_changed = True
+            if is_changed:
+                row.refresh()
+
+    def _is_torn(self, start: str, end: str) -> bool:
+        """Return whether two words are one that stands elsewhere more often, while neither is a word of its own."""
+        common = max(self._counts[start.lower()], self._counts[end.lower()])
+        return (
+            common <= _RARE_MAX
+            and self._counts[(start + end).lower()] > _RARE_MAX * common
+            and start.isalpha()
+            and end.isalpha()
+            and (start.isupper() == end.isupper() or end.islower())
+        )
 
     def join(self, start: str, end: str) -> str:
         """Return a word that was divided at the end of a line; its hyphen stays where other lines have it."""
@@ -73,6 +97,8 @@ class MarkdownWriter:
         self._length = 0
         self._is_open = False
         """Whether the last paragraph seems to go on."""
+        self._table_head = ""
+        """First line of the table that the last page ends with."""
 
     def write_page(self, page: PageText, headings: Sequence[Heading]) -> None:
         """Write a page.
@@ -90,6 +116,10 @@ class MarkdownWriter:
             blocks.append(write_heading(heading.level, _clean(heading.title)))
             start = heading.row + heading.count
         blocks += self._write_rows(page, start, len(page.rows), apart)
+        if blocks and blocks[0].startswith("| "):  # a table that goes on from the page before has its heads here too
+            head, line_end, rest = blocks[0].partition("\n")
+            if not head.strip("| ") and head.count("|") == self._table_head.count("|"):
+                blocks[0] = f"{self._table_head}{line_end}{rest}"
         goes_on = self._is_open and blocks and blocks[0][0].islower()
         between = "" if not self._length else "\n" if goes_on else "\n\n"
         self.page_starts.append(self._length + len(between))
@@ -97,6 +127,7 @@ class MarkdownWriter:
         self._length += len(self.pieces[-1])
         if blocks:
             self._is_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
+            self._table_head = blocks[-1].partition("\n")[0] if blocks[-1].startswith("| ") else ""
 
     def _write_rows(self, page: PageText, start: int, end: int, apart: float) -> Iterator[str]:
         """Yield the tables and paragraphs between two rows."""

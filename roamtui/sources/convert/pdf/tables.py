@@ -30,6 +30,8 @@ _LABEL_NEAR = 40.0
 """Points: a figure that begins so close to the labels' edge is a label, such as a year."""
 _NEAR = 14.0
 """Points between a cell and the column that it belongs to all the same."""
+_MISFITS_MAX = 0.04
+"""Of the cells of a table: with more it is lines, whose figures cannot stand below a wrong head."""
 _COLUMNS_MAX = 24
 _BAR = r"\|"
 
@@ -127,11 +129,13 @@ def _find_heads(rows: Sequence[Row], first: int, end: int, floor: int) -> tuple[
 
 
 def write_table(rows: Sequence[Row], heads: int) -> str:
-    """Return rows as a Markdown table, or line by line where there are too many columns."""
+    """Return rows as a Markdown table, or line by line where they do not fit into columns."""
     edge = min(row.x0 for row in rows)
     columns = _find_columns(rows[heads:], edge)
+    plain = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
     if not columns or len(columns) > _COLUMNS_MAX:
-        return "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
+        return plain
+    misfits = 0
     lines: list[list[str]] = []
     head = [""] * (len(columns) + 1)
     for index, row in enumerate(rows):
@@ -140,7 +144,9 @@ def write_table(rows: Sequence[Row], heads: int) -> str:
             is_label = number == 0 and cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _NEAR
             is_label = is_label and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_NEAR)
             spans = index < heads or not _is_data(row)
-            for place in (0,) if is_label else _place(cell, columns, spans=spans):
+            places, fits = ((0,), True) if is_label else _place(cell, columns, spans=spans)
+            misfits += not fits
+            for place in places:
                 line[place] = f"{line[place]} {cell.text}".strip()
         if index < heads:
             head = [f"{above} {own}".strip() for above, own in zip(head, line, strict=True)]
@@ -149,6 +155,8 @@ def write_table(rows: Sequence[Row], heads: int) -> str:
             lines.append(line)
         else:
             lines.append(line)
+    if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
+        return plain
     ruler = ["---"] * len(head)
     return "\n".join(f"| {' | '.join(text.replace('|', _BAR) for text in line)} |" for line in (head, ruler, *lines))
 
@@ -196,12 +204,15 @@ def _join_columns(columns: list[tuple[float, float]], rows: Sequence[Row]) -> li
     return joined
 
 
-def _place(cell: Cell, columns: Sequence[tuple[float, float]], *, spans: bool) -> Sequence[int]:
-    """Return the columns that a cell belongs to, from 1 on, 0 for the labels; several only where it may span them."""
+def _place(cell: Cell, columns: Sequence[tuple[float, float]], *, spans: bool) -> tuple[Sequence[int], bool]:
+    """Return the columns that a cell belongs to, from 1 on, 0 for the labels, several only where it may span them.
+
+    And whether it fits there.
+    """
     over = [number for number, (x0, x1) in enumerate(columns, start=1) if cell.x0 < x1 and cell.x1 > x0]
     if over:
-        return over if spans else over[:1]
+        return over if spans else over[:1], spans or len(over) == 1
     if cell.x1 <= columns[0][0]:
-        return (0,)
+        return (0,), True
     away = [max(x0 - cell.x1, cell.x0 - x1) for x0, x1 in columns]
-    return (1 + away.index(min(away)),)
+    return (1 + away.index(min(away)),), spans or min(away) <= _NEAR

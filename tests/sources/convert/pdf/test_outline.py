@@ -145,7 +145,13 @@ def test_numbered_titles_rise_and_numbered_lists_are_none() -> None:
 
 
 def test_what_is_no_title_in_bold_letters() -> None:
-    labels = ("* December 31, 2022", "* (in millions)", "* Boats (Continued)", "* a row that goes on", "* and so on,")
+    labels = (
+        "* For the year ended December 31, 2022",
+        "* (in millions)",
+        "* Boats (Continued)",
+        "* a row that goes on",
+        "* and so on,",
+    )
     lines = [text for label in labels for text in (*_PROSE[:4], "", label, "")]
     assert _outline([lay_out("* Boats", *lines, leading=11), lay_out("* Hulls", *_PROSE)]) == [
         (1, "Boats"),

@@ -97,6 +97,21 @@ def test_years_after_figures_begin_another_table() -> None:
     assert _text(lay_cells(*rows, *rows)).count("|  | 2022 | 2021 |") == 2
 
 
+def test_a_table_that_goes_on_over_the_page_has_its_heads_there_too() -> None:
+    pages = [lay_cells("| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8"), lay_cells("Rent | 3 | 4", "Tax | 1 | 2")]
+    text = convert_pdf(make_pdf(pages, bookmarks=[(1, "Income", 0)]), "a.pdf").text
+    assert text.count("|  | 2022 | 2021 |\n| --- | --- | --- |\n") == 2
+
+
+def test_what_fits_no_columns_is_lines_with_bars() -> None:
+    lines = [
+        PdfLine(text=text, top=700 - 14 * row, x=x)
+        for row in range(6)
+        for x, text in ((72, "ab"), (150 + 60 * row, "a wide label"), (500, "12"))
+    ]
+    assert "ab | a wide label | 12" in _text(lines)
+
+
 def _convert_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> str:
     """Return the text of one page that a stream draws, with more entries of its font and of itself."""
     packed = zlib.compress(stream.encode("latin-1")).decode("latin-1")
@@ -160,7 +175,10 @@ def _mend(text: str, others: str) -> str:
     return row.text
 
 
-def test_lost_letters_are_mended_by_the_files_own_words() -> None:
+def test_torn_words_and_lost_letters_are_mended_by_the_files_own_words() -> None:
+    others = "sheet sheet sheet sheet operations operations operations operations"
+    assert _mend("Balance Shee t of OPERATI ONS", others) == "Balance Sheet of OPERATIONS"
+    assert _mend("as set forth", "asset asset asset asset as as as as") == "as set forth"
     assert _mend("the efect is", "effect effect effect") == "the effect is"
     assert _mend("of no use", "off off") == "of no use"
 
