@@ -57,7 +57,7 @@ def test_a_question_mark_is_added_where_that_makes_a_question(title: str, questi
 
 
 def test_the_examples_have_questions_that_were_written_for_them() -> None:
-    for name in ("handbook.md", "llms.txt", "pages"):
+    for name in ("handbook.md", "pages"):
         library = open_library([str(find_resource_dir("examples") / name)])
         questions = propose_examples(ScriptedModel(()), library)
         assert len(questions) == 3

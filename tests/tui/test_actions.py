@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from itertools import combinations
 from pathlib import Path
 
@@ -118,6 +119,12 @@ async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
         assert outline.cursor_id != start
         notices = [str(notice.render()) for notice in app.screen.query("NoticeView").results()]
         assert any("tree.fly" in notice for notice in notices)
+
+
+def test_the_key_that_the_readme_sets_as_an_example_takes_none_away() -> None:
+    readme = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
+    settings = tomllib.loads(readme.rpartition("```toml\n")[2].partition("```")[0])
+    assert build_keys({action_id: (key,) for action_id, key in settings["keys"].items()}).problems == ()
 
 
 def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:

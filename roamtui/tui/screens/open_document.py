@@ -354,7 +354,7 @@ _ENTRIES_MAX = 5_000
 """Names of one folder that are looked at."""
 _EXAMPLES = (
     ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
-    ("llms.txt", "A small site", "an llms.txt with its pages beside it"),
+    ("pages", "A small site", "a folder of eight short pages"),
 )
 _SITES_FILE = Path(__file__).with_name("sites.toml")
 
@@ -455,7 +455,7 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=plain_line(name), note=note, source=source))
     for file, name, note in _EXAMPLES:
         path = find_resource_dir("examples") / file
-        if path.is_file():
+        if path.exists():
             offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(path)))
     problem = ""
     if own_sites.is_file():

@@ -10,6 +10,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from roamtui import Agent, QuestionAnswered, RetrievalOptions, Session, make_model, make_searcher, open_library
+from roamtui.app import propose_examples
 from roamtui.conversation.store import ConversationSummary
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpScreen
@@ -255,6 +257,19 @@ def test_about_thirty_sites_and_the_examples_are_offered_without_any_conversatio
     assert len({site.source for site in sites}) == len(sites)
     assert all(urlsplit(site.source).scheme == "https" and site.source.endswith("/llms.txt") for site in sites)
     assert [offer.group for offer in offers][:2] == [OfferGroup.EXAMPLE, OfferGroup.EXAMPLE]
+
+
+async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_path: Path) -> None:
+    model = make_model("offline")
+    for offer in list_offers((), tmp_path / "sites.toml")[0][:2]:
+        library = open_library([offer.source])
+        searcher = make_searcher(library, RetrievalOptions())
+        questions = propose_examples(model, library)
+        assert questions
+        for question in questions:
+            events = [event async for event in Agent(Session.start(library), model, searcher).ask(question)]
+            assert isinstance(events[-1], QuestionAnswered)
+            assert any("](" not in (citation.quote or "](") for citation in events[-1].citations), question
 
 
 def test_conversations_and_documents_of_late_come_first_where_they_are_still_there(tmp_path: Path) -> None:
