@@ -17,6 +17,7 @@ class Layout:
     """Numbers the nodes of a library from 0, as `Library.walk` gives them."""
 
     def __init__(self, library: Library) -> None:
+        self._library = library
         self._hosts: dict[int, tuple[Document, int]] = {}
         """Document and row above each grafted document, by its identity."""
         self._below: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
@@ -50,6 +51,15 @@ class Layout:
         rows, numbers = self._runs[id(document)]
         index = bisect_right(rows, row) - 1
         return numbers[index] + row - rows[index]
+
+    def find(self, section_id: str) -> int | None:
+        """Return the number of the node with this id, None where there is none."""
+        return self.number_of(*self._library.locate(section_id)) if section_id in self._library else None
+
+    def id_of(self, number: int) -> str:
+        """Return the id of a node."""
+        document, row = self.locate(number)
+        return document.ids[row]
 
     def parent(self, number: int) -> int:
         """Return the number of the node above, -1 at the top."""

@@ -129,13 +129,8 @@ def print_diagnosis(found: Mapping[str, Any], *, as_json: bool = False) -> int:
         lines += ["", *_align([asked])]
         if asked["provider"] is not None:
             tokens, can_call = asked["window_tokens"], asked["can_call_tools"]
-            known = {
-                True: "has tool calls",
-                False: "has no tool calls: it is told in words",
-                None: "tool calls unknown",
-            }
             window = f"window of {tokens:,} tokens" if tokens else "window unknown"
-            lines.append(f"  provider {asked['provider']}, {window}, {known[can_call]}")
+            lines.append(f"  provider {asked['provider']}, {window}, {_TOOL_CALLS[can_call]}")
     write_text("\n".join(lines) + "\n")
     return status
 

@@ -73,17 +73,6 @@ class SectionIndex:
     def __len__(self) -> int:
         return len(self.layout)
 
-    def id_of(self, number: int) -> str:
-        """Return the id of a node."""
-        document, row = self.layout.locate(number)
-        return document.ids[row]
-
-    def number_of(self, section_id: str) -> int | None:
-        """Return the number of a node, None where the library has none with this id."""
-        if section_id not in self.library:
-            return None
-        return self.layout.number_of(*self.library.locate(section_id))
-
     def title(self, number: int) -> str:
         """Return the title of a node, with that above where it only counts; empty where a text has no headings."""
         return telling_title_of(*self.layout.locate(number))

@@ -158,7 +158,7 @@ class KeywordSearcher:
         index = state.index
         numbers = range(len(index))
         if within is not None and within != index.library.root_id:
-            number = index.number_of(within)
+            number = index.layout.find(within)
             if number is None:
                 raise UnknownSectionError(within)
             numbers = index.layout.subtree(number)
@@ -172,10 +172,10 @@ class KeywordSearcher:
         ranks = {number: rank for rank, number in enumerate(scores, start=1)}
         best = max(scores.values(), default=0.0)
         hits = (
-            Hit(section_id=index.id_of(number), score=scores[number] / best, why=f"text rank {ranks[number]}")
+            Hit(section_id=index.layout.id_of(number), score=scores[number] / best, why=f"text rank {ranks[number]}")
             for number in merge_families(index, list(scores), query, limit)
         )
-        named = tuple(index.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
+        named = tuple(index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
         return Ranking(library=index.library, hits=tuple(hits), terms=query.terms, topics=named)
 
 

@@ -36,7 +36,7 @@ def rank_titles(index: SectionIndex, expression: str) -> list[str]:
 def rank_scores(index: SectionIndex, expression: str) -> dict[str, float]:
     """Return scores by id."""
     found = index.rank(expression, WEIGHTS, range(len(index)), 20)
-    return {index.id_of(number): round(score, 9) for number, score in found}
+    return {index.layout.id_of(number): round(score, 9) for number, score in found}
 
 
 def _change(library: Library, **texts: str) -> Library:
@@ -291,12 +291,12 @@ def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
 def test_numbers_follow_the_document() -> None:
     library = make_library("Before.\n\n# One\n\n## Two\n\n### Three\n\n## Four\n\n# Five\n")
     index = SectionIndex(library)
-    assert [index.id_of(number) for number in range(len(index))] == list(library.walk())
+    assert [index.layout.id_of(number) for number in range(len(index))] == list(library.walk())
     assert [index.title(number) for number in range(len(index))] == ["", "One", "Two", "Three", "Four", "Five"]
     assert [index.layout.parent(number) for number in range(len(index))] == [-1, -1, 1, 2, 1, -1]
     assert [index.layout.subtree(number).stop for number in range(len(index))] == [1, 5, 4, 4, 5, 6]
-    assert index.number_of(id_of(library, "Two")) == 2
-    assert index.number_of("nowhere") is None
+    assert index.layout.find(id_of(library, "Two")) == 2
+    assert index.layout.find("nowhere") is None
 
 
 def test_memory_is_given_back_with_the_index() -> None:

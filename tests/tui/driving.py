@@ -51,6 +51,28 @@ Feed the starter with 200 g of rye at six and at noon. See [Steam](#steam) and [
 Nothing here may act.
 """
 
+RYE = """# Mill
+
+Rye comes by boat.
+
+## Stones
+
+Two stones.
+
+### Upper stone
+
+It grinds rye, and rye alone.
+
+## Store
+
+Wheat.
+
+### Loft
+
+Rye is dried here.
+"""
+"""One word in many sections, to go from match to match and read on."""
+
 AnyApp = TypeVar("AnyApp", bound=App[None])
 _QUICK_ROUNDS = 50
 _SLOW_ROUND_SECONDS = 0.02

@@ -120,12 +120,12 @@ class LineDrawing:
 
     def next_open(self, section_id: str, direction: int) -> str | None:
         """Return the id of the open section after (1) or before (-1) a node, round the end; None without any."""
-        number = self._lines.find(section_id)
-        order = sorted(found for found in map(self._lines.find, self._open) if found is not None)
+        number = self._lines.layout.find(section_id)
+        order = sorted(found for found in map(self._lines.layout.find, self._open) if found is not None)
         if number is None or not order:
             return None
         place = bisect_right(order, number) if direction > 0 else bisect_left(order, number) - 1
-        return self._lines.id_of(order[place % len(order)])
+        return self._lines.layout.id_of(order[place % len(order)])
 
     def draw(
         self, line: int, width: int, palette: Palette, *, is_cursor: bool = False, has_focus: bool = False

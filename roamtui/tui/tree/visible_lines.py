@@ -48,10 +48,10 @@ class VisibleLines:
             self._find_end = lambda number: self.layout.subtree(number).stop
         row = library.root.title_row
         self._title = None if row is None else self.layout.number_of(library.root, row)
-        hidden = [number for document in library.documents for number in map(self.find, document.hidden_ids)]
+        hidden = [number for document in library.documents for number in map(self.layout.find, document.hidden_ids)]
         self._skipped = {self._title, *hidden}
         """Numbers that have no line in their order."""
-        self._unfolded = {self._title, *map(self.find, self.unfolded)}
+        self._unfolded = {self._title, *map(self.layout.find, self.unfolded)}
         self.numbers = array("Q") if self._title is None else array("Q", [self._title])
         """The node on each line."""
         self.numbers.extend(self._list_lines(0, len(self.layout)))
@@ -60,20 +60,11 @@ class VisibleLines:
         return len(self.numbers)
 
     def __iter__(self) -> Iterator[str]:
-        return map(self.id_of, self.numbers)
-
-    def find(self, section_id: str) -> int | None:
-        """Return the number of the node with this id, None where there is none."""
-        return self.layout.number_of(*self.library.locate(section_id)) if section_id in self.library else None
-
-    def id_of(self, number: int) -> str:
-        """Return the id of a node."""
-        document, row = self.layout.locate(number)
-        return document.ids[row]
+        return map(self.layout.id_of, self.numbers)
 
     def id_at(self, line: int) -> str:
         """Return the id of the node on a line."""
-        return self.id_of(self.numbers[line])
+        return self.layout.id_of(self.numbers[line])
 
     def find_line(self, number: int | None) -> int | None:
         """Return the line of a node, None where it is not visible."""
@@ -84,7 +75,7 @@ class VisibleLines:
 
     def nearest_line(self, section_id: str) -> int | None:
         """Return the line of a node, or of its nearest visible ancestor; None where neither is visible."""
-        number = self.find(section_id)
+        number = self.layout.find(section_id)
         while number is not None and self.find_line(number) is None:
             number = self.parent(number)
         return self.find_line(number)
@@ -109,7 +100,7 @@ class VisibleLines:
     def fold_at(self, line: int) -> Fold:
         """Return what stands below the node on a line."""
         number = self.numbers[line]
-        section_id = self.id_of(number)
+        section_id = self.layout.id_of(number)
         if not self.library.is_loaded(section_id):
             return Fold.FAILED if self.library.problem_of(section_id) else Fold.UNLOADED
         if self._next_shown(number + 1) >= self._find_end(number):
@@ -123,7 +114,7 @@ class VisibleLines:
         if library is not self.library or len(changed) > _SPLICES_MAX:
             self._take(library)
             return
-        numbers = sorted({number for number in map(self.find, changed) if number is not None} - {self._title})
+        numbers = sorted({number for number in map(self.layout.find, changed) if number is not None} - {self._title})
         self._unfolded.symmetric_difference_update(numbers)
         done = 0
         for number in numbers:

@@ -24,6 +24,7 @@ from roamtui.tui.screens.find import FindScreen
 from roamtui.tui.screens.overlays import MarkedList
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import (
+    RYE,
     TEXT,
     app_of,
     ask,
@@ -34,27 +35,6 @@ from tests.tui.driving import (
     screen_text,
     wait_until,
 )
-
-RYE = """# Mill
-
-Rye comes by boat.
-
-## Stones
-
-Two stones.
-
-### Upper stone
-
-It grinds rye, and rye alone.
-
-## Store
-
-Wheat.
-
-### Loft
-
-Rye is dried here.
-"""
 
 
 class MeaningSearcher(KeywordSearcher):

@@ -19,7 +19,7 @@ from roamtui.tui.commands import ReadingPlace
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.reading import Places, build_editor_command, find_source_file, resolve_link
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.tui.driving import ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
+from tests.tui.driving import RYE, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
 
 FILE = Path("/d/a b.md")
 
@@ -249,30 +249,8 @@ def test_a_damaged_file_of_places_holds_none_and_is_written_anew(tmp_path: Path,
     assert places.find("a.md") == ReadingPlace("0a", 7, "0b")
 
 
-MILL = """# Mill
-
-Rye comes by boat.
-
-## Stones
-
-Two stones.
-
-### Upper stone
-
-It grinds rye, and rye alone.
-
-## Store
-
-Wheat.
-
-### Loft
-
-Rye is dried here.
-"""
-
-
 async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
-    async with running(make_app(text=MILL), (160, 30)) as (app, pilot):
+    async with running(make_app(text=RYE), (160, 30)) as (app, pilot):
         await pilot.press("escape", "f8")
         await wait_until(pilot, lambda: read(app) == "Mill")
         assert "follows · Mill" in screen_text(app)
@@ -291,7 +269,7 @@ async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
 
 @pytest.mark.parametrize(("width", "is_shown"), [(160, True), (100, False)])
 async def test_the_reader_follows_the_model_where_it_does_not_hide_the_answer(width: int, *, is_shown: bool) -> None:
-    async with running(make_app(text=MILL), (width, 30)) as (app, pilot):
+    async with running(make_app(text=RYE), (width, 30)) as (app, pilot):
         await pilot.press("f8")
         await pilot.press("2")
         await pilot.pause()
