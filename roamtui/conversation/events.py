@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import MappingProxyType
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.transcript import Citation, Deed, OpenSection, Step, Stopped, Usage
@@ -492,15 +492,53 @@ Change = (
 )
 """What changes the state, and is told."""
 ConversationEvent = Record | Passing | Change
+EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
+    {
+        AnswerStreamed: "answer_streamed",
+        ConversationBegun: "conversation_begun",
+        ConversationChanged: "conversation_changed",
+        ConversationForked: "conversation_forked",
+        ConversationRenamed: "conversation_renamed",
+        DeedDone: "deed_done",
+        DeedUndone: "deed_undone",
+        DocumentRead: "document_read",
+        DocumentReloaded: "document_reloaded",
+        DraftRecorded: "draft_recorded",
+        EntrySkipped: "entry_skipped",
+        LoadingProgressed: "loading_progressed",
+        NodesFolded: "nodes_folded",
+        NodesLoaded: "nodes_loaded",
+        NodesUnfolded: "nodes_unfolded",
+        OriginsApproved: "origins_approved",
+        QuestionAnswered: "question_answered",
+        QuestionAsked: "question_asked",
+        QuestionsTakenBack: "questions_taken_back",
+        ReadingChanged: "reading_changed",
+        ReminderSent: "reminder_sent",
+        ResultsDropped: "results_dropped",
+        RetryScheduled: "retry_scheduled",
+        SaveFailed: "save_failed",
+        SavingReported: "saving_reported",
+        SectionsClosed: "sections_closed",
+        SectionsDelivered: "sections_delivered",
+        SectionsExpanded: "sections_expanded",
+        SectionsFoundAgain: "sections_found_again",
+        SectionsKept: "sections_kept",
+        SectionsMarked: "sections_marked",
+        SectionsPinned: "sections_pinned",
+        SectionsSearched: "sections_searched",
+        StepRecorded: "step_recorded",
+        StepStarted: "step_started",
+        ThinkingStreamed: "thinking_streamed",
+        ToolFinished: "tool_finished",
+        TranscriptRebuilt: "transcript_rebuilt",
+    }
+)
+"""What each kind of event is called in logs, traces and JSON. A class may be renamed; a name on disk may not."""
 _DRAFT_LENGTH = 300
 """Characters kept of what the model said before it went on working: all of it is in its step."""
 _TOLD_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
 """Other closings were asked for, and are no news."""
-
-
-def name_event(kind: type[ConversationEvent]) -> str:
-    """Return how a kind of event is called where it is written down, such as ``question_asked``."""
-    return re.sub("(?<!^)([A-Z])", r"_\1", kind.__name__).lower()
 
 
 def list_news(events: Iterable[ConversationEvent]) -> tuple[ConversationEvent, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from roamtui.conversation.events import name_event
+from roamtui.conversation.events import EVENT_NAMES
 from roamtui.conversation.narration import narrate_ending
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
@@ -50,7 +50,7 @@ def describe_conversation(saved: ConversationState, source: str) -> dict[str, An
         for event in exchange.events:
             fields: dict[str, Any] = msgspec.to_builtins(event)
             told = {key: value for key, value in fields.items() if value or key not in _OF_THE_STATE}
-            events.append({"kind": name_event(type(event)), **told})
+            events.append({"kind": EVENT_NAMES[type(event)], **told})
         citations = [describe_citation(citation) for citation in exchange.citations]
         exchanges.append({**msgspec.to_builtins(exchange), "events": events, "citations": citations})
     return {

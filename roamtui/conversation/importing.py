@@ -9,11 +9,12 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import msgspec
 
 from roamtui.conversation.events import (
+    EVENT_NAMES,
     ConversationBegun,
     ConversationEvent,
     ConversationRenamed,
@@ -23,7 +24,6 @@ from roamtui.conversation.events import (
     ReadingChanged,
     SectionsFoundAgain,
     StepRecorded,
-    name_event,
 )
 from roamtui.conversation.log import DAMAGE, LOST_ANSWER, LOST_QUESTION, Log
 from roamtui.conversation.state import Exchange
@@ -33,7 +33,7 @@ from roamtui.document.parse import parse_document
 
 _VERSION_MAX = 2
 _BUSY_SECONDS = 5.0
-_EVENTS = {name_event(kind): kind for kind in get_args(ConversationEvent)}
+_EVENTS = {name: kind for kind, name in EVENT_NAMES.items()}
 _EXCHANGE = get_type_hints(Exchange, localns={"ConversationEvent": object})
 del _EXCHANGE["events"]
 NOTHING = Library(source="", root=parse_document(""))

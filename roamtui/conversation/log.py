@@ -17,11 +17,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import msgspec
 
 from roamtui.conversation.events import (
+    EVENT_NAMES,
     ConversationEvent,
     DraftRecorded,
     EntrySkipped,
@@ -31,15 +32,13 @@ from roamtui.conversation.events import (
     ResultsDropped,
     StepRecorded,
     TranscriptRebuilt,
-    name_event,
 )
 from roamtui.conversation.transcript import Stopped
 from roamtui.errors import StoreError, UsageError
 from roamtui.locations import make_private_folder
 
 _Event = TypeVar("_Event")
-_KINDS: dict[str, type[ConversationEvent]] = {name_event(kind): kind for kind in get_args(ConversationEvent)}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+_KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
 """What decoding a damaged text raises."""
 LOST_QUESTION = "(This question could not be read.)"
@@ -100,7 +99,7 @@ def encode_entry(name: str, event: object, at: datetime) -> bytes:
 def encode_entries(events: Iterable[ConversationEvent], at: datetime | None = None) -> bytes:
     """Return the lines of events that happened by a time, by default until now."""
     moment = at or datetime.now(UTC)
-    return b"".join([encode_entry(_NAMES[type(event)], event, moment) for event in events])
+    return b"".join([encode_entry(EVENT_NAMES[type(event)], event, moment) for event in events])
 
 
 def decode_entries(content: bytes) -> list[ConversationEvent]:

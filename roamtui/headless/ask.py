@@ -17,6 +17,7 @@ import msgspec
 from roamtui.agent.answer import describe_proof, find_unread
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import (
+    EVENT_NAMES,
     CloseReason,
     ConversationChanged,
     ConversationEvent,
@@ -34,7 +35,6 @@ from roamtui.conversation.events import (
     SectionsSearched,
     StepStarted,
     ToolFinished,
-    name_event,
 )
 from roamtui.conversation.export import describe_citation
 from roamtui.conversation.narration import write_lines
@@ -238,7 +238,7 @@ def describe_event(  # noqa: C901, PLR0912 - one case an event
             fields = {"conversation": conversation_id}
         case _:
             pass
-    return name_event(type(event)), fields
+    return EVENT_NAMES[type(event)], fields
 
 
 def _describe_tool(event: ToolFinished) -> dict[str, Any]:

@@ -6,9 +6,11 @@ import json
 import os
 import stat
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from roamtui.conversation.events import EVENT_NAMES, ConversationEvent
 from roamtui.conversation.log import Log, Trace, decode_entries
 from roamtui.errors import UsageError
 from roamtui.models.secrets import Secrets
@@ -16,6 +18,15 @@ from tests.conversation.conversations import Recorder
 
 KEY = 'sk-"0123456789abcdef'
 SECRETS = Secrets.of({"OPENAI_API_KEY": KEY})
+NAMES_IN_0_2 = """
+    answer_streamed conversation_begun conversation_changed conversation_forked conversation_renamed
+    deed_done deed_undone document_read document_reloaded draft_recorded entry_skipped
+    loading_progressed nodes_folded nodes_loaded nodes_unfolded origins_approved question_answered
+    question_asked questions_taken_back reading_changed reminder_sent results_dropped retry_scheduled
+    save_failed saving_reported sections_closed sections_delivered sections_expanded
+    sections_found_again sections_kept sections_marked sections_pinned sections_searched step_recorded
+    step_started thinking_streamed tool_finished transcript_rebuilt
+"""
 
 
 @pytest.fixture
@@ -91,3 +102,12 @@ def test_a_secret_is_in_no_line(path: Path) -> None:
     _open(path).write(played.log)
     assert "0123456789abcdef" not in path.read_text("ascii")
     assert "Is [redacted] valid?" in path.read_text("ascii")
+
+
+def test_every_kind_of_event_has_one_name_on_disk() -> None:
+    assert set(EVENT_NAMES) == set(get_args(ConversationEvent))
+    assert len(set(EVENT_NAMES.values())) == len(EVENT_NAMES)
+
+
+def test_names_on_disk_stay_those_of_older_versions() -> None:
+    assert set(NAMES_IN_0_2.split()) <= set(EVENT_NAMES.values())
