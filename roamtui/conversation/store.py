@@ -143,8 +143,9 @@ class Store:
                     if not added or not all(isinstance(event, ConversationRenamed) for event in added):
                         raise ContinuedElsewhereError(log.conversation_id)
                 log.size = append(file, encode_entries(log.events[log.saved : count]))
-                self._order(file)
-            log.saved = count
+                log.saved = count  # before anything else can fail: a retry would append the same events again
+                with suppress(OSError):  # the time of the append orders it until the next save
+                    self._order(file)
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or those about one source, the one that was changed last first.

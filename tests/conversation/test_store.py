@@ -206,6 +206,20 @@ def test_a_write_that_fails_in_the_middle_leaves_nothing(
     assert _questions(store) == ["Why?", "And?"]
 
 
+def test_a_question_is_saved_once_when_the_order_cannot_be_written(store: Store, path: Path) -> None:
+    (path / ".newest").mkdir()  # opening it for writing fails
+    played = Recorder().begin("Why?")
+    store.write(played.log)
+    store.write(played.log)
+    store.write(played.ask("And?").log)
+    assert played.log.is_saved
+    assert store.read("c0ffee").events == played.log.events
+    (path / ".newest").rmdir()
+    store.write(_write(store, "0ther").log)
+    store.write(played.log)
+    assert [summary.id for summary in store.list()] == ["c0ffee", "0ther"], "the next save puts it in order"
+
+
 def test_a_torn_entry_is_passed_over_told_and_stays_in_the_file(store: Store, path: Path) -> None:
     played = _write(store, "c0ffee", "One?", "Two?")
     whole = _file(path).read_bytes()
