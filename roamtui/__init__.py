@@ -15,11 +15,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would accept any name as one of ours
 
     def __getattr__(name: str) -> object:
-        from roamtui.face import __all__  # noqa: PLC0415 - when it is used: every command imports this module
+        from roamtui.face import __all__  # noqa: PLC0415 - loaded when used: every command imports this module
 
+        if name == "__all__":
+            return __all__
         if name in __all__:
             return getattr(sys.modules["roamtui.face"], name)
         raise AttributeError(f"module 'roamtui' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__getattr__("__all__")})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import subprocess
@@ -28,6 +29,13 @@ def test_the_example_asks_and_proves() -> None:
     said = subprocess.run(command, cwd=PROJECT_DIR, capture_output=True, text=True, check=True).stdout
     assert re.search(r"^opened:", said, re.MULTILINE)
     assert re.search(r"^\[[0-9a-f]{8}\] line \d+: exact: .*24 hours", said, re.MULTILINE)
+
+
+def test_the_package_lists_its_names() -> None:
+    script = "import roamtui; print(roamtui.__all__); print(dir(roamtui))"
+    exported, listed = subprocess.check_output([sys.executable, "-c", script], text=True).splitlines()
+    assert ast.literal_eval(exported) == face.__all__
+    assert {*face.__all__, "__version__"} <= set(ast.literal_eval(listed))
 
 
 def test_other_names_are_none() -> None:
