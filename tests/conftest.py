@@ -34,14 +34,22 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _homes = count()
 
 
-@pytest.fixture
+def pytest_report_header() -> str:
+    """Say at the top whether tests will be skipped because the real documents are not here."""
+    folder = find_data_dir()
+    if folder.is_dir():
+        return f"real documents: {folder}"
+    return f"real documents: none at {folder}, so tests that need them are skipped (set ROAMTUI_DATA)"
+
+
+@pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """Return the folder of real documents; a test that needs it is skipped where there is none."""
+    """Return the folder of real documents, or skip the test if there is none."""
     folder = find_data_dir()
     if not folder.is_dir():
         if os.environ.get("CI") and os.environ.get("ROAMTUI_DATA"):
-            pytest.fail(f"ROAMTUI_DATA names {folder}, which is no folder.")
-        pytest.skip("There are no real documents here: set ROAMTUI_DATA.")
+            pytest.fail(f"ROAMTUI_DATA is {folder}, which is not a folder.")
+        pytest.skip("No real documents here: set ROAMTUI_DATA.")
     return folder
 
 

@@ -86,7 +86,7 @@ def test_a_person_quotes_with_a_link() -> None:
 def test_real_documents_that_were_changed_are_told_apart() -> None:
     names = [name for name in list_documents(*PATTERNS) if "us-constitution" in name or "oci-runtime" in name]
     if not names:
-        pytest.skip("no real documents")
+        pytest.skip("No real documents here: set ROAMTUI_DATA.")
     told = [(done, standing) for _, done, _, standing, _ in try_copies(names, 16)]
     right = Counter(done for done, standing in told if standing is EXPECTED[done])
     assert right["leave"] == sum(done == "leave" for done, _ in told)

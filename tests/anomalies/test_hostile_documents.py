@@ -44,7 +44,7 @@ def test_every_command_takes_every_hostile_file(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not find_data_dir().is_dir(), reason="There are no real documents here: set ROAMTUI_DATA.")
+@pytest.mark.skipif(not find_data_dir().is_dir(), reason="No real documents here: set ROAMTUI_DATA.")
 @settings(max_examples=max(1, settings().max_examples // 4))
 @given(st.integers(0, 2**64))
 def test_every_command_takes_any_mutation_of_them(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:

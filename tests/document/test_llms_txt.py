@@ -222,7 +222,7 @@ def test_a_real_file_keeps_every_character_and_every_page(name: str) -> None:
 )  # fmt: skip
 def test_a_real_file_has_the_pages_that_its_boundaries_say(name: str, pages: int) -> None:
     if f"llms/full/{name}.txt" not in _FULL:
-        pytest.skip("There are no real documents here.")
+        pytest.skip("No real documents here: set ROAMTUI_DATA.")
     for file_name in (NAME, f"{name}.txt"):
         document = parse_pages(read_document(f"llms/full/{name}.txt"), name=file_name)
         assert len(set(filter(None, document.columns.urls))) == pages

