@@ -301,7 +301,7 @@ class Agent:
         before = sum(exchange.usage.cost_usd or 0.0 for exchange in self.session.state.transcript.exchanges)
         if before + cost + cost / max(1, progress.steps - 1) <= cap:
             return True
-        if not await self.session.approver.approve(CostApproval(spent_usd=before + cost, cap_usd=cap)):
+        if not await self.session.approver(CostApproval(spent_usd=before + cost, cap_usd=cap)):
             return False
         self._consented_id = self.session.state.id
         return True

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 
 class Origin(StrEnum):
@@ -116,17 +116,10 @@ class OriginApproval:
 Approval = CostApproval | OriginApproval
 
 
-class Approver(Protocol):
-    """Somebody who can say yes."""
-
-    async def approve(self, approval: Approval) -> bool:
-        """Return whether it may be done."""
-        ...
+Approver = Callable[[Approval], Awaitable[bool]]
+"""Returns whether something may be done; asks a person, if there is one."""
 
 
-class Denier:
-    """Says no to everything: where no person can be asked."""
-
-    async def approve(self, approval: Approval) -> bool:  # noqa: ARG002 - the answer is always no
-        """Return False."""
-        return False
+async def deny(_approval: Approval) -> bool:
+    """Return False: where no person can be asked, nothing is approved."""
+    return False

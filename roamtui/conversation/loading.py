@@ -163,7 +163,7 @@ async def fetch(
             urls = tuple(find_address(library, node_id) for node_id in ids)
             may_ask = origin is Origin.PERSON or refused.get(one) != number
             approval = OriginApproval(host=one.partition("://")[2], origin=one, urls=urls)
-            if may_ask and await approver.approve(approval):
+            if may_ask and await approver(approval):
                 approved |= {one}
                 continue
             refused[one] = number

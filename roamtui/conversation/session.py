@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from threading import Lock, Thread
 
-from roamtui.conversation.commands import Approver, Command, Denier, FoldNodes, ReadSection, UnfoldNodes
+from roamtui.conversation.commands import Approver, Command, FoldNodes, ReadSection, UnfoldNodes, deny
 from roamtui.conversation.events import (
     ConversationBegun,
     ConversationChanged,
@@ -125,7 +125,8 @@ class Session:
         self._refused: dict[str, int] = {}
         """Number of the question at which each origin was refused last: the agent does not ask again until the next."""
         self._draft_length = 0
-        self.approver: Approver = Denier()
+        self._untold: list[ConversationEvent] = []
+        self.approver: Approver = deny
         """Asked before pages are fetched from an origin that the person did not type."""
         self.opening_events = opening_events
         """What happened while a saved conversation was matched with its document."""
@@ -184,7 +185,7 @@ class Session:
         What only concerns the look of the tree is saved along with the next change that matters. What is read is noted
         at once, so that no page that takes its time changes it later.
         """
-        needed = find_needed(self.state.library, command)
+        log, needed = self._log, find_needed(self.state.library, command)
         if isinstance(command, ReadSection):
             for event in self._update(command):
                 yield event
@@ -194,15 +195,15 @@ class Session:
                 if isinstance(item, LoadingProgressed):
                     yield item
                     continue
+                if self._log is not log:  # another conversation was switched to while the page was fetched
+                    return
                 documents, approved = item
-                if new := approved - self.state.approved_origins:
-                    self.record((OriginsApproved(origins=tuple(sorted(new))),))
-                yield self._grow(documents)
+                yield self._grow(documents, approved)
         if isinstance(command, ReadSection):
             return
         events = self._update(command)
         if events and not isinstance(command, FoldNodes | UnfoldNodes):
-            events = (*events, *await self._save())
+            events = await self._tell(events)
         for event in events:
             yield event
 
@@ -241,7 +242,9 @@ class Session:
         if node_ids:
             yield NodesLoaded(section_ids=node_ids, problems=problems)
 
-    def _grow(self, documents: Mapping[str, Document]) -> NodesLoaded:
+    def _grow(self, documents: Mapping[str, Document], approved: frozenset[str] = frozenset()) -> NodesLoaded:
+        if new := approved - self.state.approved_origins:
+            self.record((OriginsApproved(origins=tuple(sorted(new))),))
         state, event = grow(self.state, documents)
         if event.moved or keep_event(event):
             self._take((state, (event,)))
@@ -267,8 +270,7 @@ class Session:
 
     async def begin_question(self, question: str, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Take up a question; it is on disk when this returns."""
-        events = self._take(begin_question(self.state, question, briefing))
-        return (*list_news(events), *await self._save())
+        return await self._tell(self._take(begin_question(self.state, question, briefing)))
 
     def record(self, events: tuple[ConversationEvent, ...]) -> None:
         """Note what happened; it is on disk with the next change that is saved."""
@@ -281,18 +283,16 @@ class Session:
 
     async def finish_question(self, outcome: QuestionAnswered) -> tuple[ConversationEvent, ...]:
         """End the question under way; its answer is on disk when this returns. Its end is the last event."""
-        *events, ending = self._take(finish_question(self.state, outcome))
-        return (*events, *await self._save(), ending)
+        told = await self._tell(self._take(finish_question(self.state, outcome)))
+        return tuple(sorted(told, key=lambda event: isinstance(event, QuestionAnswered)))
 
     async def make_room(self, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Shorten the transcript of the question under way."""
-        events = self._take(shrink(self.state, briefing))
-        return (*list_news(events), *await self._save())
+        return await self._tell(self._take(shrink(self.state, briefing)))
 
     async def rewind(self, number: int) -> tuple[ConversationEvent, ...]:
         """Go back to before question `number`, so that it can be asked again or otherwise."""
-        events = self._take(rewind(self.state, number))
-        return (*events, *await self._save())
+        return await self._tell(self._take(rewind(self.state, number)))
 
     def fork(self, number: int) -> Session:
         """Return a new conversation that goes its own way from before question `number`; this one stays as it is.
@@ -335,7 +335,7 @@ class Session:
         """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""
         assert not self.state.is_asking
         events = self._take(reload_state(self.state, carry_pages(self.state.library, library)))
-        return (DocumentReloaded(), *list_news(events), *await self._save())
+        return await self._tell((DocumentReloaded(), *events))
 
     def abandon_question(self, outcome: QuestionAnswered, *, step: Step | None = None) -> None:
         """End the question under way without waiting for anything, as a cancelled task must.
@@ -349,7 +349,7 @@ class Session:
         """
         if step is not None:
             self.record((StepRecorded(step=step),))
-        self._take(finish_question(self.state, replace(outcome, is_cut=step is not None)))
+        self._untold += self._take(finish_question(self.state, replace(outcome, is_cut=step is not None)))
         if self._fork_if_taken(self._write_briefly(self._log)):
             self._write_briefly(self._log)
 
@@ -398,6 +398,20 @@ class Session:
         writing.start()
         writing.join(_SAVING_SECONDS)
         return taken[0] if taken else None
+
+    def take_untold(self) -> tuple[ConversationEvent, ...]:
+        """Return, once, what happened without being told: the task that waited for it was cancelled."""
+        untold, self._untold = tuple(self._untold), []
+        return untold
+
+    async def _tell(self, events: tuple[ConversationEvent, ...]) -> tuple[ConversationEvent, ...]:
+        """Save, then return what a front end is told of events and of saving them."""
+        news = list_news(events)
+        try:
+            return (*news, *await self._save())
+        except asyncio.CancelledError:
+            self._untold += news
+            raise
 
     async def _save(self) -> tuple[ConversationEvent, ...]:
         """Write what is new in a thread, and return what a person should know of it and was not told yet.

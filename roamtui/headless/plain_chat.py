@@ -104,20 +104,17 @@ class AnswerWriter:
             write_plain(f"{rest.strip()}\n")
 
 
-class PlainApprover:
-    """Asks the person on a line of its own."""
-
-    async def approve(self, approval: Approval) -> bool:
-        """Return whether the person said yes; ctrl+c and ctrl+d say no."""
-        match approval:
-            case CostApproval(spent_usd=spent, cap_usd=cap):
-                question = f"${spent:.4f} spent, ${cap:.2f} allowed. Go on? [y/N] "
-            case OriginApproval(host=host, urls=urls):
-                pages = "a page" if len(urls) == 1 else f"{len(urls)} pages"
-                question = f"Fetch {pages} from {plain_line(host)}, for this conversation? [y/N] "
-            case _:
-                assert_never(approval)
-        return _confirm(question)
+async def approve(approval: Approval) -> bool:
+    """Ask the person on a line of its own; ctrl+c and ctrl+d say no."""
+    match approval:
+        case CostApproval(spent_usd=spent, cap_usd=cap):
+            question = f"${spent:.4f} spent, ${cap:.2f} allowed. Go on? [y/N] "
+        case OriginApproval(host=host, urls=urls):
+            pages = "a page" if len(urls) == 1 else f"{len(urls)} pages"
+            question = f"Fetch {pages} from {plain_line(host)}, for this conversation? [y/N] "
+        case _:
+            assert_never(approval)
+    return _confirm(question)
 
 
 def _confirm(question: str) -> bool:
@@ -166,7 +163,7 @@ class _PlainChat:
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
         if self._is_typed:
-            self._session.approver = PlainApprover()
+            self._session.approver = approve
 
     def run(self) -> int:
         self._greet()

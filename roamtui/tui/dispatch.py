@@ -70,7 +70,7 @@ class Conversing:
         self._chat = screen.chat_log
         self._status = screen.status_line
         self._one_at_a_time = asyncio.Lock()
-        agent.session.approver = self
+        agent.session.approver = self.approve
 
     async def approve(self, approval: Approval) -> bool:
         """Ask the person before a question may cost more than they set, and before a page of another site is fetched.

@@ -214,6 +214,6 @@ class FakeApprover:
         self.says = says
         self.asked: list[Approval] = []
 
-    async def approve(self, approval: Approval) -> bool:
+    async def __call__(self, approval: Approval) -> bool:
         self.asked.append(approval)
         return self.says

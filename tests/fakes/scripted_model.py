@@ -126,3 +126,14 @@ def _finish(reply: ScriptedReply, request: Request, number: int) -> Iterator[Mod
     yield UsageReported(reply.usage or Usage(input_tokens=sent, output_tokens=estimate_tokens(said)))
     thinking = json.dumps([{"type": "thinking", "thinking": reply.thinking}]) if reply.thinking else ""
     yield ModelStopped("tool_calls" if calls else reply.reason, thinking)
+
+
+class SlowModel(ScriptedModel):
+    """Starts when a gate is opened."""
+
+    def __init__(self, replies: Iterable[Reply] = (), *, gate: asyncio.Event) -> None:
+        super().__init__(replies)
+        self._gate = gate
+
+    async def start(self) -> None:
+        await self._gate.wait()

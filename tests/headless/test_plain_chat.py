@@ -18,7 +18,7 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Role, Stopped
 from roamtui.document.build import build_library
 from roamtui.errors import ModelError, UsageError
-from roamtui.headless.plain_chat import AnswerWriter, PlainApprover, PlainContext, run_plain_chat
+from roamtui.headless.plain_chat import AnswerWriter, PlainContext, approve, run_plain_chat
 from roamtui.models.base import Model, Request
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
@@ -233,7 +233,7 @@ async def test_spending_more_is_asked_first(
     typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stdin", Typed(typed))
-    assert await PlainApprover().approve(CostApproval(spent_usd=0.5, cap_usd=0.4)) is (typed == "y\n")
+    assert await approve(CostApproval(spent_usd=0.5, cap_usd=0.4)) is (typed == "y\n")
     assert "$0.5000 spent, $0.40 allowed." in capsys.readouterr().out
 
 

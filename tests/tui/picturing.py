@@ -114,7 +114,7 @@ def show_approval(approval: Approval) -> Scene:
     async def show(pilot: Pilot[None]) -> None:
         app = app_of(pilot)
         await pilot.pause()
-        app.main.run_worker(app.main.session.approver.approve(approval))
+        app.main.run_worker(app.main.session.approver(approval))
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         await pilot.pause()
 

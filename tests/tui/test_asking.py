@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
 
 from textual.content import Content
 
@@ -19,7 +18,7 @@ from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView, QuestionView, SourcesView
 from roamtui.tui.context import AppContext
 from tests.agent.asking import FakeSearcher
-from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.tui.driving import (
     EXAMPLES,
     TEXT,
@@ -181,17 +180,6 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         assert "stopped by you" in last(app, EndingView)
         assert not screen.status_line.status.is_asking
         assert app.is_running
-
-
-class SlowModel(ScriptedModel):
-    """Starts when a gate is opened."""
-
-    def __init__(self, replies: Iterable[Reply] = (), *, gate: asyncio.Event) -> None:
-        super().__init__(replies)
-        self._gate = gate
-
-    async def start(self) -> None:
-        await self._gate.wait()
 
 
 async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -> None:

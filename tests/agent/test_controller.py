@@ -1,0 +1,226 @@
+"""Everything that changes a conversation waits its turn, and every update is published once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roamtui.agent.controller import ConversationController, ConversationUpdated
+from roamtui.agent.loop import Agent
+from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationChanged,
+    ConversationEvent,
+    DocumentReloaded,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionsTakenBack,
+    SectionsExpanded,
+    SectionsMarked,
+)
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Stopped
+from roamtui.document.build import open_named
+from roamtui.errors import StoreError
+from tests.agent.asking import MANUAL, expanding, make_agent, saying
+from tests.conversation.conversations import find, make_library
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
+from tests.fakes.site import FakeSite
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "conversations")
+
+
+def control(agent: Agent) -> tuple[ConversationController, list[ConversationEvent]]:
+    """Return a controller, and a list to which every event is added."""
+    controller, seen = ConversationController(agent), list[ConversationEvent]()
+    controller.subscribe(lambda update: seen.append(update.event))
+    return controller, seen
+
+
+def questions(controller: ConversationController) -> list[str]:
+    return [exchange.question for exchange in controller.state.transcript.exchanges]
+
+
+async def wait_for(is_met: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not is_met():  # noqa: ASYNC110 - the condition may depend on a thread
+            await asyncio.sleep(0)
+
+
+async def settle() -> None:
+    """Let every task run until it waits for something that a test holds back."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def starting(controller: ConversationController) -> AsyncIterator[asyncio.Event]:
+    """Give a gate that holds back the start of the model, and open it in the end."""
+    gate = asyncio.Event()
+    controller.agent.model = SlowModel([saying("Not found: no.")] * 9, gate=gate)
+    yield gate
+    gate.set()
+
+
+async def run_in_order(*requests: Coroutine[Any, Any, object]) -> list[asyncio.Task[object]]:
+    """Begin each request, and let it come as far as it can, before the next."""
+    tasks = []
+    for request in requests:
+        tasks.append(asyncio.create_task(request))
+        await settle()
+    return tasks
+
+
+async def test_a_question_stays_in_its_conversation_while_its_model_starts(store: Store) -> None:
+    controller, seen = control(make_agent(store=store))
+    first_id = controller.state.id
+    async with starting(controller) as gate:
+        tasks = await run_in_order(controller.ask("First?"), controller.start_new(), controller.ask("Second?"))
+        assert controller.state.id == first_id
+        gate.set()
+        await asyncio.gather(*tasks)
+    assert [e.question for e in store.load(first_id).transcript.exchanges] == ["First?"]
+    assert controller.state.id != first_id
+    assert questions(controller) == ["Second?"]
+    order = [type(e) for e in seen if isinstance(e, QuestionAsked | QuestionAnswered | ConversationChanged)]
+    assert order == [QuestionAsked, QuestionAnswered, ConversationChanged, QuestionAsked, QuestionAnswered]
+
+
+async def test_a_reload_and_a_rewind_wait_for_the_answer() -> None:
+    controller, seen = control(make_agent())
+    changed = make_library(MANUAL.replace("Open daily.", "Closed."))
+    async with starting(controller) as gate:
+        tasks = await run_in_order(controller.ask("First?"), controller.reload(changed), controller.rewind(1))
+        assert controller.state.library is not changed
+        gate.set()
+        await asyncio.gather(*tasks)
+    assert controller.state.library == changed
+    assert questions(controller) == []
+    kinds = QuestionAsked | QuestionAnswered | DocumentReloaded | QuestionsTakenBack
+    order = [type(event) for event in seen if isinstance(event, kinds)]
+    assert order == [QuestionAsked, QuestionAnswered, DocumentReloaded, QuestionsTakenBack]
+
+
+async def test_section_commands_act_at_once_also_before_and_during_an_answer() -> None:
+    controller, seen = control(make_agent())
+    fees, hours = (find(controller.state, title) for title in ("Fees", "Hours"))
+
+    def expand(section_id: str) -> Coroutine[Any, Any, str]:
+        return controller.dispatch(lambda _: ExpandSections(section_ids=(section_id,), origin=Origin.PERSON))
+
+    async with starting(controller) as gate:
+        asking = asyncio.create_task(controller.ask("First?"))
+        await settle()
+        await expand(fees)
+        assert [type(event) for event in seen] == [SectionsExpanded], "the model has not started"
+        reply_gate = asyncio.Event()
+        controller.agent.model = ScriptedModel([ScriptedReply(text="Not found: no.", gate=reply_gate, gate_after=0)])
+        gate.set()
+        await wait_for(lambda: controller.state.is_asking)
+        await expand(hours)
+        close = CollapseSections(section_ids=(fees,), origin=Origin.PERSON)
+        await controller.dispatch(lambda _: close)
+        during = controller.state
+        assert (during.is_asking, during.open_ids) == (True, (fees, hours)), "nothing closes during an answer"
+        assert isinstance(seen[-1], SectionsMarked)
+        reply_gate.set()
+        await asking
+    assert controller.state.open_ids == (hours,)
+
+
+async def test_a_question_that_replaces_one_is_asked_in_its_place() -> None:
+    controller, seen = control(make_agent([saying("Not found: one."), saying("Not found: two.")]))
+    fees = find(controller.state, "Fees")
+    await controller.ask("First?")
+    (exchange,) = controller.state.transcript.exchanges
+    await controller.ask("Again?", replaces=exchange, open_first=(fees,))
+    assert questions(controller) == ["Again?"]
+    assert controller.state.transcript.exchanges[0].answer.startswith("Not found: two.")
+    kinds = QuestionAsked | QuestionsTakenBack | SectionsExpanded
+    order = [type(event) for event in seen if isinstance(event, kinds)]
+    assert order == [QuestionAsked, QuestionsTakenBack, SectionsExpanded, QuestionAsked]
+
+
+async def test_what_concerns_an_exchange_does_not_happen_to_another_conversation(store: Store) -> None:
+    agent = make_agent([saying("Not found: one."), saying("Not found: two.")], store=store)
+    controller, _ = control(agent)
+    await controller.ask("First?")
+    first, (exchange,) = controller.state.id, controller.state.transcript.exchanges
+    await controller.start_new()
+    await controller.ask("Second?")
+    second = controller.state.id
+    await controller.ask("First?", replaces=exchange)
+    await controller.fork(exchange)
+    assert controller.state.id == second
+    assert questions(controller) == ["Second?"]
+    await controller.resume(first)
+    await controller.fork(exchange)
+    assert controller.state.id not in (first, second)
+
+
+async def test_a_conversation_that_cannot_be_read_leaves_the_present_one(store: Store) -> None:
+    controller, seen = control(make_agent([saying("Not found: no.")], store=store))
+    with pytest.raises(StoreError):
+        await controller.resume("0123456789ab")
+    assert seen == []
+    await controller.ask("First?")
+    assert questions(controller) == ["First?"]
+
+
+async def test_a_cancelled_question_is_published_to_its_end() -> None:
+    gate = asyncio.Event()
+    controller, seen = control(make_agent([ScriptedReply(text="It costs 2 euros.", gate=gate, gate_after=1)]))
+    asking = asyncio.create_task(controller.ask("How much?"))
+    await wait_for(lambda: any(isinstance(event, AnswerStreamed) for event in seen))
+    asking.cancel()
+    await asyncio.wait({asking})
+    assert asking.cancelled()
+    ending = seen[-1]
+    assert isinstance(ending, QuestionAnswered)
+    assert ending.stopped is Stopped.CANCELLED
+    assert ending.answer == "It costs 2 euros"
+    assert sum(isinstance(event, QuestionAnswered) for event in seen) == 1
+
+
+async def test_a_page_that_comes_after_a_switch_opens_nothing_in_the_other_conversation() -> None:
+    is_requested, may_send = threading.Event(), threading.Event()
+
+    def hold(path: str) -> None:
+        if path == "/a.md":
+            is_requested.set()
+            assert may_send.wait(20)
+
+    with FakeSite({"/llms.txt": "# Site\n\n- [a](/a.md)\n", "/a.md": "# A\n\nWords.\n"}, before=hold) as site:
+        library, loader = open_named([site.url("/llms.txt")])
+        controller, _ = control(Agent(Session.start(library, loader=loader), ScriptedModel()))
+        link = find(library, "a")
+        command = ExpandSections(section_ids=(link,), origin=Origin.PERSON)
+        opening = asyncio.create_task(controller.dispatch(lambda _: command))
+        assert await asyncio.to_thread(is_requested.wait, 20)
+        await controller.start_new()
+        may_send.set()
+        await opening
+        assert controller.state.open == ()
+
+
+async def test_updates_carry_the_newest_state() -> None:
+    controller = ConversationController(make_agent())
+    fees = find(controller.state, "Fees")
+    updates: list[ConversationUpdated] = []
+    controller.subscribe(updates.append)
+    controller.agent.model = ScriptedModel([expanding(fees), saying("Not found: no.")])
+    await controller.ask("How much?")
+    expanded = next(update for update in updates if isinstance(update.event, SectionsExpanded))
+    assert expanded.state.open_ids == (fees,)
+    assert updates[-1].state is controller.state
