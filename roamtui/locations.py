@@ -19,6 +19,8 @@ _SETTINGS = "config.toml"
 _PACKAGE_DIR = Path(__file__).resolve().parent
 _OWNER_ALONE = 0o700
 _OWNER_ALONE_FILE = 0o600
+_AS_IT_IS = getattr(os, "O_BINARY", 0)
+"""Windows would otherwise write a line end of its own in place of each."""
 
 
 def config_path() -> Path:
@@ -118,6 +120,15 @@ def make_private_folder(folder: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
 
 
+def open_private_file(path: Path, flags: int = os.O_RDWR) -> int:
+    """Open a file for its bytes, with flags of `os.open`; create a missing one for its owner only.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    return os.open(path, os.O_CREAT | _AS_IT_IS | flags, _OWNER_ALONE_FILE)
+
+
 def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "") -> None:
     """Write a file beside its place and have it take that place whole, so that a reader sees the old one or the new.
 
@@ -131,7 +142,7 @@ def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suf
         OSError: It cannot be written; nothing is left beside.
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ALONE_FILE)
+    descriptor = open_private_file(beside, os.O_WRONLY | os.O_EXCL)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)

@@ -7,7 +7,6 @@ nothing that a newer one cannot do without, so every field that came later has a
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import stat
@@ -35,7 +34,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.transcript import Stopped
 from roamtui.errors import StoreError, UsageError
-from roamtui.locations import make_private_folder
+from roamtui.locations import make_private_folder, open_private_file
 
 _Event = TypeVar("_Event")
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
@@ -45,6 +44,8 @@ LOST_QUESTION = "(This question could not be read.)"
 LOST_ANSWER = "This message was damaged on disk."
 LOG_SUFFIX = ".jsonl"
 PRIVATE_FILE = 0o600
+_LOCK = ".lock"
+"""An empty file in the folder of logs. It is never deleted, or one program could lock it and another its successor."""
 _BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
 _TRACE_START = b'{"event": "conversation_begun"'
@@ -156,38 +157,62 @@ def prepare_folder(folder: Path) -> None:
 
 
 @contextmanager
-def open_log(path: Path) -> Iterator[int]:
-    """Open a log for this program alone; a new one that nothing is written to is not left behind.
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other programs from changing the logs of a folder.
+
+    The lock belongs to the open file, so the system releases it if the program is killed.
 
     Raises:
-        OSError: It cannot be opened, or another program keeps it for too long.
+        OSError: Another program keeps the lock for too long.
     """
-    is_new = not path.exists()
-    file = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+    # Not a log itself: what one program locks, others cannot read on Windows.
+    file = open_private_file(folder / _LOCK)
     try:
-        os.fchmod(file, PRIVATE_FILE)
         _lock(file)
-        yield file
-    except BaseException:
-        if is_new and not os.fstat(file).st_size:
-            with suppress(OSError):
-                path.unlink()
-        raise
+        yield
     finally:
         os.close(file)
+
+
+def _lock(file: int) -> None:
+    # It takes 20 ms to import, and nothing is saved before the first question.
+    from filelock import lock_descriptor  # noqa: PLC0415
+
+    ends = time.monotonic() + _BUSY_SECONDS
+    while not lock_descriptor(file, blocking=False):
+        if time.monotonic() > ends:
+            raise OSError(errno.EBUSY, "another program keeps it locked")
+        time.sleep(_RETRY_SECONDS)
+
+
+@contextmanager
+def open_log(path: Path) -> Iterator[int]:
+    """Open a log whose folder is `locked`; if it is new and nothing is written, it is deleted again.
+
+    Raises:
+        OSError: It cannot be opened, or version 0.2 keeps it for too long.
+    """
+    is_new = not path.exists()
+    file = open_private_file(path)
+    try:
+        path.chmod(PRIVATE_FILE)
+        if os.name == "posix":  # version 0.2 locks the log itself, and runs nowhere else
+            _lock(file)
+        yield file
+    finally:
+        is_unused = is_new and not os.fstat(file).st_size
+        os.close(file)
+        if is_unused:
+            with suppress(OSError):
+                path.unlink()
     if is_new:
         _flush(path.parent)
 
 
-def _lock(file: int) -> None:
-    ends = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > ends:
-                raise OSError(errno.EBUSY, "another program keeps it locked") from None
-            time.sleep(_RETRY_SECONDS)
+def read_at(file: int, offset: int, size: int) -> bytes:
+    """Read bytes of an open file; what is read or written next follows them."""
+    os.lseek(file, offset, os.SEEK_SET)
+    return os.read(file, size)
 
 
 def _write(file: int, content: bytes) -> None:
@@ -198,7 +223,7 @@ def _write(file: int, content: bytes) -> None:
 def append(file: int, entries: bytes) -> int:
     """Write entries at the end, and return the size of the file; a torn entry before them stays a line of its own."""
     size = os.lseek(file, 0, os.SEEK_END)
-    if size and os.pread(file, 1, size - 1) != b"\n":
+    if size and read_at(file, size - 1, 1) != b"\n":
         entries = b"\n" + entries
     try:
         _write(file, entries)
@@ -217,10 +242,11 @@ def overwrite(path: Path) -> None:
         OSError: It is not there, or cannot be deleted.
     """
     path.stat()
-    with open_log(path) as file:
-        _write(file, bytes(os.fstat(file).st_size))
-        os.fsync(file)
-        path.unlink()
+    with locked(path.parent):
+        with open_log(path) as file:
+            _write(file, bytes(os.fstat(file).st_size))
+            os.fsync(file)
+        path.unlink()  # only now: Windows deletes no open file
     _flush(path.parent)
 
 
@@ -230,9 +256,10 @@ def erase_lines(path: Path, is_wanted: Callable[[bytes], bool]) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    with open_log(path) as file:
-        lines = os.pread(file, os.fstat(file).st_size, 0).split(b"\n")
+    with locked(path.parent), open_log(path) as file:
+        lines = os.read(file, os.fstat(file).st_size).split(b"\n")
         content = b"\n".join(b" " * len(line) if is_wanted(line) else line for line in lines)
+        os.lseek(file, 0, os.SEEK_SET)
         _write(file, content)
         os.fsync(file)
         if not content.strip():
@@ -311,7 +338,7 @@ class Trace:
             self.failure = f"The trace {self._path} ends here: {explain(error)}."
 
     def _append(self, entries: bytes) -> None:
-        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+        file = open_private_file(self._path, os.O_WRONLY | os.O_APPEND)
         try:
             _write(file, entries)
         finally:

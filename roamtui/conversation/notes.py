@@ -22,6 +22,7 @@ from roamtui.conversation.log import (
     encode_entry,
     erase_lines,
     explained,
+    locked,
     open_log,
     prepare_folder,
 )
@@ -112,7 +113,7 @@ class Notes:
             if self._unsaved:
                 prepare_folder(self._path.parent)
                 lines = [encode_entry("note_kept", note, datetime.now(UTC)) for note in self._unsaved.values()]
-                with open_log(self._path) as file:
+                with locked(self._path.parent), open_log(self._path) as file:
                     append(file, b"".join(lines))
                 self._unsaved = {}
 

@@ -18,23 +18,26 @@ from roamtui.conversation.importing import NOTHING, forget_in_copies, import_dat
 from roamtui.conversation.log import (
     DAMAGE,
     LOG_SUFFIX,
-    PRIVATE_FILE,
     Log,
     append,
     decode_entries,
     encode_entries,
     explain,
     explained,
+    locked,
     open_log,
     overwrite,
     prepare_folder,
+    read_at,
 )
 from roamtui.conversation.state import ConversationState, apply, fold
 from roamtui.errors import ContinuedElsewhereError, StoreError
-from roamtui.locations import write_private_file
+from roamtui.locations import open_private_file, write_private_file
 
 _CLOCK = ".newest"
 """An empty file; its time is that of the newest change, so that the order of changes does not go by the clock."""
+_STEP_NS = 100
+"""The shortest time that file systems of Windows can tell apart."""
 _INDEX = "index.sqlite3"
 """What is listed and searched of the logs. It can be deleted at any time: it holds nothing that they do not."""
 _INDEX_VERSION = 1
@@ -133,19 +136,21 @@ class Store:
         """
         with self._lock, self._saving():
             count = len(log.events)
-            if log.saved and not self._find(log.conversation_id).exists():  # it was deleted, and is written whole again
-                log.saved = log.size = 0
-            with open_log(self._find(log.conversation_id)) as file:
-                size = os.fstat(file).st_size
-                if size != log.size:  # a new title alone may have been given elsewhere
-                    is_longer = 0 < log.size < size
-                    added = decode_entries(os.pread(file, size - log.size, log.size)) if is_longer else []
-                    if not added or not all(isinstance(event, ConversationRenamed) for event in added):
-                        raise ContinuedElsewhereError(log.conversation_id)
-                log.size = append(file, encode_entries(log.events[log.saved : count]))
-                log.saved = count  # before anything else can fail: a retry would append the same events again
+            path = self._find(log.conversation_id)
+            with locked(self._folder):
+                if log.saved and not path.exists():  # it was deleted, and is written whole again
+                    log.saved = log.size = 0
+                with open_log(path) as file:
+                    size = os.fstat(file).st_size
+                    if size != log.size:  # a new title alone may have been given elsewhere
+                        is_longer = 0 < log.size < size
+                        added = decode_entries(read_at(file, log.size, size - log.size)) if is_longer else []
+                        if not added or not all(isinstance(event, ConversationRenamed) for event in added):
+                            raise ContinuedElsewhereError(log.conversation_id)
+                    log.size = append(file, encode_entries(log.events[log.saved : count]))
+                    log.saved = count  # before anything else can fail: a retry would append the same events again
                 with suppress(OSError):  # the time of the append orders it until the next save
-                    self._order(file)
+                    self._order(path)
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or those about one source, the one that was changed last first.
@@ -177,10 +182,11 @@ class Store:
         path = self._find(conversation_id)
         if not path.exists():
             raise StoreError(_NO_SUCH.format(conversation_id))
-        with self._lock, self._saving(), open_log(path) as file:
-            before = os.fstat(file)
-            append(file, encode_entries((ConversationRenamed(title=title),)))
-            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        with self._lock, self._saving(), locked(self._folder):
+            with open_log(path) as file:
+                before = os.fstat(file)
+                append(file, encode_entries((ConversationRenamed(title=title),)))
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation for good: its bytes are overwritten, in copies of older versions too.
@@ -204,10 +210,10 @@ class Store:
     def _import(self, log: Log, at: datetime, changed_at_ns: int) -> None:
         """Write the log of a conversation of an older version, unless that was done before."""
         path = self._find(log.conversation_id)
-        if not path.exists():
-            write_private_file(path, encode_entries(log.events, at))
-            with open_log(path) as file:
-                self._order(file, changed_at_ns)
+        with locked(self._folder):
+            if not path.exists():
+                write_private_file(path, encode_entries(log.events, at))
+                self._order(path, changed_at_ns)
 
     def _find(self, conversation_id: str) -> Path:
         name = conversation_id if conversation_id.isalnum() else "-"
@@ -224,15 +230,16 @@ class Store:
             yield
         self.problem = ""
 
-    def _order(self, file: int, moment: int | None = None) -> None:
-        """Have the time of a log be after those of all others, whatever the clock says."""
-        clock = os.open(self._folder / _CLOCK, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
-        try:
-            after = moment or max(time.time_ns(), os.fstat(clock).st_mtime_ns + 1)
-            os.utime(file, ns=(after, after))
-            os.utime(clock, ns=(after, after))
-        finally:
-            os.close(clock)
+    def _order(self, path: Path, moment: int | None = None) -> None:
+        """Set the time of a log after those of all others, whatever the clock says.
+
+        The log must be closed: Windows sets the time once more when it closes a file that was written.
+        """
+        clock = self._folder / _CLOCK
+        os.close(open_private_file(clock))
+        after = moment or max(time.time_ns(), clock.stat().st_mtime_ns + _STEP_NS)
+        os.utime(path, ns=(after, after))
+        os.utime(clock, ns=(after, after))
 
 
 def _query_index(folder: Path, query: str) -> Sequence[sqlite3.Row]:
@@ -244,7 +251,7 @@ def _query_index(folder: Path, query: str) -> Sequence[sqlite3.Row]:
     path = folder / _INDEX
     for _ in range(2):
         with suppress(sqlite3.Error, PermissionError):
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
+            os.close(open_private_file(path))
             return _refresh_and_read(folder, str(path), query)
         with suppress(OSError):
             path.unlink(missing_ok=True)

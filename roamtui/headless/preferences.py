@@ -14,7 +14,7 @@ from pathlib import Path
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note, write_text
-from roamtui.locations import make_private_folder
+from roamtui.locations import make_private_folder, open_private_file
 
 LENGTH_MAX = 4_000
 """Characters that the model is given: about a thousand tokens, sent with every conversation."""
@@ -140,6 +140,6 @@ def add_preference(path: Path, text: str) -> str:
 def _append(path: Path, text: str) -> None:
     """Write to the end of a file; a new one is for its owner alone."""
     make_private_folder(path.parent)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    descriptor = open_private_file(path, os.O_WRONLY | os.O_APPEND)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

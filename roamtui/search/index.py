@@ -18,7 +18,7 @@ from weakref import finalize
 
 from roamtui.document.layout import Layout
 from roamtui.document.library import Library
-from roamtui.locations import make_private_folder, name_index
+from roamtui.locations import make_private_folder, name_index, open_private_file
 from roamtui.search.base import IndexLostError
 from roamtui.search.parts import (
     IndexRow,
@@ -491,7 +491,7 @@ def _open_file(path: Path) -> SectionStore:
     """Open the file of an index, made where it is missing, for its owner alone."""
     try:
         make_private_folder(path.parent)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        os.close(open_private_file(path))
         path.chmod(0o600)
     except OSError as error:
         raise IndexLostError(error.strerror or str(error), is_damaged=False) from None

@@ -98,7 +98,7 @@ async def test_cancelling_waits_for_no_locked_log_and_is_on_disk_soon_after(
     store = Store(path)
     session = make_agent(store=store).session
     await session.begin_question("Why?", BRIEFING)
-    with locked(path / f"{session.state.id}.jsonl"):
+    with locked(path / ".lock"):
         session.abandon_question(QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED))
         assert not session.state.is_asking
         assert session.save_failure == "", "it did not wait until that failed"

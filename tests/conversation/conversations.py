@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import lock_descriptor
 
 from roamtui.conversation.commands import Approval, CollapseSections, Command, ExpandSections, Origin, PinSections
 from roamtui.conversation.events import (
@@ -200,10 +201,10 @@ class Recorder:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep a file as another program does that writes it."""
+    """Lock a file as another program does: ``.lock`` in a folder of logs, or a log like version 0.2."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        assert lock_descriptor(file.fileno(), blocking=False)
         yield
 
 

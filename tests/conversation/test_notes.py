@@ -38,7 +38,7 @@ def list_words(folder: Path) -> list[str]:
 
 
 def file_of(folder: Path) -> Path:
-    [file] = folder.iterdir()
+    [file] = folder.glob("*.jsonl")
     return file
 
 
@@ -104,7 +104,7 @@ def test_two_programs_keep_side_by_side(notes: Notes, folder: Path) -> None:
 
 def test_what_cannot_be_written_is_told_and_comes_with_the_next_one(notes: Notes, folder: Path) -> None:
     notes.keep(make("first"))
-    with locked(file_of(folder)), pytest.raises(StoreError, match="not saved: another program keeps it locked"):
+    with locked(folder / ".lock"), pytest.raises(StoreError, match="not saved: another program keeps it locked"):
         notes.keep(make("second"))
     assert [note.words for note in notes.read()] == ["first", "second"], "it is not lost"
     assert list_words(folder) == ["first"]

@@ -193,7 +193,7 @@ async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
     left_id = session.state.id
     elsewhere = Store(path)
     other = Session.resume(library, left_id, store=elsewhere)
-    with locked(path / f"{left_id}.jsonl"):
+    with locked(path / ".lock"):
         await _ask(session, "Two?")
         session.turn_to(Session.start(library, store=store))
     await other.begin_question("From the other?", BRIEFING)
@@ -207,7 +207,7 @@ async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
     session: Session, library: Library, store: Store, path: Path
 ) -> None:
     await _ask(session, "One?")
-    with locked(path / f"{session.state.id}.jsonl"):
+    with locked(path / ".lock"):
         await _ask(session, "Two?")
         left = session.state
         session.turn_to(Session.start(library, store=store))
@@ -254,7 +254,7 @@ async def test_resuming_over_a_changed_document_tells_what_is_gone(session: Sess
 async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
     session: Session, store: Store, path: Path
 ) -> None:
-    with locked(path / f"{session.state.id}.jsonl"):
+    with locked(path / ".lock"):
         first = await session.begin_question("Why?", BRIEFING)
         assert [type(event) for event in first] == [QuestionAsked, SaveFailed]
         assert first[1] == SaveFailed(

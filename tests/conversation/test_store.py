@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 import random
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
+from filelock import lock_descriptor
 
 from roamtui.conversation.events import ConversationForked, EntrySkipped, QuestionAsked, TranscriptRebuilt
 from roamtui.conversation.export import render_markdown
 from roamtui.conversation.loading import identify_source, resume_state
-from roamtui.conversation.log import LOST_QUESTION, Log, decode_entries
+from roamtui.conversation.log import LOST_QUESTION, Log, decode_entries, open_log
+from roamtui.conversation.log import locked as locked_by_us
 from roamtui.conversation.questions import rewind
 from roamtui.conversation.state import KeepOptions
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
 from roamtui.errors import ContinuedElsewhereError, StoreError
 from tests.conversation.conversations import Recorder, begin, check_messages, locked, make_library, messages
+from tests.real_documents import PROJECT_DIR
 
 
 @pytest.fixture
@@ -177,10 +182,44 @@ def test_what_was_deleted_elsewhere_is_written_whole_again(store: Store, path: P
     assert _questions(store) == ["Why?", "And?"]
 
 
-def test_a_locked_log_is_one_sentence_and_written_later(store: Store, path: Path) -> None:
+@pytest.mark.parametrize("name", [".lock", "c0ffee.jsonl"], ids=["this version", "0.2"])
+def test_a_locked_log_is_one_sentence_and_written_later(store: Store, path: Path, name: str) -> None:
     played = _write(store)
-    with locked(_file(path)), pytest.raises(StoreError, match="not saved: another program keeps it locked"):
+    with locked(path / name), pytest.raises(StoreError, match="not saved: another program keeps it locked"):
         store.write(played.ask("And?").log)
+    store.write(played.log)
+    assert _questions(store) == ["Why?", "And?"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Version 0.2 runs on POSIX systems only.")
+def test_version_0_2_cannot_lock_a_log_that_is_being_written(store: Store, path: Path) -> None:
+    _write(store)
+    with locked_by_us(path), open_log(_file(path)), _file(path).open("rb") as theirs:
+        assert not lock_descriptor(theirs.fileno(), blocking=False)
+    with _file(path).open("rb") as theirs:
+        assert lock_descriptor(theirs.fileno(), blocking=False)
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+from roamtui.conversation.log import locked, open_log
+path = Path(sys.argv[1])
+with locked(path.parent), open_log(path):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_lock_of_a_killed_program_is_gone(store: Store, path: Path) -> None:
+    played = _write(store)
+    command = [sys.executable, "-c", _KILLED, str(_file(path))]
+    with subprocess.Popen(command, cwd=PROJECT_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline().strip() == b"locked"
+        with pytest.raises(StoreError, match="another program keeps it locked"):
+            store.write(played.ask("And?").log)
+        program.kill()
     store.write(played.log)
     assert _questions(store) == ["Why?", "And?"]
 
