@@ -258,10 +258,10 @@ def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Spa
     if section_id not in library:
         return None
     for span in dict.fromkeys((library.shown_span(section_id), library.span(section_id))):
-        excerpts = [(one.start, one.end) for one in state.excerpts if one.doc == span.doc]
+        given = (*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ()))
         pieces = [
             (max(start, span.start), min(end, span.end))
-            for start, end in merge_bounds([*state.delivered.get(span.doc, ()), *excerpts])
+            for start, end in merge_bounds(given)
             if start < span.end and end > span.start
         ]
         found = _find_in(quote, span.doc, pieces, library)
@@ -272,7 +272,8 @@ def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Spa
 
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:
     """Yield each place of a quote in what any one section or search gave, and how it stands there."""
-    given = [section.deliveries for section in state.open] + [(span,) for span in state.excerpts]
+    given = [section.deliveries for section in state.open]
+    given += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.excerpts.items() for a, b in bounds]
     for spans in given:
         for doc in dict.fromkeys(span.doc for span in spans):
             bounds = merge_bounds((span.start, span.end) for span in spans if span.doc == doc)

@@ -146,6 +146,8 @@ class SectionsFoundAgain:
     """What was open is this in another text of the document: found by id, else by its own text."""
 
     sections: tuple[OpenSection, ...]
+    unchanged: tuple[str, ...] = ()
+    """Keys of documents whose text is the same, so that excerpts from them can still be quoted. 0.2 logged none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

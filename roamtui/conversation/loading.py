@@ -32,11 +32,13 @@ from roamtui.conversation.events import (
     NodesFolded,
     NodesLoaded,
     QuestionAnswered,
+    QuestionAsked,
     ReadingChanged,
     SectionsClosed,
     SectionsDelivered,
     SectionsExpanded,
     SectionsFoundAgain,
+    StepRecorded,
 )
 from roamtui.conversation.questions import finish_question
 from roamtui.conversation.state import ConversationState, KeepOptions, apply, apply_all, fold
@@ -45,6 +47,7 @@ from roamtui.conversation.update import Update, estimate_delivery, hash_own_text
 from roamtui.document.build import LoadedBatch, Loader, can_load, explain_refusal, find_address, make_failure
 from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.node import Span
 from roamtui.document.parallel import start
 from roamtui.errors import SourceError
 from roamtui.outline.structure import find_reference
@@ -238,14 +241,15 @@ def reload_state(state: ConversationState, library: Library) -> Update:
     """Return the state over the document as it is now, between questions.
 
     Each open section is found again; its text is delivered anew before the next question where its file has changed.
+    Excerpts from a file that has changed or is gone can no longer be quoted.
     """
     state = replace(state, library=library)
-    unchanged = frozenset(
-        document.key for document in library.documents if state.documents.get(document.key) == document.content_hash
-    )
+    is_as_it_was = state.content_hash == library.content_hash
+    unchanged = _list_unchanged(state, is_as_it_was=is_as_it_was)
     delivered = {span.doc for section in state.open for span in section.deliveries}
+    shown = {span.doc for exchange in state.transcript.exchanges for span in exchange.list_excerpts()}
     named = (*state.open_ids, *(() if state.reading is None else (state.reading,)))
-    is_same = state.content_hash == library.content_hash and delivered <= unchanged
+    is_same = is_as_it_was and delivered | shown <= unchanged
     if is_same and all(node_id in library for node_id in named):
         return state, ()
     ids_by_hash = hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
@@ -272,10 +276,21 @@ def reload_state(state: ConversationState, library: Library) -> Update:
         events.append(ReadingChanged(section_id=None))
     if gone := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
         events.append(NodesFolded(section_ids=gone, origin=Origin.PERSON))
-    events.append(SectionsFoundAgain(sections=tuple(found.values())))
+    events.append(SectionsFoundAgain(sections=tuple(found.values()), unchanged=tuple(sorted(shown & unchanged))))
     if lost:
         events.append(SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
     return apply_all(state, events), tuple(events)
+
+
+def _list_unchanged(state: ConversationState, *, is_as_it_was: bool) -> frozenset[str]:
+    """Return the keys of the documents whose text is the one that the conversation knows.
+
+    0.2 logged no digest of a file that only search showed. The digest of all files says as much, except about pages.
+    """
+    library = state.library
+    known = {one.key for one in library.documents if state.documents.get(one.key) == one.content_hash}
+    files = (page for node_id, page in library.grafts.items() if not find_address(library, node_id))
+    return frozenset({*known, *(file.key for file in (library.root, *files) if is_as_it_was)})
 
 
 def hash_sections(library: Library) -> dict[str, str]:
@@ -288,15 +303,21 @@ def note_document(state: ConversationState, events: Iterable[ConversationEvent])
 
     Args:
         state: After the events.
-        events: What happened: text that they deliver, and sections that they name, are to be found again.
+        events: What happened: text that they deliver or show, and sections that they name, are to be found again.
     """
     library = state.library
     deliveries: list[Delivery] = []
+    spans: list[Span] = []
     named: list[str] = []
     for event in events:
         match event:
             case SectionsExpanded(deliveries=new) | SectionsDelivered(deliveries=new):
                 deliveries += new
+                spans += (span for delivery in new for span in delivery.spans)
+            case QuestionAsked(excerpts=excerpts):
+                spans += excerpts
+            case StepRecorded(step=step):
+                spans += (span for use in step.uses for span in use.excerpts)
             case ReadingChanged(section_id=str(section_id)):
                 named.append(section_id)
             case QuestionAnswered(citations=citations):
@@ -305,7 +326,7 @@ def note_document(state: ConversationState, events: Iterable[ConversationEvent])
                 named += [section.section_id for section in sections]
             case _:
                 pass
-    keys = dict.fromkeys(span.doc for delivery in deliveries for span in delivery.spans)
+    keys = dict.fromkeys(span.doc for span in spans)
     hashes = {key: library.document(key).content_hash for key in keys}
     new_ids = [i for i in (*(one.section_id for one in deliveries), *named) if i in library and i not in state.links]
     links = {section_id: tuple(list_links_to(library, section_id)) for section_id in new_ids}

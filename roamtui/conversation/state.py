@@ -61,10 +61,13 @@ from roamtui.conversation.transcript import (
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import plain_line, shorten
-from roamtui.outline.spans import Bounds
+from roamtui.outline.spans import Bounds, merge_bounds
 
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
+_EXCERPT_CHARACTERS_MAX = 200_000
+"""How much text of excerpts can be quoted, counted from the newest question back: what 30 to 40 questions bring. A
+quote that is in none of it is looked up in all of it while the screen waits (45 ms)."""
 DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
 
 
@@ -130,6 +133,27 @@ class Exchange:
             steps=self.steps_taken or len(self.steps) + (1 if self.answer else 0),
             error=self.error,
         )
+
+    def list_excerpts(self) -> Iterator[Span]:
+        """Yield the ranges of text that searches showed for this question, in order."""
+        yield from self.excerpts
+        for step in self.steps:
+            for use in step.uses:
+                yield from use.excerpts
+
+    def keep_excerpts(self, docs: frozenset[str]) -> Exchange:
+        """Return the exchange with only the excerpts from some documents, given by key."""
+
+        def keep(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+            return tuple(span for span in spans if span.doc in docs)
+
+        if all(span.doc in docs for span in self.list_excerpts()):
+            return self
+        steps = tuple(
+            replace(step, uses=tuple(replace(use, excerpts=keep(use.excerpts)) for use in step.uses))
+            for step in self.steps
+        )
+        return replace(self, excerpts=keep(self.excerpts), steps=steps)
 
     @property
     def reply(self) -> str:
@@ -240,12 +264,19 @@ class ConversationState:
         return next((section for section in self.open if section.section_id == section_id), None)
 
     @property
-    def excerpts(self) -> tuple[Span, ...]:
-        """Ranges of text that searches showed the model: it may quote them."""
-        exchanges = self.transcript.exchanges
-        shown = [exchange.excerpts for exchange in exchanges]
-        shown += [use.excerpts for exchange in exchanges for step in exchange.steps for use in step.uses]
-        return tuple(span for spans in shown for span in spans)
+    def excerpts(self) -> dict[str, list[Bounds]]:
+        """Ranges of text from searches that the model may quote, by document key: the newest, if there are many."""
+        shown: dict[str, set[Bounds]] = {}
+        room = _EXCERPT_CHARACTERS_MAX
+        for exchange in reversed(self.transcript.exchanges):
+            if room <= 0:
+                break
+            for span in exchange.list_excerpts():
+                bounds = shown.setdefault(span.doc, set())
+                if (span.start, span.end) not in bounds:
+                    bounds.add((span.start, span.end))
+                    room -= span.end - span.start
+        return {doc: merge_bounds(bounds) for doc, bounds in shown.items()}
 
     @property
     def delivered(self) -> dict[str, list[Bounds]]:
@@ -343,8 +374,8 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return _expand(state, event)
         case SectionsDelivered(deliveries=deliveries):
             return _deliver(state, deliveries, Origin.AGENT)
-        case SectionsFoundAgain(sections=sections):
-            return _find_again(state, sections)
+        case SectionsFoundAgain():
+            return _find_again(state, event)
         case SectionsClosed(section_ids=ids):
             return _close(state, frozenset(ids))
         case SectionsMarked(section_ids=ids, origin=origin):
@@ -477,14 +508,18 @@ def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: O
     return replace(state, open=tuple(opened.values()))
 
 
-def _find_again(state: ConversationState, sections: tuple[OpenSection, ...]) -> ConversationState:
-    """What was open before a question has no ranges any more, which are those of the document as it was then."""
+def _find_again(state: ConversationState, event: SectionsFoundAgain) -> ConversationState:
+    """Drop the ranges in every text that may have changed: of what was open before each question, and of excerpts."""
+    unchanged = frozenset(event.unchanged)
     exchanges = tuple(
-        replace(exchange, open_before=tuple(replace(section, deliveries=()) for section in exchange.open_before))
+        replace(
+            exchange.keep_excerpts(unchanged),
+            open_before=tuple(replace(section, deliveries=()) for section in exchange.open_before),
+        )
         for exchange in state.transcript.exchanges
     )
     transcript = replace(state.transcript, exchanges=exchanges)
-    return replace(state, open=sections, deeds=(), undone=(), needs_rebuild=True, transcript=transcript)
+    return replace(state, open=event.sections, deeds=(), undone=(), needs_rebuild=True, transcript=transcript)
 
 
 def _close(state: ConversationState, section_ids: frozenset[str]) -> ConversationState:

@@ -128,7 +128,7 @@ async def test_excerpts_survive_saving_and_going_on(tmp_path: Path) -> None:
     state = desk.session.state
     desk.session.save_now()
     resumed = Session.resume(LIBRARY, state.id, store=store).state
-    assert resumed.excerpts == state.excerpts != ()
+    assert resumed.excerpts == state.excerpts != {}
     assert check_citations('They "wait for fish in shallow water".', resumed)[0].is_verified
 
 

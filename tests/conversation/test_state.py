@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from roamtui.conversation.state import (
-    Exchange,
-    Transcript,
-)
+from roamtui.conversation.events import StepRecorded
+from roamtui.conversation.state import ConversationState, Exchange, Transcript, apply
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse, Usage
+from roamtui.document.node import Span
 from tests.conversation.conversations import (
+    BRIEFING,
     begin,
     check_messages,
     finish,
     make_state,
     messages,
     step,
+    write_section,
 )
 
 
@@ -101,3 +104,31 @@ def test_while_nothing_is_closed_each_request_begins_with_the_whole_one_before()
             state = step(state, title)
         state = finish(state)
     assert len(before) > 15
+
+
+def _show(state: ConversationState, *spans: Span) -> ConversationState:
+    """Play a question for which search shows passages, half of them with it and half in a step."""
+    state = begin(state, briefing=replace(BRIEFING, excerpts=spans[::2]))
+    call = ToolCall(id=f"call_{state.question_number}", name="search_sections", arguments="{}")
+    use = ToolUse(call=call, result="Hits.", excerpts=spans[1::2])
+    return finish(apply(state, StepRecorded(step=Step(text="", uses=(use,)))))
+
+
+def test_what_search_showed_again_and_again_can_be_quoted_once() -> None:
+    state = make_state()
+    for start in (0, 50, 0, 100, 30, 0):
+        state = _show(state, *(Span(doc="", start=start + at, end=start + at + 60) for at in (0, 200)))
+    assert state.excerpts == {"": [(0, 160), (200, 360)]}
+
+
+def test_excerpts_are_bounded_and_the_newest_stay() -> None:
+    text = "".join(write_section(f"Section {number}", words=60) for number in range(2_000))
+    spans = [Span(doc="", start=start, end=start + 500) for start in range(0, len(text) - 500, 700)]
+    state, sizes = make_state(text), []
+    for number in range(0, len(spans) - 10, 10):
+        state = _show(state, *spans[number : number + 10])
+        bounds = state.excerpts[""]
+        sizes.append(sum(end - start for start, end in bounds))
+        assert (spans[number].start, spans[number].end) in bounds
+    assert sizes[-1] == sizes[-50] == max(sizes) < len(text) / 3
+    assert sizes[20] == 21 * 10 * 500, "none is lost while there is room"

@@ -1,0 +1,111 @@
+"""However a source changes: what still counts as given is given to the letter by the source as it is now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.events import QuestionAnswered, StepRecorded
+from roamtui.conversation.loading import reload_state, resume_state
+from roamtui.conversation.log import decode_entries, encode_entries
+from roamtui.conversation.questions import begin_question, finish_question
+from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse
+from roamtui.conversation.update import update
+from roamtui.document.document import Document, Row, build_columns
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind, Span
+from roamtui.document.parse import parse_document, parse_raw
+from roamtui.outline.spans import merge_bounds
+from roamtui.sources.read import RawText
+from tests.conversation.conversations import BRIEFING, Recorder
+
+_SITE = "https://site.example/"
+_TEXTS = tuple(
+    f"# {word}\n\nWords of {word}.\n\n## More of {word}\n\n{word} and more {word}.\n"
+    for word in ("apples", "pears", "plums", "quinces")
+)
+_NAMES = ("a.md", "b.md", "c.md")
+_sources = st.dictionaries(st.sampled_from(_NAMES), st.sampled_from(_TEXTS), min_size=1)
+"""Text by name: between two of them files are edited, deleted, renamed and new."""
+
+
+def _make_folder(texts: dict[str, str]) -> Library:
+    """Return a folder of files, all loaded."""
+    columns = build_columns([Row(NodeKind.FILE, 1, name, 0) for name in texts], 0)
+    root = Document(key="", title="docs", text="", columns=columns)
+    library = Library(source="/docs", root=root)
+    ids = dict(zip(texts, root.ids, strict=True))
+    return library.graft_all({ids[name]: parse_document(text, key=name) for name, text in texts.items()})
+
+
+def _make_site(texts: dict[str, str], *, loaded: frozenset[str]) -> Library:
+    """Return an llms.txt of pages, of which some were fetched."""
+    listing = "# Site\n\n> Fruit.\n\n## Pages\n\n" + "".join(f"- [{name}]({_SITE}{name}): fruit\n" for name in _NAMES)
+    root = parse_raw(RawText(source=f"{_SITE}llms.txt", name="llms.txt", text=listing), url=f"{_SITE}llms.txt")
+    library = Library(source=f"{_SITE}llms.txt", root=root)
+    links = {url: node_id for node_id, url in zip(root.ids, root.columns.urls, strict=True) if url}
+    pages = {f"{_SITE}{name}": text for name, text in texts.items() if name in loaded}
+    return library.graft_all({links[url]: parse_document(text, key=url, url=url) for url, text in pages.items()})
+
+
+def _list_excerpts(played: Recorder) -> set[tuple[int, Span]]:
+    """Return all ranges that count as shown, each with the number of the question that they were shown for."""
+    return {
+        (exchange.number, span)
+        for exchange in played.state.transcript.exchanges
+        for span in (*exchange.excerpts, *(one for step in exchange.steps for use in step.uses for one in use.excerpts))
+    }
+
+
+def _ask(played: Recorder, data: st.DataObject) -> None:
+    """Play a question that shows some passages and opens some sections."""
+    library = played.state.library
+    sections = st.sampled_from([*library.walk()])
+    spans = st.lists(sections.map(library.shown_own_span).filter(lambda span: span.start < span.end), max_size=3)
+    played.take(begin_question(played.state, "Why?", replace(BRIEFING, excerpts=tuple(data.draw(spans)))))
+    wanted = tuple(data.draw(st.lists(sections, max_size=2, unique=True)))
+    played.take(update(played.state, ExpandSections(section_ids=wanted, origin=Origin.AGENT)))
+    call = ToolCall(id=f"call_{played.state.question_number}", name="search_sections", arguments="{}")
+    use = ToolUse(call=call, result="Hits.", excerpts=tuple(data.draw(spans)))
+    played.record(StepRecorded(step=Step(text="", uses=(use,))))
+    played.take(finish_question(played.state, QuestionAnswered(answer="So.", stopped=Stopped.ANSWERED)))
+
+
+@given(st.booleans(), st.lists(_sources, min_size=2, max_size=5), st.data())
+def test_what_counts_as_given_is_there_to_the_letter_and_lost_only_with_its_text(
+    is_site: bool,  # noqa: FBT001 - given by Hypothesis
+    sources: list[dict[str, str]],
+    data: st.DataObject,
+) -> None:
+    def make(texts: dict[str, str]) -> Library:
+        if is_site:
+            return _make_site(texts, loaded=data.draw(st.frozensets(st.sampled_from(_NAMES))))
+        return _make_folder(texts)
+
+    played = Recorder(library=make(sources[0]))
+    shown: set[tuple[int, Span]] = set()
+    given_texts: dict[tuple[object, Span], str] = {}
+    for texts in sources[1:]:
+        _ask(played, data)
+        before, number = played.state.library, played.state.question_number
+        new = {(index, span) for index, span in _list_excerpts(played) if index == number}
+        delivered = {(one.section_id, span) for one in played.state.open for span in one.deliveries}
+        given_texts |= {key: before.text_at(key[1]) for key in new | delivered}
+        library = make(texts)
+        if data.draw(st.booleans()):
+            played.take(reload_state(played.state, library))
+        else:
+            events = decode_entries(encode_entries(played.log.events))
+            played.state, more = resume_state(events, library, played.state.options)
+            played.log.events += more
+        was, now = ({one.key: one.content_hash for one in lib.documents} for lib in (before, library))
+        shown = {one for one in shown | new if was[one[1].doc] == now.get(one[1].doc)}
+        assert _list_excerpts(played) == shown
+        kept = {(one.section_id, span) for one in played.state.open for span in one.deliveries}
+        for key in shown | kept:
+            assert library.text_at(key[1]) == given_texts[key]
+        by_document = {span.doc: [(one.start, one.end) for _, one in shown if one.doc == span.doc] for _, span in shown}
+        assert played.state.excerpts == {doc: merge_bounds(bounds) for doc, bounds in by_document.items()}
