@@ -61,7 +61,7 @@ soak: $(VENV)/.developed ## Live long days at the running app, kill the program 
 	@$(BIN)/python -m tests.soak.kills --runs $(KILLS)
 	@$(BIN)/python -m tests.soak.compare_headings
 
-docs: $(VENV)/.developed ## Write the key table into README.md, list all licences, and make the README's pictures anew
+docs: $(VENV)/.developed ## Write the generated parts of README and docs/ again: keys, settings, help, licences, pictures
 	@$(BIN)/python docs/write_reference.py
 	@$(BIN)/python docs/write_licences.py
 	@$(BIN)/python -m docs.take_pictures

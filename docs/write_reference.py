@@ -1,26 +1,46 @@
 """Writes what is generated into README.md and the pages of this folder: `make docs`.
 
-A page marks the place: ``<!-- keys -->`` to ``<!-- /keys -->`` for the table of keys, ``<!-- example -->`` for a
-question to the offline model, and ``<!-- roamtui ask --help -->`` to ``<!-- /roamtui ask --help -->`` for what that
-command prints.
+A page marks each place by a pair of comments, such as ``<!-- keys -->`` and ``<!-- /keys -->``. `_TABLES` names the
+tables; ``<!-- example -->`` is a question to the offline model, ``<!-- roamtui ask --help -->`` is what that command
+prints.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, show_key
+from roamtui.models.options import ModelOptions
+from roamtui.options import list_options
+from roamtui.search.options import RetrievalOptions
+from roamtui.settings import Settings
+from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, show_key
 
 _PROJECT = Path(__file__).resolve().parents[1]
-_BLOCK = re.compile(r"(<!-- (keys|example|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
 _EXAMPLE = ("ask", "examples/handbook.md", "Can I drop the folding bike off in the night locker on my way home?")
 _COLUMNS = "80"
+_MAIN_ACTIONS = (
+    "global.next_pane",
+    "global.step_out",
+    "tree.fold",
+    "tree.read",
+    "tree.open",
+    "tree.close",
+    "tree.pin",
+    "tree.undo",
+    "reader.keep",
+    "global.find",
+    "global.palette",
+    "global.help",
+)
+"""The twelve keys that the README shows, by action id."""
 
 
 def list_pages() -> list[Path]:
@@ -34,23 +54,58 @@ def fill_blocks(text: str) -> str:
 
 
 def _make_block(name: str) -> str:
-    if name == "keys":
-        return _render_key_table()
+    if name in _TABLES:
+        return _TABLES[name]()
     if name == "example":
         command, document, question = _EXAMPLE
         return f'```text\n$ roamtui {command} {document} "{question}"\n\n{_run(_EXAMPLE)}```\n'
     return f"```text\n{_run(name.split()[1:])}```\n"
 
 
-def _render_key_table() -> str:
-    """Return what a person can do by key as a table, place by place."""
-    lines = ["| where | key | does |", "|---|---|---|"]
+def _render_all_keys() -> str:
+    lines = ["| where | key | does | id |", "|---|---|---|---|"]
     for scope, title in SCOPE_TITLES.items():
-        for action in ACTIONS:
-            if action.scope is scope:
-                keys = " ".join(f"`{show_key(key)}`" for key in action.keys)
-                lines.append(f"| {title} | {keys} | {action.help} |")
+        lines += [
+            f"| {title} | {_show_keys(action)} | {action.help} | `{action.id}` |"
+            for action in ACTIONS
+            if action.scope is scope
+        ]
     return "\n".join(lines) + "\n"
+
+
+def _render_main_keys() -> str:
+    actions = {action.id: action for action in ACTIONS}
+    lines = ["| key | where | does |", "|---|---|---|"]
+    for action in map(actions.__getitem__, _MAIN_ACTIONS):
+        lines.append(f"| {_show_keys(action)} | {SCOPE_TITLES[action.scope]} | {action.help} |")
+    return "\n".join(lines) + "\n"
+
+
+def _show_keys(action: Action) -> str:
+    return " ".join(f"`{show_key(key)}`" for key in action.keys)
+
+
+def _render_settings(options: type[Any]) -> str:
+    """Return the keys that a class of options gives to `config.toml`, with defaults and flags."""
+    lines = ["| key | default | what it says |", "|---|---|---|"]
+    for field, option in list_options(options).items():
+        flag = f", `{option.name}`" if option.name else ""
+        default = "" if option.default in (None, ()) else f"`{json.dumps(option.default)}`".replace(".0`", "`")
+        choices = f" ({', '.join(option.choices)})" if option.choices else ""
+        lines.append(f"| `{option.key or field}`{flag} | {default} | {option.help}{choices} |".replace("|  |", "| |"))
+    return "\n".join(lines) + "\n"
+
+
+_TABLES: Mapping[str, Callable[[], str]] = {
+    "keys": _render_all_keys,
+    "main keys": _render_main_keys,
+    "settings": lambda: _render_settings(Settings),
+    "model settings": lambda: _render_settings(ModelOptions),
+    "search settings": lambda: _render_settings(RetrievalOptions),
+}
+_BLOCK = re.compile(
+    rf"(<!-- ({'|'.join(_TABLES)}|example|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL
+)
 
 
 def _run(arguments: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
 """The one table of what a person can do by key.
 
-Key bindings, the command palette, the help screen, the hints at the bottom and the key list of the README are all
-made from it. An action `tree.read` is the method `action_read` of the widget that owns the scope `tree`, unless its row
-names another one. `Keys` are the actions with what a person rebound.
+Key bindings, the command palette, the help screen, the hints at the bottom and docs/keys.md are all made from it. An
+action `tree.read` is the method `action_read` of the widget that owns the scope `tree`, unless its row names another
+one. `Keys` are the actions with what a person rebound.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def _list_texts() -> Iterator[Path]:
     for entry in sorted(PROJECT_DIR.iterdir()):
         if entry.is_file():
             found = [entry]
-        elif entry.name in (".ci", "docs", "examples", "roamtui", "tests", "themes"):
+        elif entry.name in (".ci", ".github", "docs", "examples", "roamtui", "tests", "themes"):
             found = sorted(entry.rglob("*"))
         else:
             continue

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,12 +31,3 @@ def test_the_defaults_may_be_set_and_go_together() -> None:
 def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=word):
         RetrievalOptions(**options).check()
-
-
-def test_every_key_is_documented_with_its_default() -> None:
-    documented = (Path(__file__).parents[2] / "docs" / "search.md").read_text("utf-8")
-    for name, spec in OPTIONS.items():
-        default = getattr(RetrievalOptions(), name)
-        flag = f", `{spec.name}`" if spec.name else ""
-        shown = "" if default is None else f"`{json.dumps(default)}`".replace(".0`", "`")
-        assert f"| `{name}`{flag} | {shown} | {spec.help} |".replace("|  |", "| |") in documented

@@ -1,4 +1,4 @@
-"""The table of actions is whole: each does something, no key means two things, help and README follow from it."""
+"""The table of actions is whole: each does something, no key means two things, help and docs/keys.md follow from it."""
 
 from __future__ import annotations
 
@@ -121,9 +121,9 @@ async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
         assert any("tree.fly" in notice for notice in notices)
 
 
-def test_the_key_that_the_readme_sets_as_an_example_takes_none_away() -> None:
-    readme = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
-    settings = tomllib.loads(readme.rpartition("```toml\n")[2].partition("```")[0])
+def test_the_key_that_the_documentation_sets_as_an_example_takes_none_away() -> None:
+    page = Path(__file__).parents[2].joinpath("docs", "configuration.md").read_text("utf-8")
+    settings = tomllib.loads(page.rpartition("```toml\n")[2].partition("```")[0])
     assert build_keys({action_id: (key,) for action_id, key in settings["keys"].items()}).problems == ()
 
 
