@@ -124,7 +124,6 @@ class Session:
         """Reads files and pages, None where there are none."""
         self._refused: dict[str, int] = {}
         """Number of the question at which each origin was refused last: the agent does not ask again until the next."""
-        self._draft_length = 0
         self._untold: list[ConversationEvent] = []
         self.approver: Approver = deny
         """Asked before pages are fetched from an origin that the person did not type."""
@@ -259,13 +258,12 @@ class Session:
             self.state = replace(self.state, options=options)
 
     async def record_draft(self, text: str) -> tuple[ConversationEvent, ...]:
-        """Keep what the model has said so far in this step, whenever there is enough more of it."""
-        if len(text) < self._draft_length:
-            self._draft_length = 0
-        if len(text) - self._draft_length < _DRAFT_CHARACTERS:
+        """Keep what the model has said so far in this reply, whenever there is enough more of it."""
+        kept = self.state.transcript.exchanges[-1].answer
+        start = len(kept) if text.startswith(kept) else 0  # a reply that broke off is replaced by the next one
+        if len(text) - start < _DRAFT_CHARACTERS:
             return ()
-        self.record((DraftRecorded(start=self._draft_length, text=text[self._draft_length :]),))
-        self._draft_length = len(text)
+        self.record((DraftRecorded(start=start, text=text[start:]),))
         return await self._save()
 
     async def begin_question(self, question: str, briefing: Briefing) -> tuple[ConversationEvent, ...]:

@@ -124,6 +124,19 @@ async def test_a_long_answer_is_written_while_it_comes(session: Session, store: 
     assert read_draft() == "Because."
 
 
+@pytest.mark.parametrize("ending", ["step", "refusal"])
+async def test_each_reply_loses_at_most_500_characters(session: Session, store: Store, ending: str) -> None:
+    await session.begin_question("Why?", BRIEFING)
+    await session.record_draft("First. " * 200)
+    if ending == "step":
+        use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="Text")
+        await session.record_step(Step(text="First. " * 200, uses=(use,)))
+    said = "Second. " * 200  # arrives in one piece, longer than what was kept of the reply before
+    await session.record_draft(said)
+    assert len(said) - len(store.load(session.state.id).transcript.exchanges[0].answer) < 500
+    assert said.startswith(store.load(session.state.id).transcript.exchanges[0].answer)
+
+
 async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
     session: Session, store: Store, library: Library, path: Path
 ) -> None:
