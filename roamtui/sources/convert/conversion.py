@@ -134,7 +134,8 @@ def find_format(data: bytes, name: str, media_type: str | None = None) -> Format
     if data.startswith(_ARCHIVE_START):
         if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
             return Format.EPUB
-        return Format.DOCX if b"word/document.xml" in data else None
+        found = Format.DOCX if b"word/document.xml" in data else told  # a damaged file may have only its name left
+        return found if found in (Format.EPUB, Format.DOCX) else None
     start = _HTML_START.match(data[:_SAMPLE_LENGTH])
     if start is not None and suffix not in _SHOWN_AS_IT_IS and (start[1] or suffix not in _MARKDOWN):
         return Format.HTML

@@ -21,6 +21,7 @@ from tests.sources.convert.sample_pdf import lay_out, make_pdf
 _PDF = make_pdf([lay_out("one boat"), lay_out("two boats")])
 _EPUB = pack(make_epub_parts({"one.xhtml": "<h1>Hulls</h1><p>a</p>"}))
 _DOCX = pack(make_docx_parts([write_word_paragraph("Bread", "H1")]))
+_DAMAGED = b"PK\x03\x04" + bytes(3_000)
 _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
 
 
@@ -45,6 +46,10 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
         (b"words", "a.rst", None, Format.RST),
         (b"# words", "a.md", "text/markdown", None),
         (pack({"a.md": "x"}), "a", None, None),
+        (_DAMAGED, "a.epub", None, Format.EPUB),
+        (_DAMAGED, "a.docx", None, Format.DOCX),
+        (_DAMAGED, "a", "application/epub+zip", Format.EPUB),
+        (_DAMAGED, "a.pdf", None, None),
     ],
     ids=lambda value: "bytes" if isinstance(value, bytes) else str(value),
 )
