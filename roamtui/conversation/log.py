@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ from roamtui.conversation.events import (
     StepRecorded,
     TranscriptRebuilt,
 )
+from roamtui.conversation.repeats import drop_repeats
 from roamtui.conversation.transcript import Stopped
 from roamtui.errors import StoreError, UsageError
 from roamtui.locations import make_private_folder, open_private_file
@@ -49,6 +51,7 @@ _LOCK = ".lock"
 _BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
 _TRACE_START = b'{"event": "conversation_begun"'
+_TIME = re.compile(rb'"at": "[^"]*"')
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,8 +107,15 @@ def encode_entries(events: Iterable[ConversationEvent], at: datetime | None = No
 
 
 def decode_entries(content: bytes) -> list[ConversationEvent]:
-    """Return the events of a file; in the place of each that cannot be read stands one that says so."""
+    """Return the events of lines; in the place of each that cannot be read stands one that says so."""
     return [*_mend(decode_entry(line, _KINDS) for line in content.split(b"\n") if line)]
+
+
+def decode_log(content: bytes) -> tuple[list[ConversationEvent], bool]:
+    """Return the events of a conversation, and whether a mark must come before what is appended (`drop_repeats`)."""
+    lines = (line for line in content.split(b"\n") if line)
+    events, needs_mark = drop_repeats((_TIME.sub(b"", line, count=1), decode_entry(line, _KINDS)) for line in lines)
+    return [*_mend(events)], needs_mark
 
 
 def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | EntrySkipped:

@@ -21,6 +21,7 @@ from roamtui.conversation.log import (
     Log,
     append,
     decode_entries,
+    decode_log,
     encode_entries,
     explain,
     explained,
@@ -112,11 +113,12 @@ class Store:
             raise StoreError(_NO_SUCH.format(conversation_id))
         with explained(f"The conversation {conversation_id} cannot be read: {{reason}}.", path):
             content = path.read_bytes()
-        events = decode_entries(content)
+        events, needs_mark = decode_log(content)
         ids = [event.conversation_id for event in events if isinstance(event, ConversationBegun | ConversationForked)]
-        if ids[-1:] != [conversation_id]:  # it was copied by hand, or its beginning cannot be read
+        if needs_mark or ids[-1:] != [conversation_id]:  # it was copied by hand, or its beginning cannot be read
             events.append(ConversationForked(conversation_id=conversation_id))
-        return Log(conversation_id=conversation_id, events=events, saved=len(events), size=len(content))
+        saved = len(events) - needs_mark
+        return Log(conversation_id=conversation_id, events=events, saved=saved, size=len(content))
 
     def load(self, conversation_id: str) -> ConversationState:
         """Return a conversation as it was left, without its document.
@@ -287,7 +289,7 @@ def _refresh_and_read(folder: Path, place: str, query: str) -> Sequence[sqlite3.
 
 def _summarise(content: bytes) -> tuple[str | int, ...]:
     """Return source, title, model, first and last time, number of questions, and words of a log."""
-    state = fold(NOTHING, decode_entries(content))
+    state = fold(NOTHING, decode_log(content)[0])
     exchanges = state.transcript.exchanges
     words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
     lines = content.split(b"\n")

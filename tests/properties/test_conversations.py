@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from hypothesis import settings
@@ -28,10 +28,10 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.loading import resume_state
-from roamtui.conversation.log import Log, decode_entries, encode_entries
+from roamtui.conversation.log import Log, decode_log, encode_entries
 from roamtui.conversation.questions import is_held
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
+from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, fold
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Message
 from roamtui.errors import ModelError
@@ -59,12 +59,12 @@ class _MemoryStore(Store):
     """A store that keeps what it would write, as text."""
 
     def __init__(self) -> None:
-        self.saved: dict[str, bytes] = {}
+        self.saves: dict[str, list[bytes]] = {}
+        """What each save appended."""
 
     @override
     def write(self, log: Log) -> None:
-        new = encode_entries(log.events[log.saved :])
-        self.saved[log.conversation_id] = self.saved.get(log.conversation_id, b"") + new
+        self.saves.setdefault(log.conversation_id, []).append(encode_entries(log.events[log.saved :]))
         log.saved = len(log.events)
 
     @override
@@ -73,7 +73,7 @@ class _MemoryStore(Store):
 
     @override
     def read(self, conversation_id: str) -> Log:
-        events = decode_entries(self.saved[conversation_id])
+        events, _ = decode_log(b"".join(self.saves[conversation_id]))
         return Log(conversation_id=conversation_id, events=events, saved=len(events))
 
 
@@ -267,6 +267,18 @@ class Conversations(RuleBasedStateMachine):
         self.session = self.session.fork(number)
         self.sent = ()
 
+    @precondition(lambda self: self.state.id in self.store.saves)
+    @rule(first=st.integers(0, 30), count=st.integers(1, 4))
+    def read_what_version_0_2_doubled(self, first: int, count: int) -> None:
+        """Its file of the order could not be written for a while: each save appended all since the last good one."""
+        saves = self.store.saves[self.state.id]
+        first %= len(saves)
+        tries = (b"".join(saves[first : end + 1]) for end in range(first, min(first + count, len(saves))))
+        doubled, needs_mark = decode_log(b"".join((*saves[:first], *tries, *saves[first + count :])))
+        assert not needs_mark
+        whole, _ = decode_log(b"".join(saves))
+        assert _list_said(fold(self.state.library, doubled)) == _list_said(fold(self.state.library, whole))
+
     @rule(name=st.sampled_from(["one", "two"]))
     def switch_model(self, name: str) -> None:
         self.model_name = name
@@ -292,8 +304,14 @@ class Conversations(RuleBasedStateMachine):
     @invariant()
     def it_survives_the_disk(self) -> None:
         state = self.state
-        events = decode_entries(encode_entries(self.session._log.events))
+        events, _ = decode_log(encode_entries(self.session._log.events))
+        assert events == self.session._log.events
         assert resume_state(events, state.library, state.options) == (state, ())
+
+
+def _list_said(state: ConversationState) -> list[object]:
+    """Return all that was said and is open: not what can be undone, and what was told beside the answers."""
+    return [state.open, *(replace(exchange, events=()) for exchange in state.transcript.exchanges)]
 
 
 def _check_deliveries(state: ConversationState) -> None:

@@ -1,0 +1,92 @@
+"""Logs that version 0.2 has doubled open once, as they were meant; what was really done twice stays."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin
+from roamtui.conversation.log import decode_log, encode_entries
+from roamtui.conversation.questions import rewind
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import Store
+from roamtui.conversation.update import update
+from tests.agent.asking import MANUAL, make_agent, saying
+from tests.agent.asking import ask as ask_agent
+from tests.conversation.conversations import Recorder, find, make_library
+from tests.real_documents import PROJECT_DIR
+
+CASES = PROJECT_DIR / "tests" / "cases" / "doubled_0_2"
+"""Written by version 0.2 while `.newest` was a folder; `wenton` was then opened and gone on with."""
+ANSWERED = [
+    ("First?", 'It costs "2 euros a day" [99a18bdd].'),
+    ("How much is it?", 'It says "Open daily" [2413c5be].'),
+    ("And after?", "Not found: nothing."),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / "conversations")
+    for case in CASES.iterdir():
+        shutil.copy(case, tmp_path / "conversations" / case.name)
+    return store
+
+
+def _list_answers(store: Store, name: str) -> list[tuple[str, str]]:
+    return [(exchange.question, exchange.answer) for exchange in store.load(name).transcript.exchanges]
+
+
+def _resume(store: Store, name: str) -> Session:
+    return Session.resume(make_library(MANUAL), name, store=store)
+
+
+def test_a_question_that_was_written_five_times_is_read_once(store: Store) -> None:
+    assert _list_answers(store, "retried") == ANSWERED
+    assert {summary.id: summary.questions for summary in store.list()} == {"retried": 3, "wenton": 4}
+    assert store.read_words()["retried"].count("How much is it?") == 1
+    resumed = _resume(store, "retried").state
+    assert [len(exchange.steps) for exchange in resumed.transcript.exchanges] == [1, 1, 0]
+    assert len(resumed.open) == 2
+    assert all(len(section.deliveries) == 1 for section in resumed.open)
+
+
+async def test_what_was_taken_back_by_the_numbers_of_0_2_is_taken_back(store: Store) -> None:
+    later = ("Later, otherwise?", "Not found: no.")
+    assert _list_answers(store, "wenton") == [*ANSWERED, later]
+    session = _resume(store, "wenton")
+    await session.rewind(4)
+    assert _list_answers(store, "wenton") == ANSWERED
+    await session.rewind(3)
+    assert _list_answers(store, "wenton") == ANSWERED[:2]
+
+
+@pytest.mark.parametrize("name", ["retried", "wenton"])
+async def test_a_doubled_log_goes_on(store: Store, name: str) -> None:
+    agent = make_agent([saying("Not found: no.")])
+    agent.session.turn_to(_resume(store, name))
+    before = _list_answers(store, name)
+    await ask_agent(agent, "And now?")  # which checks what the model is sent
+    assert _list_answers(store, name) == [*before, ("And now?", "Not found: no.")]
+    resumed = _resume(store, name)
+    assert resumed.state.transcript == agent.session.state.transcript
+    await resumed.rewind(2)
+    assert _list_answers(store, name) == ANSWERED[:1]
+
+
+def test_what_was_done_twice_stays() -> None:
+    played = Recorder()
+    alpha = find(played.state, "Alpha")
+    for _ in range(3):
+        for command in (ExpandSections, CollapseSections):
+            played.take(update(played.state, command(section_ids=(alpha,), origin=Origin.PERSON)))
+    for _ in range(3):
+        played.ask("Why?")
+        played.take(rewind(played.state, 1))
+    for _ in range(3):
+        played.ask("Why?")
+    events, needs_mark = decode_log(encode_entries(played.log.events))
+    assert events == played.log.events
+    assert not needs_mark
