@@ -481,12 +481,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def look_at_source(self) -> None:
         """Look whether the document has changed on disk."""
-        self.work(self._reloading.look, "looking", is_exclusive=True)
+        self.work(self._reloading.look, "looking")
 
     def action_reload(self) -> None:
         """Read the document again."""
         if not self.is_busy():
-            self.work(self._reloading.reload, "reloading", is_exclusive=True)
+            self.work(self._reloading.reload, "reloading")
 
     def action_suspend(self) -> None:
         """Put the program into the background, where a shell can bring it back."""

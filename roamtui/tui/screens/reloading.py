@@ -29,31 +29,46 @@ class Reloading:
         """The stamps of what was read, by file."""
         self._seen: Mapping[str, SourceStamp] | None = self._known
         """Those of the last look."""
+        self._tried: Mapping[str, SourceStamp] | None = self._known
+        """Those of the last attempt to read, which may have failed: it is not repeated unasked."""
+        self._is_looking = False
+        self._is_reading = False
         self._next_seconds = 0.0
 
     async def look(self) -> None:
-        """Look at the file; where it has changed say so, or read it again at once if the person wants that."""
-        if self._context.read_again is None:
+        """Look at the files; if they have changed, say so, or read them again at once if the person wants that.
+
+        Only one look is under way at a time. A thread cannot be stopped: a look that nobody waited for would see the
+        change, and nobody would hear of it.
+        """
+        if self._context.read_again is None or self._is_looking or self._is_reading:
             return
-        is_new = await asyncio.to_thread(self._has_changed)
-        if self._context.is_watching and self._seen is not None and self._seen != self._known:
-            if not self._screen.session.state.is_asking:
-                await self.reload()
-        elif is_new:
-            key = self._screen.keys.show_first("global.reload")
-            self._screen.status_line.change(alert=f"the document changed on disk; {key} reads it again")
+        self._is_looking = True
+        try:
+            is_news = await self._has_changed()
+            if self._context.is_watching and self._seen not in (None, self._known, self._tried):
+                if not self._screen.session.state.is_asking:
+                    await self.reload()
+            elif is_news:
+                key = self._screen.keys.show_first("global.reload")
+                self._screen.status_line.change(alert=f"the document changed on disk; {key} reads it again")
+        finally:
+            self._is_looking = False
 
-    def _has_changed(self) -> bool:
-        """Look at the files; return whether that shows a change which no look before has shown.
+    async def _has_changed(self) -> bool:
+        """Look at the files; return whether that shows a change that no earlier look has shown.
 
-        What is away for a moment, as a file while an editor replaces it, has not changed. Where looking takes long it
-        is done less often.
+        What is away for a moment, such as a file that an editor is replacing, has not changed. If looking takes long,
+        it is done less often.
         """
         if time.monotonic() < self._next_seconds:
             return False
-        stamps = self._measure()
+        known = self._known
+        stamps = await asyncio.to_thread(self._measure)
+        if self._is_reading or self._known is not known:
+            return False  # the document was read meanwhile, with a newer look
         if self.is_new:
-            self.is_new, self._known, self._seen = False, stamps, stamps
+            self.is_new, self._known, self._seen, self._tried = False, stamps, stamps, stamps
             return False
         if stamps is None or stamps == self._seen:
             return False
@@ -76,38 +91,45 @@ class Reloading:
     async def reload(self) -> None:
         """Read the document again and go on over it; what is open and where the person is stays.
 
-        Nothing changes where it is as it was, or while an answer is under way.
+        Nothing changes if it is the same, while an answer is under way, or while it is being read already.
 
         Raises:
             RoamtuiError: It cannot be read; the one that was read before stays.
         """
         if self._context.read_again is None:
             raise RoamtuiError("This document cannot be read again: it came through a pipe.")
-        stamps = await asyncio.to_thread(self._measure)
-        known, now = self._known or {}, stamps or {}
-        changed = frozenset(key for key in known.keys() | now.keys() if known.get(key) != now.get(key))
-        before, status = self._screen.session.state.library, self._screen.status_line
+        status = self._screen.status_line
+        if self._is_reading:
+            return status.change(message="the document is being read already")
+        self._is_reading = True
         try:
-            library = await asyncio.to_thread(self._context.read_again, before, changed)
-        finally:
-            self.is_new, self._known = False, stamps
+            stamps = await asyncio.to_thread(self._measure)
+            self.is_new, self._tried = False, stamps
             self._seen = self._seen if stamps is None else stamps
+            known, now = self._known or {}, stamps or {}
+            changed = frozenset(key for key in known.keys() | now.keys() if known.get(key) != now.get(key))
+            before = self._screen.session.state.library
+            library = await asyncio.to_thread(self._context.read_again, before, changed)
+            news = [note for note in library.notes if note not in before.notes]
+            more = len(news) - _NOTES_SHOWN
+            if more > 1:
+                news[_NOTES_SHOWN:] = [f"{more} more notes on what was read."]
+            for note in news:
+                self._screen.chat_log.add_notice(note)
+            if _is_same(library, before):
+                self._known = stamps
+                status.change(message="the document is as it was")
+            elif await self._screen.conversing.reload(library):
+                self._known = stamps
+                count = len(library)
+                status.change(message=f"read again: {count:,} section{'' if count == 1 else 's'}")
+                self._screen.header.show(library.title, library.source)
+                self._screen.reader_pane.show_again(library)
+            else:
+                self._tried = self._known  # it is tried again once the answer has ended
+        finally:
+            self._is_reading = False
             status.change(alert="")
-        news = [note for note in library.notes if note not in before.notes]
-        more = len(news) - _NOTES_SHOWN
-        if more > 1:
-            news[_NOTES_SHOWN:] = [f"{more} more notes on what was read."]
-        for note in news:
-            self._screen.chat_log.add_notice(note)
-        if _is_same(library, before):
-            status.change(message="the document is as it was")
-        elif await self._screen.conversing.reload(library):
-            count = len(library)
-            status.change(message=f"read again: {count:,} section{'' if count == 1 else 's'}")
-            self._screen.header.show(library.title, library.source)
-            self._screen.reader_pane.show_again(library)
-        else:
-            self._known = None  # what is on disk is taken for changed, whatever it is
 
 
 def _is_same(library: Library, before: Library) -> bool:

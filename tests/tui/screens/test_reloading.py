@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,9 +18,10 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.document.library import Library
+from roamtui.errors import SourceError
 from roamtui.libraries import open_pages, open_partly, read_changed, read_with_pages
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.listing import FileStamps
+from roamtui.sources.listing import FileStamps, SourceStamp
 from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
@@ -228,3 +232,115 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
         assert state.open_ids == (deck,)
         assert "a hundred loaves" in state.library.text(deck)
         assert any(document is shop for document in state.library.documents)
+
+
+class SlowFolder:
+    """A folder that is looked at and read when a test lets it."""
+
+    def __init__(self, folder: Path, failures: Iterable[str] = ()) -> None:
+        """Let everything pass at first; the first reads fail with the sentences in `failures`."""
+        self.may_look, self.may_read = threading.Event(), threading.Event()
+        self.may_look.set()
+        self.may_read.set()
+        self.reads: list[frozenset[str]] = []
+        """The changed files that each read was told."""
+        self._lookers = threading.Lock()
+        self._source = [str(folder)]
+        self._stamps = FileStamps(self._source)
+        self._failures = iter(failures)
+
+    def look(self) -> Mapping[str, SourceStamp] | None:
+        """Look in the order in which looks began."""
+        with self._lookers:
+            self.may_look.wait(20)
+            return self._stamps.look()
+
+    def read_again(self, before: Library, changed: frozenset[str]) -> Library:
+        self.reads.append(changed)
+        self.may_read.wait(20)
+        if failure := next(self._failures, ""):
+            raise SourceError(failure)
+        return read_changed(self._source, None, before, changed)
+
+    @asynccontextmanager
+    async def running(self, *, is_watching: bool = False) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
+        """Run an app over the folder, which has looked at it once."""
+        library, loader = open_partly(self._source)
+        agent = Agent(Session.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
+        context = AppContext(agent=agent, read_again=self.read_again, look=self.look, is_watching=is_watching)
+        async with running(RoamApp(context), (120, 35)) as (app, pilot):
+            await look(pilot)
+            await wait_until(pilot, lambda: not app.main._reloading.is_new)
+            yield app, pilot
+
+
+def has_flour(app: RoamApp) -> bool:
+    """Return whether the conversation is about the changed text."""
+    return any("### Flour" in document.text for document in app.main.session.state.library.documents)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "bakery.md").write_text(TEXT, "utf-8")
+    (folder / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("is_watching", [False, True])
+async def test_a_look_that_takes_longer_than_the_time_to_the_next_one_tells_what_it_saw(
+    folder: Path, *, is_watching: bool
+) -> None:
+    slow = SlowFolder(folder)
+    async with slow.running(is_watching=is_watching) as (app, pilot):
+        write(folder / "bakery.md", CHANGED)
+        slow.may_look.clear()
+        for _ in range(4):
+            await look(pilot)
+        slow.may_look.set()
+        told = "the document changed on disk; f5 reads it again"
+        await wait_until(pilot, lambda: has_flour(app) if is_watching else told in screen_text(app))
+
+
+async def test_a_read_that_takes_longer_than_the_time_to_the_next_look_is_shown(folder: Path) -> None:
+    slow = SlowFolder(folder)
+    async with slow.running(is_watching=True) as (app, pilot):
+        slow.may_read.clear()
+        write(folder / "bakery.md", CHANGED)
+        await look(pilot)
+        await wait_until(pilot, lambda: bool(slow.reads))
+        for _ in range(4):
+            await look(pilot)
+        slow.may_read.set()
+        await wait_until(pilot, lambda: has_flour(app))
+        assert slow.reads == [frozenset({"bakery.md"})]
+
+
+async def test_a_key_that_is_pressed_twice_reads_what_changed_once(folder: Path) -> None:
+    slow = SlowFolder(folder)
+    async with slow.running() as (app, pilot):
+        slow.may_read.clear()
+        write(folder / "bakery.md", CHANGED)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: bool(slow.reads))
+        await pilot.press("f5")
+        slow.may_read.set()
+        await wait_until(pilot, lambda: has_flour(app))
+        assert slow.reads == [frozenset({"bakery.md"})]
+
+
+@pytest.mark.parametrize("is_watching", [False, True])
+async def test_what_could_not_be_read_is_told_once_and_read_by_the_next_key(folder: Path, *, is_watching: bool) -> None:
+    slow = SlowFolder(folder, failures=["The disk was away. Try again."])
+    async with slow.running(is_watching=is_watching) as (app, pilot):
+        write(folder / "bakery.md", CHANGED)
+        await look(pilot)
+        if not is_watching:
+            await pilot.press("f5")
+        await wait_until(pilot, lambda: "The disk was away" in screen_text(app))
+        for _ in range(4):
+            await look(pilot)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: has_flour(app))
+        assert slow.reads == [frozenset({"bakery.md"})] * 2
