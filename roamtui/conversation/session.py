@@ -326,8 +326,12 @@ class Session:
         if self.store is not None and not self._log.is_saved and self.state.transcript.exchanges:
             self._left[self.state.id] = (self._log, self.state)
         self.store = other.store
-        self._log, self.state = self._left.pop(other.state.id, (other._log, other.state))
-        return (ConversationChanged(conversation_id=self.state.id), *other.list_undrawn())
+        library, news = other.state.library, other.list_undrawn()
+        left = self._left.pop(other.state.id, None)
+        self._log, self.state = left or (other._log, other.state)
+        if left is not None and self.state.library is not library:  # the document was read again since
+            news = self._take(reload_state(self.state, carry_pages(self.state.library, library)))
+        return (ConversationChanged(conversation_id=self.state.id), *list_news(news))
 
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
         """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""

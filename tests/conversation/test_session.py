@@ -228,6 +228,26 @@ async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
     assert session.state is left
 
 
+async def test_a_conversation_that_was_left_unsaved_goes_on_over_the_document_as_it_is_now(
+    session: Session, library: Library, store: Store, path: Path
+) -> None:
+    await _ask(session, "One?")
+    with locked(path / ".lock"):
+        await _ask(session, "Two?", "Alpha")
+        left = session.state
+        assert left.open[0].deliveries
+        session.turn_to(Session.start(library, store=store))
+        changed = make_library(f"Before all.\n\n{TEXT}")
+        await session.reload(changed)
+        session.turn_to(Session.resume(changed, left.id, store=store))
+    assert session.state.library is changed
+    assert session.state.open_ids == left.open_ids
+    assert [section.deliveries for section in session.state.open] == [()]
+    await _ask(session, "Three?")
+    assert [one.question for one in session.state.transcript.exchanges] == ["One?", "Two?", "Three?"]
+    assert fold(changed, store.read(left.id).events) == session.state
+
+
 async def test_looks_of_the_tree_are_saved_along_with_the_next_change(session: Session, store: Store) -> None:
     await _ask(session, "Why?")
     parent = find(session.state, "Parent")

@@ -276,7 +276,7 @@ class SlowFolder:
 
 def has_flour(app: RoamApp) -> bool:
     """Return whether the conversation is about the changed text."""
-    return any("### Flour" in document.text for document in app.main.session.state.library.documents)
+    return any("### Flour" in str(document.text) for document in app.main.session.state.library.documents)
 
 
 @pytest.fixture
