@@ -15,6 +15,7 @@ from rich.console import Console
 from textual import events, on
 from textual.app import App, SystemCommand
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
 from typing_extensions import override
@@ -26,6 +27,7 @@ from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Scope, bind, build
 from roamtui.tui.commands import DocumentWanted, ModelDone
 from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions
 from roamtui.tui.key_order import KeyOrder
+from roamtui.tui.status_line import HintLine, MessageLine
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
@@ -82,7 +84,6 @@ class RoamApp(App[None], inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = False  # its key is one of ours
     BINDINGS = bind(Scope.GLOBAL, only={"global.quit"})
     CSS = """
-    ToastRack { dock: top; align: right top; margin: 2 0 0 0; }
     CommandPalette CommandList { min-width: 8; }
     """
 
@@ -125,6 +126,7 @@ class RoamApp(App[None], inherit_bindings=False):
         """A screen for each open document, by the mode that shows it."""
         self._modes_made = 0
         self._typed_at = 0.0
+        self._message: MessageLine | None = None
         self._make_screen(first)
 
     def _make_screen(self, first: FirstContext | None) -> str:
@@ -269,6 +271,8 @@ class RoamApp(App[None], inherit_bindings=False):
             return  # without room for its list Textual's palette knows no lines: a key would end the app
         if isinstance(event, events.Paste):
             event.text = plain_text(event.text)
+        if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
+            self._show_message(None)
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._typed_at = monotonic()
             await self._key_order.add(event)
@@ -276,6 +280,26 @@ class RoamApp(App[None], inherit_bindings=False):
         await super().on_event(event)
         if isinstance(event, events.Key):
             await self._key_order.note_arrival(event)
+
+    def on_notify(self, event: Notify) -> None:
+        """Show the message at the foot of the screen, until the next key or click.
+
+        Textual would show a toast, which covers text. It also hangs if a toast expires just while a screen draws it
+        again: the time that is left is then negative, and Textual's timer counts for ever.
+        """
+        event.prevent_default()
+        self._show_message(MessageLine(event.notification.message, event.notification.severity))
+
+    def _show_message(self, message: MessageLine | None) -> None:
+        """Show a message in place of the one before and of the hints, None for the hints again."""
+        if self._message is not None and self._message.is_attached:
+            self._message.screen.query(HintLine).remove_class("-replaced")
+            self._message.remove()
+        self._message = message
+        if message is not None:
+            screen = self.documents.get(self.current_mode) or self.screen
+            screen.query(HintLine).add_class("-replaced")
+            screen.mount(message)
 
     @on(KeyOrder.Passed)
     async def _follow_key(self, event: KeyOrder.Passed) -> None:

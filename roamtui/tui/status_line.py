@@ -12,6 +12,7 @@ from textual import events, on
 from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
+from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
@@ -167,7 +168,10 @@ class HintLine(ActionLine):
     """Shows the keys that matter where the focus is; a click on one does what it does."""
 
     DEFAULT_CSS = """
-    HintLine { height: 1; background: $background; color: $muted; padding: 0 1; }
+    HintLine {
+        height: 1; background: $background; color: $muted; padding: 0 1;
+        &.-replaced { display: none; }
+    }
     """
 
     def __init__(self, keys: Keys) -> None:
@@ -201,6 +205,21 @@ class HintLine(ActionLine):
         clickable = [_make_clickable(hint, action.id) for hint, action in zip(hints, bound, strict=True)]
         line = _join_fitting(clickable, width, _HINT_GAP) if clickable else Content()
         return line if line.cell_length <= width else Content()
+
+
+class MessageLine(Static):
+    """A message at the foot of a screen; a long one takes more lines."""
+
+    DEFAULT_CSS = """
+    MessageLine {
+        dock: bottom; height: auto; max-height: 4; background: $background; color: $foreground; padding: 0 1;
+        &.-warning { color: $warning; }
+        &.-error { color: $error; }
+    }
+    """
+
+    def __init__(self, words: str, severity: str) -> None:
+        super().__init__(Content(plain_line(words)), classes=f"-{severity}")
 
 
 class HeaderLine(Widget):

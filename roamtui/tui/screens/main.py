@@ -370,7 +370,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(CopyWanted)
     def _copy(self, event: CopyWanted) -> None:
         self.app.copy_to_clipboard(event.text)
-        self.notify(f"Copied {event.what}.", markup=False, timeout=2)
+        self.notify(f"Copied {event.what}.", markup=False)
 
     def action_copy_or_cancel(self) -> None:
         """Copy the selection; without one, stop the answer under way."""

@@ -1,0 +1,113 @@
+"""A message stands at the foot of the screen until the next key or click: it covers no text, and no clock ends it."""
+
+from __future__ import annotations
+
+import pytest
+import textual.notifications
+from textual import events
+from textual.message_pump import MessagePump
+from textual.notifications import Notification, Notify
+from textual.timer import Timer
+from textual.widget import Widget
+
+from roamtui.tui.app import RoamApp
+from roamtui.tui.screens.open_document import OpenScreen
+from roamtui.tui.screens.overlays import PickerScreen
+from roamtui.tui.status_line import HintLine, MessageLine
+from tests.tui.driving import app_of, make_app, screen_text, wait_until
+from tests.tui.opening import Opener
+
+_NOTHING = "Nothing is selected and nothing is under way. ctrl+q quits."
+
+
+def tell(app: RoamApp) -> list[str]:
+    """Return the messages that stand on any screen."""
+    return [str(line.render()) for screen in app.screen_stack for line in screen.query(MessageLine)]
+
+
+async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> None:
+    async with make_app().run_test(size=(120, 30), notifications=True) as pilot:
+        app = app_of(pilot)
+        await wait_until(pilot, lambda: app.main.chat_log.region.x > 0 and "ctrl+q" in screen_text(app))
+        places = {pane: pane.region for pane in app.main.switch.walk_children(Widget)}
+        hints = screen_text(app).splitlines()[-1]
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: tell(app) == [_NOTHING])
+        assert screen_text(app).splitlines()[-1].strip() == _NOTHING
+        assert {pane: pane.region for pane in app.main.switch.walk_children(Widget)} == places
+        await pilot.press("tab")
+        await wait_until(pilot, lambda: not tell(app) and app.main.query_one(HintLine).display)
+        await pilot.press("shift+tab")
+        await wait_until(pilot, lambda: screen_text(app).splitlines()[-1] == hints)
+
+
+async def test_a_click_takes_a_message_away() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: tell(app_of(pilot)) == [_NOTHING])
+        app_of(pilot).post_message(events.MouseDown(None, 60, 5, 0, 0, 1, shift=False, meta=False, ctrl=False))
+        await wait_until(pilot, lambda: not tell(app_of(pilot)))
+
+
+async def test_only_the_newest_message_stands() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        app = app_of(pilot)
+        app.notify("One.")
+        app.notify("Two.", severity="error")
+        await wait_until(pilot, lambda: tell(app) == ["Two."])
+        assert app.main.query_one(MessageLine).has_class("-error")
+
+
+@pytest.mark.parametrize("size", [(120, 30), (70, 24), (60, 20)])
+async def test_a_long_message_is_whole_and_covers_nothing(size: tuple[int, int]) -> None:
+    words = " ".join(f"word{number}" for number in range(30))
+    async with make_app().run_test(size=size, notifications=True) as pilot:
+        app = app_of(pilot)
+        app.notify(words)
+        await wait_until(pilot, lambda: "word29" in screen_text(app))
+        line = app.main.query_one(MessageLine).region
+        assert line.height > 1
+        shown = (app.main.header, app.main.switch, app.main.status_line)
+        assert [pane for pane in shown if pane.region.overlaps(line)] == []
+
+
+async def test_a_message_below_a_box_is_seen_and_markup_in_it_is_text() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        app = app_of(pilot)
+        await app.push_screen(PickerScreen("Theme", {"one": ""}, "one"))
+        app.notify("[bold]It[/] is\x1b[31m red\nhere.")
+        await wait_until(pilot, lambda: "[bold]It[/] is" in screen_text(app).splitlines()[-1])
+        assert "\x1b" not in tell(app)[0]
+
+
+async def test_a_message_is_shown_where_a_document_is_chosen_too() -> None:
+    app = Opener().make_app()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await wait_until(pilot, lambda: isinstance(app.screen, OpenScreen))
+        app.notify("The conversation could not be saved.")
+        await wait_until(pilot, lambda: "could not be saved." in screen_text(app).splitlines()[-1])
+
+
+async def test_a_message_that_runs_out_while_a_screen_draws_it_again_hangs_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A toast of Textual would set a timer to a time that is over, and the loop of such a timer never ends."""
+    clock = [1_000.0]
+    monkeypatch.setattr(textual.notifications, "time", lambda: clock.pop(0) if len(clock) > 1 else clock[0])
+    delays: list[float] = []
+
+    def set_timer(pump: MessagePump, delay: float, *given: object, **named: object) -> Timer:
+        delays.append(delay)
+        return real_set_timer(pump, max(delay, 0.01), *given, **named)  # type: ignore[arg-type]
+
+    real_set_timer = MessagePump.set_timer
+    monkeypatch.setattr(MessagePump, "set_timer", set_timer)
+    async with make_app().run_test(size=(120, 30), notifications=True) as pilot:
+        app = app_of(pilot)
+        app.post_message(Notify(Notification("It is copied.", raised_at=1_000.0)))  # as `App.notify` does
+        await wait_until(pilot, lambda: "It is copied." in screen_text(app))
+        clock[:] = [1_004.9] * 3 + [1_005.1]
+        await app.push_screen(PickerScreen("Theme", {"one": ""}, "one"))
+        await pilot.pause()
+        await pilot.pause()
+        assert [delay for delay in delays if delay < 0] == []
