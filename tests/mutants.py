@@ -1,19 +1,29 @@
-"""Which changes of the program its tests notice: `python -m tests.mutants [FILE.json] [--only N ...]`.
+"""Which changes of the program its tests notice.
 
-The file lists changes as `file`, `from`, `to` and the folders of `tests` that should notice. Each is made in a copy of
-this project, and the tests there that are not slow are run: `killed` where one fails, `SURVIVED` where none does,
-`gone` where the text that it would change is no more, or was moved to where it stands at several places.
+    python -m tests.mutants [FILE.json] [--only N ...]     changes from a list
+    python -m tests.mutants --random 60 --seed 1           random changes of logic
+
+A list names changes as `file`, `from`, `to` and the folders of `tests` that should notice. A random change flips one
+comparison, `and` or `or`, or alters one number or truth value, in a random line. Each change is made in a copy of this
+project, and the tests that are not slow run against it: first those beside the changed file, then those that import
+it, then those that drive the whole program. The result is `killed` if a test fails, `SURVIVED` if none does, and
+`gone` if a listed text is no longer in the program or is in several places.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,12 +31,68 @@ from tests.real_documents import PROJECT_DIR, find_data_dir
 
 _CHANGES_PATH = PROJECT_DIR / "tests" / "mutants.json"
 _COPIED = ("roamtui", "tests", "docs", "examples", "themes", "pyproject.toml", "README.md")
-_PYTEST = ("-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly")
+_PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly")
 _SECONDS_MAX = 1_200
+_TEST_SECONDS_MAX = 100
+"""For one test: a change can make a loop endless, and the slowest of these tests takes a few seconds."""
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_WHOLE_SCREEN = ("tests/tui",)
+_WHOLE_PROGRAM = ("tests/agent", "tests/headless", "tests/properties", "tests/cli/test_golden.py", "tests/test_face.py")
+"""Tests that drive most of the program, for a change that no test near it notices."""
+
+_OPPOSITES = {
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.Lt: ("<", ">=", "<="),
+    ast.LtE: ("<=", ">", "<"),
+    ast.Gt: (">", "<=", ">="),
+    ast.GtE: (">=", "<", ">"),
+    ast.In: ("in", "not in"),
+    ast.NotIn: ("not in", "in"),
+    ast.Is: ("is", "is not"),
+    ast.IsNot: ("is not", "is"),
+}
+"""How an operator is written, then what it is changed to: an ordering to its opposite, or at its boundary."""
+_INDIFFERENT_KEYWORDS = {"strict"}
+"""Arguments that only guard against mistakes in the code itself, as `zip(strict=True)` does."""
 
 
-def find_place(project: Path, change: dict[str, str]) -> Path | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change of one file."""
+
+    file: str
+    """Path below the project."""
+    start: int
+    """Place of the first changed character."""
+    before: str
+    after: str
+    tests: tuple[tuple[str, ...], ...]
+    """Paths of tests, in groups that run one after the other until a test fails."""
+    label: str
+    """For the person who reads the list."""
+
+
+def read_changes(path: Path, project: Path) -> Iterator[Change | str]:
+    """Yield the changes of a list, or the label of a change whose place is gone."""
+    for change in json.loads(path.read_text("utf-8"))["changes"]:
+        label = f"{change['file']:<42} {' '.join(change['from'].split())[:48]:<48}"
+        place = _find_place(project, change)
+        folders = tuple(folder for folder in change["tests"].split() if (project / folder).exists())
+        if place is None or not folders:
+            yield label
+            continue
+        yield Change(
+            file=str(place.relative_to(project)),
+            start=place.read_text("utf-8").index(change["from"]),
+            before=change["from"],
+            after=change["to"],
+            tests=(folders,),
+            label=label,
+        )
+
+
+def _find_place(project: Path, change: dict[str, str]) -> Path | None:
     """Return the file in which a change is made: the one that it names, else the only one that has its text."""
     named = project / change["file"]
     if named.is_file() and change["from"] in named.read_text("utf-8"):
@@ -35,54 +101,175 @@ def find_place(project: Path, change: dict[str, str]) -> Path | None:
     return found[0] if len(found) == 1 else None
 
 
-def try_change(project: Path, change: dict[str, str]) -> str:
-    """Make a change in a copy of the project, run its tests, take it back, and return what came of it."""
-    place = find_place(project, change)
-    folders = [folder for folder in change["tests"].split() if (project / folder).exists()]
-    if place is None or not folders:
-        return "gone"
+def draw_changes(project: Path, count: int, seed: int) -> list[Change]:
+    """Return one random change of logic in each of `count` random lines of the program."""
+    chance = random.Random(seed)  # noqa: S311 - for a repeatable choice
+    lines: list[list[Change]] = []
+    for path in sorted((project / "roamtui").rglob("*.py")):
+        file = str(path.relative_to(project))
+        source = path.read_text("utf-8")
+        by_line: dict[int, list[Change]] = {}
+        for start, before, after in find_flips(source, is_screen=file.startswith("roamtui/tui/")):
+            number = source.count("\n", 0, start) + 1
+            label = f"{file}:{number}  {source.splitlines()[number - 1].strip()[:70]}  {before} -> {after}"
+            change = Change(file=file, start=start, before=before, after=after, tests=(), label=label)
+            by_line.setdefault(number, []).append(change)
+        lines += by_line.values()
+    return [chance.choice(line) for line in chance.sample(lines, min(count, len(lines)))]
+
+
+def find_flips(source: str, *, is_screen: bool = False) -> Iterator[tuple[int, str, str]]:
+    """Yield the changes of logic that a source allows, as place, text before and text after.
+
+    Args:
+        source: A module of the program.
+        is_screen: Whether it draws the screen. Its constants in capitals are widths and lengths, a matter of taste.
+    """
+    place = _make_place(source)
+    for node in _list_logic(ast.parse(source), is_screen=is_screen):
+        match node:
+            case ast.Compare():
+                operands = [node.left, *node.comparators]
+                words = [_OPPOSITES[type(operator)] for operator in node.ops]
+            case ast.BoolOp():
+                operands = node.values
+                word = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+                words = [word] * (len(operands) - 1)
+            case ast.Constant(value=bool() | int() | float() as value):
+                start, end = place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)
+                yield start, source[start:end], _alter(value)
+                continue
+            case _:
+                continue
+        for (left, right), (before, *others) in zip(pairwise(operands), words, strict=True):
+            start, end = place(left.end_lineno, left.end_col_offset), place(right.lineno, right.col_offset)
+            if found := re.search(rf"(?<!\w){re.escape(before)}(?!\w)", source[start:end]):
+                yield from ((start + found.start(), before, after) for after in others)
+
+
+def _make_place(source: str) -> Callable[[int | None, int | None], int]:
+    """Return what finds a character by its line and column, which Python's parser counts in bytes."""
+    lines = source.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+
+    def place(line: int | None, column: int | None) -> int:
+        assert line is not None
+        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
+
+    return place
+
+
+def _alter(value: float) -> str:
+    """Return another value than a constant: a small number's neighbour, twice a large one."""
+    if isinstance(value, bool):
+        return str(not value)
+    return repr(value + 1 if value in (0, 1) else value * 2)
+
+
+def _list_logic(node: ast.AST, *, is_screen: bool) -> Iterator[ast.AST]:
+    """Yield the nodes of a module without annotations, decorators, pauses (no test may measure one) and layout."""
+    for name, field in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "type_params"):
+            continue
+        for child in field if isinstance(field, list) else [field]:
+            if isinstance(child, ast.keyword) and child.arg in _INDIFFERENT_KEYWORDS:
+                continue
+            if isinstance(node, ast.Module) and isinstance(child, ast.Assign | ast.AnnAssign):
+                names = ast.unparse(child.targets[0] if isinstance(child, ast.Assign) else child.target)
+                if is_screen or "_SECONDS" in names:
+                    continue
+            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
+                yield child
+                yield from _list_logic(child, is_screen=is_screen)
+
+
+def find_tests(project: Path, file: str) -> tuple[tuple[str, ...], ...]:
+    """Return the tests for a changed file: those beside it, those that import it, those of the whole program."""
+    module = Path(file).with_suffix("")
+    beside = project / "tests" / Path(*module.parts[1:-1])
+    while not beside.is_dir():
+        beside = beside.parent
+    near = [*sorted(beside.glob(f"test_{module.name}*.py")), *sorted(beside.glob("test_*.py"))]
+    package, name = ".".join(module.parts[:-1]), module.name
+    imported = re.compile(rf"{re.escape(package)}(?:\.| import .*\b){name}\b")
+    every = sorted((project / "tests").rglob("test_*.py"))
+    far = [path for path in every if path not in near and imported.search(path.read_text("utf-8"))]
+    groups = [tuple(str(path.relative_to(project)) for path in dict.fromkeys(paths)) for paths in (near, far)]
+    whole = _WHOLE_SCREEN if module.parts[1] == "tui" else _WHOLE_PROGRAM
+    return tuple(group for group in (*groups, whole) if group)
+
+
+def try_change(project: Path, change: Change) -> str:
+    """Make a change in a copy of the project, run its tests, take it back, and return the result."""
+    place = project / change.file
     before = place.read_text("utf-8")
-    place.write_text(before.replace(change["from"], change["to"], 1), "utf-8")
+    assert before.startswith(change.before, change.start)
+    place.write_text(before[: change.start] + change.after + before[change.start + len(change.before) :], "utf-8")
+    try:
+        for group in change.tests or find_tests(project, change.file):
+            result = run_tests(project, "-x", *group)
+            if result != "SURVIVED":
+                return result
+    finally:
+        place.write_text(before, "utf-8")
+    return "SURVIVED"
+
+
+def run_tests(project: Path, *arguments: str) -> str:
+    """Run tests in a copy of the project and return which one fails first, if any does."""
     environ = os.environ | {"PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": "1"}
     environ["ROAMTUI_DATA"] = str(find_data_dir())
-    command = [sys.executable, *_PYTEST, *folders]
+    command = [sys.executable, *_PYTEST, "--timeout", str(_TEST_SECONDS_MAX), *arguments]
     try:
         result = subprocess.run(
             command, cwd=project, env=environ, capture_output=True, text=True, timeout=_SECONDS_MAX, check=False
         )
     except subprocess.TimeoutExpired:
         return "killed: the tests do not end"
-    finally:
-        place.write_text(before, "utf-8")
     failed = _FAILED.search(result.stdout)
     match result.returncode:
-        case 0:
+        case 0 | 5:  # 5: no test was collected
             return "SURVIVED"
-        case 1 if failed:
+        case 1 | 2 if failed:  # 2: a module cannot be imported
             return f"killed by {failed[1]}"
         case code:
             return f"BROKEN: pytest ended with {code}: {result.stdout.strip().splitlines()[-1:]}"
 
 
-def main() -> None:
-    """Try the changes one after the other, and print what came of each."""
+def _copy_project(folder: Path) -> None:
+    for name in _COPIED:
+        source = PROJECT_DIR / name
+        (shutil.copytree if source.is_dir() else shutil.copy2)(source, folder / name)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Try the changes one after the other, and print the result of each."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Which changes tests notice.")
     parser.add_argument("changes", nargs="?", type=Path, default=_CHANGES_PATH, help="JSON file (%(default)s)")
     parser.add_argument("--only", nargs="+", type=int, metavar="N", help="numbers of changes, from 1")
-    arguments = parser.parse_args()
-    changes = json.loads(arguments.changes.read_text("utf-8"))["changes"]
+    parser.add_argument("--random", type=int, metavar="N", help="try N random changes of logic, not a list")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="which random changes (%(default)s)")
+    given = parser.parse_args(arguments)
     ends: list[str] = []
-    with TemporaryDirectory() as folder:
-        for name in _COPIED:
-            source = PROJECT_DIR / name
-            (shutil.copytree if source.is_dir() else shutil.copy2)(source, Path(folder) / name)
+    killers: list[str] = []
+    with TemporaryDirectory() as name:
+        project = Path(name)
+        _copy_project(project)
+        changes: Sequence[Change | str]
+        if given.random is None:
+            changes = list(read_changes(given.changes, project))
+        else:
+            changes = draw_changes(project, given.random, given.seed)
         for number, change in enumerate(changes, start=1):
-            if arguments.only is None or number in arguments.only:
-                end = try_change(Path(folder), change)
+            if given.only is None or number in given.only:
+                end = "gone" if isinstance(change, str) else try_change(project, change)
                 ends.append(end.partition(" ")[0].rstrip(":"))
-                text = " ".join(change["from"].split())
-                sys.stdout.write(f"{number:>3}  {change['file']:<42} {text[:48]:<48}  {end}\n")
+                if end.startswith("killed by "):
+                    killers.append(end.removeprefix("killed by ").partition("[")[0])
+                sys.stdout.write(f"{number:>3}  {change if isinstance(change, str) else change.label}  {end}\n")
                 sys.stdout.flush()
+        if killers and run_tests(project, *dict.fromkeys(killers)) != "SURVIVED":
+            sys.stdout.write("Some of these tests fail without any change too.\n")
     counts = {end: ends.count(end) for end in sorted(set(ends))}
     sys.stdout.write(f"{len(ends)} changes: " + ", ".join(f"{count} {end}" for end, count in counts.items()) + "\n")
 
