@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -13,7 +13,7 @@ from roamtui.agent.options import AgentOptions, ConfidentStart
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.room import TokenCalibration, estimate_request, find_room, has_room
 from roamtui.agent.tools import make_tools
-from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
+from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, read_arguments
 from roamtui.conversation.commands import CostApproval
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -137,7 +137,8 @@ class Agent:
         self._outline: tuple[Library, int, str] | None = None
         """The outline that was made last, with the library and the budget that it was made for."""
         self._calibration = TokenCalibration()
-        self._tools = make_tools(session.state.library, has_search=searcher is not None)
+        self._tools: Mapping[str, Tool] = {}
+        """Those of the question under way: a folder may have grown since the one before."""
 
     async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[ConversationEvent]:
         """Answer `question` and yield what happens; `QuestionAnswered` is the last event.
@@ -159,6 +160,7 @@ class Agent:
             raise UnknownSectionError(within)
         if self.searcher is not None:
             self.searcher.refresh(library)
+        self._tools = make_tools(library, has_search=self.searcher is not None)
         progress = Progress()
         await start_model(self.model)
         self.session.fit_window(self._calibration.find_window(self.model))

@@ -28,6 +28,7 @@ OTHERS = "# Others\n\n" + "Nothing is said of them in this place. " * 900
 QUESTION = "What do herons wait for?"
 QUOTE = "wait for fish in shallow water"
 ANSWER = ScriptedReply(text=f'They "{QUOTE}".')
+NOT_FOUND = ScriptedReply(text="Not found: no.")
 MADE_UP = ScriptedReply(text='They "breed in a nest of old umbrellas".')
 
 
@@ -80,7 +81,7 @@ async def test_an_answer_with_a_made_up_quote_is_an_answer_after_a_file_that_was
 ) -> None:
     store = Store(tmp_path / "conversations")
     session = Session.start(_open(folder), store=store)
-    agent = _make_agent(session, ScriptedReply(text="Not found: no."), MADE_UP, MADE_UP)
+    agent = _make_agent(session, NOT_FOUND, MADE_UP, MADE_UP)
     await _ask(agent, QUESTION)
     assert check_citations(f'They "{QUOTE}".', session.state)[0].is_verified, "search showed it"
 
@@ -112,7 +113,7 @@ async def test_a_resumed_conversation_over_a_list_of_links_quotes_no_page_by_the
         page_id = next(node_id for node_id in library.walk() if library.title_of(node_id) == "b")
         for section_id in (page_id, page_id if is_read else None):
             _ = [event async for event in session.dispatch(ReadSection(section_id=section_id))]
-        await _ask(_make_agent(session, ScriptedReply(text="Not found: no.")), QUESTION)
+        await _ask(_make_agent(session, NOT_FOUND), QUESTION)
         assert check_citations(f'They "{QUOTE}".', session.state)[0].is_verified
         assert session.state.open == ()
 
@@ -137,7 +138,7 @@ async def test_a_conversation_of_0_2_can_quote_what_it_was_shown_while_the_files
 ) -> None:
     store = Store(tmp_path / "conversations")
     session = Session.start(_open(folder), store=store)
-    await _ask(_make_agent(session, ScriptedReply(text="Not found: no.")), QUESTION)
+    await _ask(_make_agent(session, NOT_FOUND), QUESTION)
     log = tmp_path / "conversations" / f"{session.state.id}.jsonl"
     entries = [json.loads(line) for line in log.read_text("ascii").splitlines()]
     for entry in entries:
@@ -149,3 +150,19 @@ async def test_a_conversation_of_0_2_can_quote_what_it_was_shown_while_the_files
     resumed = Session.resume(_open(folder), session.state.id, store=store)
     assert resumed.state.excerpts == ({} if is_edited else session.state.excerpts)
     assert resumed.state.needs_rebuild == is_edited
+
+
+async def test_a_folder_that_grows_to_two_files_gets_the_tool_that_lists_them(folder: Path) -> None:
+    other = folder.parent / "b.md"
+    (folder / "b.md").rename(other)
+    session = Session.start(_open(folder))
+    listing = ScriptedReply(calls=(("list_documents", {}),))
+    agent = _make_agent(session, NOT_FOUND, listing, NOT_FOUND)
+    await _ask(agent, QUESTION)
+    other.rename(folder / "b.md")
+    await session.reload(read_changed([str(folder)], None, session.state.library, frozenset({"b.md"})))
+    await _ask(agent, QUESTION)
+    assert isinstance(agent.model, ScriptedModel)
+    named = [[tool.name for tool in request.tools] for request in agent.model.requests]
+    assert ["list_documents" in names for names in named] == [False, True, True]
+    assert "b.md" in session.state.transcript.exchanges[-1].steps[0].uses[0].result
