@@ -18,8 +18,8 @@ from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
-from roamtui.document.build import Loader
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import EmbeddingProgress, warn

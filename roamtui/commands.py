@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from roamtui.document.build import Loader
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
 from roamtui.headless.output import warn, write_notes
@@ -171,7 +171,7 @@ class SearchCommand:
     given: Mapping[str, Any] = settings_given("model", "api_base", SEARCH)
 
     def run(self) -> int:
-        from roamtui.headless.sections import print_hits
+        from roamtui.headless.hits import print_hits
         from roamtui.retrieval import prepare_search
         from roamtui.search.options import SearchMode
 
@@ -342,12 +342,16 @@ class RecheckCommand:
 
     def run(self) -> int:
         from roamtui.conversation.store import Store
-        from roamtui.headless.recheck import collect_claims, print_rows, recheck_claims
+        from roamtui.headless.recheck import ClaimGroup, collect_claims, print_rows, recheck_claims
 
         if bool(self.targets) == self.is_all:
             raise UsageError("name conversations or Markdown files, or say --all.")
         groups = collect_claims(Store(data_path()), self.targets, is_all=self.is_all)
-        rows = recheck_claims(groups, partial(open_again, web=self.web), self.source)
+
+        def open_source(source: str, group: ClaimGroup) -> Library:
+            return open_again(source, group.links, group.approved, is_own=group.is_own, web=self.web)
+
+        rows = recheck_claims(groups, open_source, self.source)
         return print_rows(rows, as_json=self.as_json)
 
 
@@ -517,7 +521,7 @@ class McpCommand:
         from roamtui.retrieval import prepare_search
         from roamtui.search.base import Searcher
         from roamtui.search.options import SearchMode
-        from roamtui.sources.listing import FileStamps
+        from roamtui.sources.file_sources import FileStamps
 
         if self.port is not None and not self.is_http:
             raise UsageError("--port needs --http.")

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from roamtui.document.build import (
+from roamtui.document.build import SourceLoader, is_address, open_named
+from roamtui.document.library import Library
+from roamtui.document.loader import (
+    Loader,
     WebOptions,
     can_load,
     explain_refusal,
     find_address,
-    is_address,
     load_files,
     make_failure,
-    open_named,
-    read_origins,
 )
 from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.headless.output import tell_conversion, write_note
 from roamtui.locations import conversions_path, pages_path, summaries_path
 from roamtui.options import WebArguments
 from roamtui.settings import load_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from roamtui.document.build import Loader, SourceLoader
-    from roamtui.document.library import Library
-    from roamtui.headless.recheck import ClaimGroup
-    from roamtui.sources.convert.conversion import PageReport
+from roamtui.sources.convert.converted import PageReport
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A folder up to this size is loaded before the app shows it: that takes no longer than anyone notices."""
@@ -84,10 +77,17 @@ def open_partly(
     return library, loader
 
 
-def open_again(source: str, group: ClaimGroup, *, web: WebArguments) -> Library:
-    """Return what a saved conversation or a file was taken from, as it is now, with the pages that are needed.
+def open_again(
+    source: str, links: tuple[str, ...], approved: frozenset[str], *, is_own: bool, web: WebArguments
+) -> Library:
+    """Return what a saved conversation or a file was taken from, as it is now.
 
-    An address that only a file names must be among what may be fetched.
+    Args:
+        source: An address that only a file names must be among what may be fetched.
+        links: Those whose pages are needed.
+        approved: Origins of pages that a person approved.
+        is_own: Whether a person named the source, not a file.
+        web: What the person allows now.
 
     Raises:
         SourceError: It cannot be read.
@@ -97,8 +97,8 @@ def open_again(source: str, group: ClaimGroup, *, web: WebArguments) -> Library:
 
     if source.startswith("-"):
         raise SourceError("It came by a pipe. Name what it was taken from with --source.")
-    if is_address(source) and not group.is_own:
-        from roamtui.sources.web.address import origin_of, parse_address  # noqa: PLC0415 - few sources are addresses
+    if is_address(source) and not is_own:
+        from roamtui.sources.web.address import origin_of, parse_address, read_origins  # noqa: PLC0415 - few sources are addresses
 
         origin = origin_of(parse_address(source))
         if origin not in read_origins((*web.allowed, *_read_allowed()), "--allow-origin"):
@@ -107,8 +107,8 @@ def open_again(source: str, group: ClaimGroup, *, web: WebArguments) -> Library:
     library, loader = open_partly((source,) if is_one else source.split(", "), is_whole=True, web=web)
     if loader is None:
         return library
-    library = open_links(library, group.links, loader, group.approved)
-    refused = [link for link in group.links if link in library and not library.is_loaded(link)]
+    library = open_links(library, links, loader, approved)
+    refused = [link for link in links if link in library and not library.is_loaded(link)]
     return open_pages(library, loader, refused)  # which says why
 
 

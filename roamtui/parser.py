@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from typing_extensions import override
 
@@ -14,9 +14,6 @@ from roamtui.headless.output import write_text
 from roamtui.options import SEARCH, Option, OptionError, list_options
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings
-
-if TYPE_CHECKING:
-    from _typeshed import SupportsWrite
 
 _T = TypeVar("_T")
 _SEARCH_HELP = "Each is also a key of the table [retrieval] in config.toml, which has more of them: docs/search.md."
@@ -43,7 +40,7 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}. See `{self.prog} --help`.")
 
     @override
-    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+    def _print_message(self, message: str, file: object = None) -> None:
         write_text(message)  # which tells where it cannot be written: argparse would drop it
 
 

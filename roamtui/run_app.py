@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState, begin_conversation
-from roamtui.document.build import Loader, is_address, suggest_address
+from roamtui.document.build import is_address, suggest_address
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
 from roamtui.errors import UsageError
@@ -34,7 +35,7 @@ from roamtui.settings import Settings, load_settings, save_setting
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model
-    from roamtui.sources.convert.conversion import PageReport
+    from roamtui.sources.convert.converted import PageReport
     from roamtui.tui.context import AppContext, FirstContext, TuiOptions  # Textual is imported for the app alone
     from roamtui.tui.screens.open_document import StartOffer
 
@@ -233,7 +234,7 @@ def _make_context(
     """Return all that the app works with."""
     from roamtui.app import open_agent, propose_examples
     from roamtui.headless.output import EmbeddingProgress
-    from roamtui.sources.listing import FileStamps
+    from roamtui.sources.file_sources import FileStamps
     from roamtui.tui.context import AppContext
 
     library = state.library
@@ -277,7 +278,7 @@ def _choose_reading(
     library: Library, arguments: AppArguments, settings: Settings
 ) -> Callable[[Library, frozenset[str]], Library] | None:
     """Return what reads the same document once more: a file, files that changed, or pages of the web, but no pipe."""
-    from roamtui.sources.listing import stamp_source
+    from roamtui.sources.file_sources import stamp_source
 
     if library.root.columns.has_files:
         return partial(read_changed, arguments.sources, arguments.web)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from roamtui.document.document import Document
+from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import (
     Block,
@@ -21,7 +22,6 @@ from roamtui.document.markdown.blocks import (
 )
 from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import measure_front_matter
 from roamtui.document.plain import plain_line, shorten, strip_anchor
 
 _READ = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)

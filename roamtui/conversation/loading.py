@@ -44,9 +44,9 @@ from roamtui.conversation.questions import finish_question
 from roamtui.conversation.state import ConversationState, KeepOptions, apply, apply_all, fold
 from roamtui.conversation.transcript import OpenSection, Stopped
 from roamtui.conversation.update import Update, estimate_delivery, hash_own_text
-from roamtui.document.build import LoadedBatch, Loader, can_load, explain_refusal, find_address, make_failure
 from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.loader import LoadedBatch, Loader, can_load, explain_refusal, find_address, make_failure
 from roamtui.document.node import Span
 from roamtui.document.parallel import start
 from roamtui.errors import SourceError

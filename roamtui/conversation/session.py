@@ -54,9 +54,9 @@ from roamtui.conversation.state import (
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Step
 from roamtui.conversation.update import Update, note_deed, update
-from roamtui.document.build import Loader, find_address
 from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader, find_address
 from roamtui.document.plain import plain_line
 from roamtui.errors import ContinuedElsewhereError, StoreError
 

@@ -31,7 +31,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import accumulate, chain, pairwise, repeat
+from operator import add
 from typing import TYPE_CHECKING, Any
+
+from roamtui.document.text import find_line_starts
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -494,3 +497,12 @@ def make_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
 
     return limit_nesting(MarkdownIt("commonmark").enable("table"))
+
+
+def restore_offsets(text: str, normal: str, starts: array[int]) -> array[int]:
+    """Return where lines of the normalised text begin in the text itself."""
+    numbers = count_lines(normal, starts)
+    if len(text) - len(normal) == normal.count("\n"):  # each line end has one character more
+        return array("Q", map(add, starts, numbers))
+    line_starts = find_line_starts(text)
+    return array("Q", (line_starts[number] for number in numbers))

@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from roamtui.document.document import Columns, Document, Row, build_columns
-from roamtui.document.headings import scan_headings
+from roamtui.document.front_matter import find_body, measure_front_matter
+from roamtui.document.headings import restore_offsets, scan_headings
 from roamtui.document.markdown.blocks import (
     Block,
     Details,
@@ -33,7 +34,6 @@ from roamtui.document.markdown.blocks import (
 )
 from roamtui.document.markdown.reading import read_markdown
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import find_body, measure_front_matter, restore_offsets
 from roamtui.document.plain import plain_line, shorten
 from roamtui.sources.web.address import resolve_link
 

@@ -6,17 +6,14 @@ import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import replace
-from operator import add
-from typing import TYPE_CHECKING
 
 from roamtui.document.document import Columns, Document, Row, build_columns, nest_levels
-from roamtui.document.headings import Headings, count_lines, scan_headings
+from roamtui.document.front_matter import find_body, measure_front_matter, read_title
+from roamtui.document.headings import Headings, restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, shorten
-from roamtui.document.text import find_line_starts, keep_text, normalise_line_ends
-
-if TYPE_CHECKING:
-    from roamtui.sources.read import RawText
+from roamtui.document.text import keep_text, normalise_line_ends
+from roamtui.sources.read import RawText
 
 GROUP_LENGTH = 800
 """Characters of a group of paragraphs, which is a section where there are no headings."""
@@ -27,7 +24,6 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _INK = re.compile(r"\S")
 _MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
-_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _SIGNS = (
     *("\nSource:", "\nURL:", "\nurl:", "\n<page", "\n<doc", "\n<!-- doc", "\n<!-- page", "-page-", "\n[Skip to "),
     "](http",
@@ -115,15 +111,6 @@ def _build_sections(text: str, normal: str, headings: Headings) -> Columns:
     )
 
 
-def restore_offsets(text: str, normal: str, starts: array[int]) -> array[int]:
-    """Return where lines of the normalised text begin in the text itself."""
-    numbers = count_lines(normal, starts)
-    if len(text) - len(normal) == normal.count("\n"):  # each line end has one character more
-        return array("Q", map(add, starts, numbers))
-    line_starts = find_line_starts(text)
-    return array("Q", (line_starts[number] for number in numbers))
-
-
 def _may_be_special(text: str, name: str) -> bool:
     """Return whether a text is worth a closer look; almost no ordinary document is."""
     if "llms" in name.lower():
@@ -133,42 +120,6 @@ def _may_be_special(text: str, name: str) -> bool:
     head = text[:_HEAD_LENGTH].lstrip()
     is_quoted = head.startswith("# ") and "\n>" in head
     return any(text.count(sign) >= _SIGNS_MIN for sign in (_SIGNS if is_quoted else _SIGNS[:-1]))
-
-
-def find_body(text: str) -> int:
-    """Return where a text with any line ends goes on after its front matter."""
-    normal = normalise_line_ends(text)
-    lines = normal.count("\n", 0, measure_front_matter(normal))
-    if not lines:
-        return 0
-    starts = find_line_starts(text)
-    return starts[lines] if lines < len(starts) else len(text)
-
-
-def measure_front_matter(text: str) -> int:
-    r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), 0 where there is none.
-
-    A block that begins with a blank line is a rule and text, not front matter.
-    """
-    if not text.startswith("---"):
-        return 0
-    first_end = text.find("\n")
-    if first_end < 0 or text[3:first_end].strip(" \t") or text[first_end + 1 : first_end + 2] == "\n":
-        return 0
-    start = first_end + 1
-    while start < len(text):
-        end = text.find("\n", start)
-        line_end = len(text) if end < 0 else end
-        if text[start:line_end].rstrip(" \t") in ("---", "..."):
-            return min(line_end + 1, len(text))
-        start = line_end + 1
-    return 0
-
-
-def read_title(front_matter: str) -> str:
-    """Return the value of the front matter's `title`, or an empty string."""
-    found = _TITLE.search(front_matter)
-    return found.group(1).strip("\"'") if found else ""
 
 
 def group_paragraphs(text: str, start: int) -> list[Row]:

@@ -10,26 +10,24 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit, urlunsplit
+from weakref import finalize
 
-from roamtui.document.build import LoadedBatch, Report, explain_refusal, find_address, make_failure
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.llms_txt import name_address
+from roamtui.document.loader import LoadedBatch, Report, WebOptions, explain_refusal, find_address, make_failure
 from roamtui.document.node import NodeKind
 from roamtui.document.parallel import run_parallel, start
 from roamtui.document.parse import parse_raw
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import Converted, Format, convert, find_format
+from roamtui.sources.convert.conversion import convert, find_format
+from roamtui.sources.convert.converted import Converted, Format
 from roamtui.sources.decode import decode_text, find_charset
 from roamtui.sources.read import RawText, has_headings
-from roamtui.sources.web.address import AllowedOrigins, origin_of, resolve_link
-from roamtui.sources.web.page import FetchError, OriginRefusedError
-
-if TYPE_CHECKING:
-    from roamtui.sources.web.fetcher import Fetcher
-    from roamtui.sources.web.page import FetchedPage
+from roamtui.sources.web.address import AllowedOrigins, origin_of, read_origins, resolve_link
+from roamtui.sources.web.fetcher import Fetcher
+from roamtui.sources.web.page import FetchedPage, FetchError, FetchOptions, OriginRefusedError
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
@@ -403,13 +401,23 @@ class _Visit:
         return None
 
 
-def open_address(url: str, fetcher: Fetcher, typed: frozenset[str]) -> Library:
+def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
+    """Return what fetches pages; its connections are closed when nobody holds it any more, and with the program."""
+    options = FetchOptions(is_offline=web.is_offline, is_checking=web.is_checking)
+    fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
+    allowed = read_origins(web.allowed, "--allow-origin") | read_origins(web.read_allowed(), "web.allow")
+    pages = PageLoader(fetcher, typed | allowed)
+    finalize(pages, fetcher.close)
+    return pages
+
+
+def open_address(url: str, pages: PageLoader) -> Library:
     """Return the library of an address that a person typed.
 
     Raises:
         SourceError: There is nothing to read; the message says what there is.
     """
-    visit = _Visit(fetcher, AllowedOrigins(typed=typed))
+    visit = _Visit(pages.fetcher, AllowedOrigins(typed=pages.typed))
     parts = urlsplit(url)
     is_site = parts.path in ("", "/") and not parts.query
     page = _find_list(visit, url) if is_site else visit.fetch(url)

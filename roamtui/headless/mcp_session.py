@@ -18,8 +18,8 @@ from roamtui.conversation.events import ExpandStatus, SectionsClosed, ToolFinish
 from roamtui.conversation.questions import choose_closing
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOptions
-from roamtui.document.build import Loader, load_files
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader, load_files
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import ToolSpec

@@ -33,13 +33,13 @@ from roamtui.conversation.events import AnswerStreamed, ConversationEvent, Quest
 from roamtui.conversation.narration import write_lines
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Stopped
-from roamtui.document.build import can_load
 from roamtui.document.library import Library
+from roamtui.document.loader import can_load
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import describe_sources
+from roamtui.headless.hits import list_hits
 from roamtui.headless.output import warn, write_notes, write_plain
-from roamtui.headless.sections import list_hits
 from roamtui.models.base import Model, find_note
 from roamtui.models.choose import OFFLINE, find_usable_models
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, describe_size, name_node, name_path

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind
 from roamtui.errors import SourceError, UnknownSectionError
-from roamtui.headless.output import write_json, write_json_with_rows, write_note, write_text
-from roamtui.outline.labels import name_lines, name_path
+from roamtui.headless.output import write_json_with_rows, write_note, write_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import Ranges, Reference, parse_reference
-
-if TYPE_CHECKING:
-    from roamtui.search.base import Hit  # `outline` needs nothing of search
-    from roamtui.search.options import SearchMode
-
 
 _NODE_FIELDS = (
     *("id", "kind", "level", "title", "path", "doc", "url", "parent", "start_line", "end_line", "own_end_line"),
@@ -99,34 +93,3 @@ def _read_texts(library: Library, section_id: str) -> Iterator[str]:
         if library.heading(one).kind is NodeKind.FILE and library.file(one) is not None:
             text = library.text(one)
             yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
-
-
-def list_hits(library: Library, hits: Sequence[Hit]) -> str:
-    """Return two lines for each hit: rank, id, path and lines; the best sentence."""
-    blocks = []
-    for rank, hit in enumerate(hits, start=1):
-        place = name_lines(library, library.span(hit.section_id))
-        head = f"{rank}. [{hit.section_id}] {name_path(library, hit.section_id)} ({place})"
-        blocks.append(f"{head}\n   {hit.snippet}\n")
-    return "".join(blocks)
-
-
-def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
-    """Write hits for a person or as JSON: id, path, lines and the best sentence."""
-    if as_json:
-        described = [
-            {
-                "id": hit.section_id,
-                "doc": node.doc,
-                "path": list(node.path),
-                "score": hit.score,
-                "start_line": node.start_line,
-                "end_line": node.end_line,
-                "snippet": hit.snippet,
-                "why": hit.why,
-            }
-            for hit, node in ((hit, library.node(hit.section_id)) for hit in hits)
-        ]
-        write_json({"mode": mode.value, "hits": described})
-    else:
-        write_text(list_hits(library, hits) or "Nothing found. Try other words, or `roamtui outline`.\n")

@@ -17,7 +17,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import finalize
 
 from roamtui.conversation.transcript import Message, Role
@@ -28,11 +28,7 @@ from roamtui.models.choose import check_address
 from roamtui.models.jobs import Job, Vectors
 from roamtui.models.litellm_model import WorkerProcess
 from roamtui.models.options import ModelOptions
-from roamtui.search.base import Embedder, EmbedKind
-
-if TYPE_CHECKING:  # numpy is an extra
-    import numpy as np
-    from numpy.typing import NDArray
+from roamtui.search.base import Embedder, EmbedKind, VectorArray
 
 _PACKAGE = "sentence_transformers"
 _MARK = "modules.json"
@@ -159,7 +155,7 @@ class LocalEmbedder:
         self._lock = threading.Lock()
         self._model: Any = None
 
-    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:
         """Return one row for each text; the first call loads the model, which takes seconds."""
         import numpy as np  # noqa: PLC0415 - an extra
 
@@ -178,7 +174,7 @@ class LocalEmbedder:
                 reason = shorten(plain_line(str(error)), 200) or type(error).__name__
                 shown = shorten(plain_line(self._model_name), 80)
                 raise ModelError(f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.') from error
-        matrix: NDArray[np.float32] = np.asarray(rows, dtype=np.float32)
+        matrix: VectorArray = np.asarray(rows, dtype=np.float32)
         return matrix
 
 
@@ -217,7 +213,7 @@ class LitellmEmbedder:
         self.name = name
         """What its vectors are known by."""
 
-    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:  # noqa: ARG002 - litellm has none
+    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:  # noqa: ARG002 - litellm has none
         """Return one row for each text; a passing fault is answered by asking again."""
         import numpy as np  # noqa: PLC0415 - an extra
 

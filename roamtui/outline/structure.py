@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
+from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.node import Heading, NodeKind
-from roamtui.document.parse import measure_front_matter
 from roamtui.document.plain import plain_line
 from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import format_tokens

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -16,6 +16,10 @@ if TYPE_CHECKING:  # numpy is an extra
     import numpy as np
     from numpy.typing import NDArray
 
+VectorArray: TypeAlias = "NDArray[np.float32]"
+"""One vector, or one for each row."""
+StoredVectorArray: TypeAlias = "NDArray[np.float16]"
+"""The same in half the space."""
 Progress = Callable[[int, int], None]
 """Is told how many are done, and of how many."""
 
@@ -99,7 +103,7 @@ class Embedder(Protocol):
         """What the vectors are known by: two embedders with the same name give the same vectors."""
         ...
 
-    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:
         """Return one row for each text, all of the same length.
 
         Raises:

@@ -16,22 +16,18 @@ from datetime import timedelta
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roamtui.document.layout import Layout
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import RoamtuiError, UnknownSectionError, UsageError
-from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchParts
+from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchParts, VectorArray
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.parts import Part, divide_parts, find_parts
 from roamtui.search.sentences import make_snippet
 from roamtui.search.terms import normalise, query_terms, space_out
 from roamtui.search.vectors import Chunk, VectorStore, embed_query, embed_texts, make_chunks
-
-if TYPE_CHECKING:  # numpy is an extra
-    import numpy as np
-    from numpy.typing import NDArray
 
 _QUERY_LENGTH_MAX = 2_000
 _LIST_NAMES = {SearchMode.KEYWORD: "text", SearchMode.VECTOR: "vector", SearchMode.HYBRID: "hybrid"}
@@ -135,7 +131,7 @@ class LanceSearcher:
                     parts.say(note)
         return Passages(database, self._library, chunking, tell=tell)
 
-    def _embed(self, query: str) -> NDArray[np.float32] | None:
+    def _embed(self, query: str) -> VectorArray | None:
         """Return a query as a vector, None where words are searched for alone."""
         embedder = self._parts.embedder
         assert embedder is not None
@@ -206,9 +202,7 @@ class Passages:
     def __len__(self) -> int:
         return len(self.library)
 
-    def find(
-        self, text: str, vector: NDArray[np.float32] | None, *, limit: int, within: str | None = None
-    ) -> list[Found]:
+    def find(self, text: str, vector: VectorArray | None, *, limit: int, within: str | None = None) -> list[Found]:
         """Return up to `limit` sections, the best first: by words, by a vector, or by a hybrid query of both."""
         if self._table is None:
             return []
@@ -223,7 +217,7 @@ class Passages:
                     return list(best.values())[:limit]
                 size *= _GROWTH
 
-    def _ask(self, text: str, vector: NDArray[np.float32] | None, within: str | None, size: int) -> list[Found]:
+    def _ask(self, text: str, vector: VectorArray | None, within: str | None, size: int) -> list[Found]:
         assert self._table is not None
         queries = self._database.queries
         words = queries.MatchQuery(space_out(text), "text")

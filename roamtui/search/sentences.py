@@ -17,8 +17,8 @@ from itertools import zip_longest
 from math import log
 from types import MappingProxyType
 
+from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.headings import parse_blocks
-from roamtui.document.parse import measure_front_matter
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.text import find_line_starts, normalise_line_ends
 from roamtui.document.tokens import estimate_tokens

@@ -11,17 +11,11 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.locations import make_private_folder
-from roamtui.search.base import Embedder, EmbedKind, Progress
-
-if TYPE_CHECKING:  # numpy is an extra
-    import numpy as np
-    from numpy.typing import NDArray
-
+from roamtui.search.base import Embedder, EmbedKind, Progress, StoredVectorArray, VectorArray
 
 _PATH_LENGTH_MAX = 200
 """Characters of titles before a chunk; of more, the last stay, which are nearest to the text."""
@@ -258,7 +252,7 @@ class VectorIndex:
 
 def embed_texts(
     texts: Sequence[str], embedder: Embedder, store: VectorStore, tell: Progress | None
-) -> NDArray[np.float16]:
+) -> StoredVectorArray:
     """Return a row for each text, of length 1; what the store knows is not made again, each new batch is kept at once.
 
     Args:
@@ -290,13 +284,13 @@ def embed_texts(
     return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED).reshape(len(texts), -1)
 
 
-def embed_query(query: str, embedder: Embedder) -> NDArray[np.float32]:
+def embed_query(query: str, embedder: Embedder) -> VectorArray:
     """Return a query as a vector of length 1."""
-    row: NDArray[np.float32] = _normalise_rows(embedder.embed([query], kind=EmbedKind.QUERY))[0]
+    row: VectorArray = _normalise_rows(embedder.embed([query], kind=EmbedKind.QUERY))[0]
     return row
 
 
-def _normalise_rows(matrix: NDArray[np.float32] | Sequence[Sequence[float]]) -> NDArray[np.float32]:
+def _normalise_rows(matrix: VectorArray | Sequence[Sequence[float]]) -> VectorArray:
     """Return vectors as rows of length 1; one without direction stays zero."""
     import numpy as np  # noqa: PLC0415 - an extra
 

@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.sources.decode import decode_text
-from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, check_file, read_file
-
-if TYPE_CHECKING:
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, read_file
 
 FILES_MAX = 20_000
 """Files of one source; more are left out with a note."""
@@ -31,7 +26,6 @@ FILE_BYTES_MAX = 32_000_000
 """A larger file is opened only by itself."""
 DEPTH_MAX = 100
 """Folders within folders; what lies deeper is left out with a note."""
-ARCHIVE_SUFFIX = ".zip"
 
 _SLOW_BYTES = 2_000_000
 """What a file counts for that another process has to convert."""
@@ -77,62 +71,6 @@ def _walk_tree(tree: dict[str, dict[str, Any]], above: tuple[str, ...]) -> Itera
     for name, below in tree.items():
         yield (*above, name), bool(below)
         yield from _walk_tree(below, (*above, name))
-
-
-def is_listed(path: Path) -> bool:
-    """Return whether a path names a source of many files: a folder or a zip archive."""
-    return os.path.isdir(path) or _is_archive(path)  # noqa: PTH112 - it never raises
-
-
-def _is_archive(path: Path) -> bool:
-    return path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path)  # noqa: PTH113 - likewise
-
-
-def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> Listing:
-    """Return what a folder or an archive holds; several sources as one, below the folder that holds all, as given."""
-    if len(paths) == 1:
-        return _list_source(paths[0], kept_dir)
-    absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
-    top = os.path.commonpath([path.parent for path in absolute])
-    readers: dict[str, Callable[[], RawText]] = {}
-    files: dict[str, Path] = {}
-    folders: list[Path] = []
-    notes: list[str] = []
-    bytes_total = 0
-    for path in absolute:
-        above = "/".join(map(show_name, path.relative_to(top).parts))
-        if is_listed(path):
-            listing = _list_source(path, kept_dir)
-            notes.extend(listing.notes)
-            bytes_total += listing.bytes_total
-            folders.extend(listing.folders)
-            for key, reader in listing.readers.items():
-                readers.setdefault(f"{above}/{key}", reader)
-                files.setdefault(f"{above}/{key}", listing.files[key])
-        else:
-            bytes_total += weigh_file(path.name, check_file(path))
-            readers.setdefault(above, partial(read_file, path, kept_dir=kept_dir))
-            files.setdefault(above, path)
-    shown = list(readers)[:FILES_MAX]
-    if len(shown) < len(readers):
-        notes.append(f"More than {FILES_MAX:,} files: the others are left out. Name fewer.")
-    return Listing(
-        source=", ".join(map(str, absolute)),
-        name=_name_some([show_name(path.name) for path in absolute]),
-        readers={key: readers[key] for key in shown},
-        files={key: files[key] for key in shown},
-        bytes_total=bytes_total,
-        notes=tuple(notes),
-        folders=tuple(folders),
-    )
-
-
-def _list_source(path: Path, kept_dir: Path | None) -> Listing:
-    if not _is_archive(path):
-        return list_folder(path, kept_dir=kept_dir)
-    from roamtui.sources.archive import list_archive  # noqa: PLC0415 - few sources are archives
-
-    return list_archive(path, kept_dir=kept_dir)
 
 
 def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
@@ -254,7 +192,15 @@ class _Walk:
         )
 
 
-IgnoreRules = tuple[tuple[int, "tuple[GitIgnoreSpecPattern, ...]"], ...]
+class IgnorePattern(NamedTuple):
+    """A line of a ``.gitignore``."""
+
+    regex: re.Pattern[str]
+    is_left_out: bool
+    """False for a line that takes in again what one before it left out."""
+
+
+IgnoreRules = tuple[tuple[int, tuple[IgnorePattern, ...]], ...]
 """The patterns of each ``.gitignore`` from the outermost folder down, with the number of names down to that folder."""
 
 
@@ -267,9 +213,9 @@ def is_ignored(rules: IgnoreRules, path: tuple[str, ...], *, is_folder: bool) ->
     for depth, patterns in reversed(rules):
         inside = "/".join(path[depth:]) + "/" * is_folder
         for pattern in reversed(patterns):
-            found = pattern.regex.search(inside) if pattern.regex is not None else None
+            found = pattern.regex.search(inside)
             if found is not None and (not any(found.groups()) or found.end(1) == len(inside)):
-                return bool(pattern.include)
+                return pattern.is_left_out
     return False
 
 
@@ -300,7 +246,7 @@ def find_outer_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
     return names, rules
 
 
-def parse_patterns(text: str) -> tuple[GitIgnoreSpecPattern, ...]:
+def parse_patterns(text: str) -> tuple[IgnorePattern, ...]:
     """Return the patterns of a ``.gitignore``; lines that are none are passed over."""
     from pathspec.patterns.gitignore import GitIgnorePatternError  # noqa: PLC0415 - not every folder has rules
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 - likewise
@@ -310,7 +256,9 @@ def parse_patterns(text: str) -> tuple[GitIgnoreSpecPattern, ...]:
         warnings.simplefilter("ignore", FutureWarning)  # brackets that `re` may read in another way one day
         for line in text.split("\n"):
             with suppress(GitIgnorePatternError, re.error):
-                patterns.append(GitIgnoreSpecPattern(line.rstrip("\r")))
+                pattern = GitIgnoreSpecPattern(line.rstrip("\r"))
+                if pattern.regex is not None:
+                    patterns.append(IgnorePattern(pattern.regex, bool(pattern.include)))
     return tuple(patterns)
 
 
@@ -353,74 +301,10 @@ def show_name(name: str) -> str:
 
 def describe_left_out(names: list[str], reason: str) -> tuple[str, ...]:
     """Return a note on what was left out, none where nothing was."""
-    return (f"Left out: {_name_some(names)} ({reason}).",) if names else ()
+    return (f"Left out: {name_some(names)} ({reason}).",) if names else ()
 
 
-def _name_some(names: list[str]) -> str:
+def name_some(names: list[str]) -> str:
+    """Return the first names, and how many more there are."""
     more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
     return ", ".join(names[:_NAMED_MAX]) + more
-
-
-class FileStamps:
-    """Stamps the files of what a person named. Folders are walked again only when one of them was written to."""
-
-    def __init__(self, sources: Sequence[str]) -> None:
-        self._paths = tuple(map(Path, sources))
-        self._sole = sources[0] if len(sources) == 1 and not is_listed(self._paths[0]) else ""
-        self._lock = threading.Lock()
-        self._listing: Listing | None = None
-        self._folder_times: tuple[int, ...] = ()
-
-    def look(self) -> Mapping[str, SourceStamp] | None:
-        """Return the stamp of each file by its key, None while the source is not there; from any thread.
-
-        Takes some ms for 1,000 files. What is not there, as while an editor replaces it, has no stamp, nor has a page.
-        """
-        if self._sole:
-            stamp = stamp_source(self._sole)
-            return {} if stamp is None else {self._sole: stamp}
-        with self._lock:
-            return self._look()
-
-    def _look(self) -> Mapping[str, SourceStamp] | None:
-        times = _read_times(self._listing) if self._listing is not None else None
-        if times is None or times != self._folder_times:
-            try:
-                self._listing = list_sources(self._paths)
-            except SourceError:
-                self._listing = None
-                return None
-            self._folder_times = _read_times(self._listing) or ()
-        assert self._listing is not None
-        by_path = {path: stamp_source(str(path)) for path in set(self._listing.files.values())}
-        stamps = {key: by_path[path] for key, path in self._listing.files.items()}
-        return {key: stamp for key, stamp in stamps.items() if stamp is not None}
-
-
-def _read_times(listing: Listing) -> tuple[int, ...] | None:
-    """Return when the folders and archives of a listing were written to, None where one is gone."""
-    archives = {path for path in listing.files.values() if path.suffix.lower() == ARCHIVE_SUFFIX}
-    try:
-        return tuple(path.stat().st_mtime_ns for path in (*listing.folders, *sorted(archives)))
-    except OSError:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class SourceStamp:
-    """What of a file changes when it is written or replaced."""
-
-    modified_ns: int
-    size: int
-    inode: int
-
-
-def stamp_source(source: str) -> SourceStamp | None:
-    """Return the stamp of a source that is a file, None for any other, and while there is none."""
-    try:
-        found = Path(source).stat()
-    except (OSError, ValueError):
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return SourceStamp(found.st_mtime_ns, found.st_size, found.st_ino)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, PageReport, convert, find_format, is_plain
+from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert, find_format, is_plain
+from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.decode import decode_text
 
 DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES | {

@@ -22,7 +22,7 @@ from roamtui.conversation.commands import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
-from roamtui.document.build import can_load
+from roamtui.document.loader import can_load
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model

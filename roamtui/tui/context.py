@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.sources.listing import SourceStamp
+from roamtui.sources.file_sources import SourceStamp
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.models.base import Model
     from roamtui.models.choose import ModelOffer
-    from roamtui.sources.convert.conversion import PageReport
+    from roamtui.sources.convert.converted import PageReport
     from roamtui.tui.screens.open_document import StartOffer
 
 

@@ -16,8 +16,9 @@ from roamtui.conversation.events import QuestionAnswered
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
-from roamtui.document.build import load_files, open_named
+from roamtui.document.build import open_named
 from roamtui.document.library import Library
+from roamtui.document.loader import load_files
 from roamtui.libraries import read_changed
 from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

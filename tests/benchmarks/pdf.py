@@ -27,7 +27,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.errors import SourceError
 from roamtui.sources.convert.child import convert_in_child
-from roamtui.sources.convert.conversion import Converted, Format
+from roamtui.sources.convert.converted import Converted, Format
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.real_documents import find_data_dir
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from statistics import median
 from subprocess import PIPE, Popen
 
-from roamtui.document.build import WebOptions, open_named
+from roamtui.document.build import open_named
+from roamtui.document.loader import WebOptions
 from roamtui.document.node import NodeKind
 from tests.benchmarks.measuring import Finding
 from tests.fakes.site import FakeSite

@@ -39,9 +39,10 @@ from roamtui.conversation.state import KeepOptions, begin_conversation
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
 from roamtui.document import document as module
-from roamtui.document.build import LoadedBatch, Loader, Report, load_files, open_named
+from roamtui.document.build import open_named
 from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.loader import LoadedBatch, Loader, Report, load_files
 from tests.conversation.conversations import FakeApprover
 from tests.fakes.site import FakeSite, SitePage
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.build import Loader, can_load, load_files, open_named
+from roamtui.document.build import open_named
 from roamtui.document.library import Library
+from roamtui.document.loader import Loader, can_load, load_files
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.build import LoadedBatch, WebOptions, open_named
+from roamtui.document.build import open_named
 from roamtui.document.library import Library
+from roamtui.document.loader import LoadedBatch, WebOptions
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_raw
 from roamtui.document.web_loader import PageKind, PageLoader, classify_page, decode_html, find_link, parse_fetched

@@ -29,7 +29,7 @@ from roamtui.headless.mcp import make_server, read_section
 from roamtui.headless.mcp_session import SharedLibrary
 from roamtui.libraries import open_library, open_partly
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.listing import FileStamps
+from roamtui.sources.file_sources import FileStamps
 from tests.headless.mcp_clients import (
     TOKEN,
     WAIT_SECONDS,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,29 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
-from roamtui.sources import listing
 from roamtui.sources import listing as listing_module
-from roamtui.sources.listing import (
-    FileStamps,
-    Listing,
-    SourceStamp,
-    is_ignored,
-    list_folder,
-    list_sources,
-    parse_patterns,
-    stamp_source,
-)
-
-
-def write(root: Path, *names: str, text: str = "# Title\n") -> None:
-    for name in names:
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-
-
-def keys(listing: Listing) -> list[str]:
-    return ["/".join(path) for path, _ in listing.list_entries()]
+from roamtui.sources.listing import is_ignored, list_folder, parse_patterns
+from tests.sources.listings import keys, write
 
 
 def test_folders_and_files_stand_in_the_order_of_reading(tmp_path: Path) -> None:
@@ -168,39 +146,6 @@ def test_files_that_take_long_to_convert_are_not_read_at_the_start(tmp_path: Pat
     assert list_folder(tmp_path).bytes_total > 1_000_000
 
 
-def test_files_stand_in_the_order_given_once_each(tmp_path: Path) -> None:
-    write(tmp_path, "c.md", "a.py", "b.md")
-    c, a, b = (tmp_path / name for name in ("c.md", "a.py", "b.md"))
-    listing = list_sources([c, a, b, c])
-    assert keys(listing) == ["c.md", "a.py", "b.md"]
-    assert listing.source == f"{c}, {a}, {b}"
-    assert (listing.name, listing.bytes_total) == ("c.md, a.py, b.md", 24)
-    assert listing.readers["a.py"]().text == "# Title\n"
-
-
-def test_files_of_several_folders_stand_below_the_one_that_holds_all(tmp_path: Path) -> None:
-    names = ("x/a.md", "y/z/a.md", "x/b.md")
-    write(tmp_path, *names)
-    listing = list_sources([tmp_path / name for name in names])
-    assert keys(listing) == ["x", "x/a.md", "x/b.md", "y", "y/z", "y/z/a.md"]
-    assert [listing.readers[key]().text for key in ("x/a.md", "y/z/a.md")] == ["# Title\n", "# Title\n"]
-
-
-def test_folders_and_archives_among_them_are_listed(tmp_path: Path) -> None:
-    write(tmp_path, "a.md", "docs/b.md", "docs/sub/c.md")
-    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
-        archive.writestr("e.md", "# E\n")
-    listing = list_sources([tmp_path / "docs", tmp_path / "a.md", tmp_path / "d.zip"])
-    assert keys(listing) == ["docs", "docs/b.md", "docs/sub", "docs/sub/c.md", "a.md", "d.zip", "d.zip/e.md"]
-    assert listing.readers["d.zip/e.md"]().text == "# E\n"
-
-
-def test_a_missing_one_is_told_at_once(tmp_path: Path) -> None:
-    write(tmp_path, "a.md")
-    with pytest.raises(SourceError, match="Did you mean"):
-        list_sources([tmp_path / "a.md", tmp_path / "aa.md"])
-
-
 _PATHS = [
     "a.md", "b/a.md", "b/c/a.md", "build/x.md", "b/build/x.md", "foo.md", "b/foo.txt", "b/c/d/e.md", "#x.md", "!y.md",
 ]  # fmt: skip
@@ -271,100 +216,3 @@ def test_git_agrees_on_any_pattern(checkout: Path, lines: list[str], path: list[
     asked = subprocess.run(command, check=False, env={"GIT_CONFIG_GLOBAL": "/dev/null", "PATH": "/usr/bin:/bin"})
     assert asked.returncode in (0, 1)
     assert is_out(patterns, name) is (asked.returncode == 0)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    (folder / "b").mkdir(parents=True)
-    for name in ("a.md", "b/one.md", "b/two.md"):
-        (folder / name).write_text(f"# {name}\n", "utf-8")
-    return folder
-
-
-def look(stamps: FileStamps) -> dict[str, SourceStamp]:
-    found = stamps.look()
-    assert found is not None
-    return dict(found)
-
-
-def _write(folder: Path) -> None:
-    (folder / "a.md").write_text("# longer than before\n", "utf-8")
-
-
-def _add(folder: Path) -> None:
-    (folder / "b/three.md").write_text("x", "utf-8")
-
-
-def _remove(folder: Path) -> None:
-    (folder / "b/one.md").unlink()
-
-
-def _replace(folder: Path) -> None:
-    (folder / "b/new").write_text("# b/two.md\n", "utf-8")
-    (folder / "b/new").replace(folder / "b/two.md")
-
-
-def _add_folder(folder: Path) -> None:
-    (folder / "c/d").mkdir(parents=True)
-    (folder / "c/d/e.md").write_text("x", "utf-8")
-
-
-@pytest.mark.parametrize(
-    ("change", "keys"),
-    [
-        (_write, {"a.md"}),
-        (_add, {"b/three.md"}),
-        (_remove, {"b/one.md"}),
-        (_replace, {"b/two.md"}),
-        (_add_folder, {"c/d/e.md"}),
-    ],
-)
-def test_what_changed_is_seen_and_nothing_else(folder: Path, change: Callable[[Path], None], keys: set[str]) -> None:
-    for directory in (folder, folder / "b"):
-        os.utime(directory, ns=(1, 1))  # so that a change in the same tick shows
-    stamps = FileStamps([str(folder)])
-    before = look(stamps)
-    assert set(before) == {"a.md", "b/one.md", "b/two.md"}
-    change(folder)
-    after = look(stamps)
-    assert {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)} == keys
-
-
-def test_folders_are_not_walked_again_while_nothing_comes_or_goes(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stamps = FileStamps([str(folder)])
-    look(stamps)
-    monkeypatch.setattr(listing, "list_sources", None)
-    _write(folder)
-    assert set(look(stamps)) == {"a.md", "b/one.md", "b/two.md"}
-
-
-def test_a_source_that_is_away_has_no_stamps_until_it_is_back(folder: Path) -> None:
-    stamps = FileStamps([str(folder)])
-    before = look(stamps)
-    folder.rename(folder.with_name("away"))
-    assert stamps.look() is None
-    folder.with_name("away").rename(folder)
-    assert look(stamps) == before
-
-
-def test_archives_and_several_sources_have_keys_as_in_their_listing(folder: Path, tmp_path: Path) -> None:
-    archive = tmp_path / "z.zip"
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("x/y.md", "x")
-    stamps = FileStamps([str(folder / "a.md"), str(folder / "b"), str(archive)])
-    before = look(stamps)
-    assert set(before) == {"docs/a.md", "docs/b/one.md", "docs/b/two.md", "z.zip/x/y.md"}
-    os.utime(archive, ns=(1, 1))
-    with zipfile.ZipFile(archive, "a") as file:
-        file.writestr("x/z.md", "x")
-    after = look(stamps)
-    assert {key for key in after if before.get(key) != after[key]} == {"z.zip/x/y.md", "z.zip/x/z.md"}
-
-
-@pytest.mark.parametrize("source", ["-", "https://example.org/a.md", "no/such/file.md", "nul\0.md", ""])
-def test_what_is_no_file_has_none(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert stamp_source(source) is None

@@ -10,7 +10,7 @@ from roamtui.conversation.store import Store
 from roamtui.document.build import build_library
 from roamtui.errors import SourceError
 from roamtui.models.base import Model
-from roamtui.sources.convert.conversion import PageReport
+from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions

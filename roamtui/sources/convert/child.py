@@ -25,7 +25,8 @@ import msgspec
 from roamtui import __version__
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.locations import make_private_folder, write_private_file
-from roamtui.sources.convert.conversion import Converted, Format, PageReport, get_converter
+from roamtui.sources.convert.converted import Converted, Format, PageReport
+from roamtui.sources.convert.converters import get_converter
 from roamtui.sources.convert.escaping import replace_surrogates
 
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import assert_never
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import Converted, Format, PageReport
+from roamtui.sources.convert.converters import get_converter
 
 _BYTES_MAX = 200_000_000
 _QUICK_BYTES_MAX = 300_000
@@ -30,16 +27,6 @@ SLOW_SUFFIXES = frozenset({".docx", ".epub", ".pdf"})
 _SHOWN_AS_IT_IS = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
 """What may begin like a web page and is shown as the text that it is."""
 _MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
-
-
-class Format(StrEnum):
-    """A format that is no Markdown and no plain text."""
-
-    PDF = "PDF"
-    EPUB = "EPUB"
-    DOCX = "DOCX"
-    HTML = "HTML"
-    RST = "reStructuredText"
 
 
 _BY_SUFFIX = {
@@ -63,28 +50,6 @@ _BY_MEDIA_TYPE = {
     "text/x-rst": Format.RST,
     "text/prs.fallenstein.rst": Format.RST,
 }
-
-
-PageReport = Callable[[int, int, str], None]
-"""Takes how many pages or chapters of how many were read, 0 of 0 while that is not known, and what was read since.
-
-The text is that of whole pages as they stand, to be read until the document is there; empty where there is none. It is
-called several times a second while a file is converted. What it raises ends the conversion.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Converted:
-    """The text of a file in another format."""
-
-    text: str
-    """Markdown."""
-    title: str = ""
-    """What the file calls itself, empty where it does not."""
-    page_starts: tuple[int, ...] = ()
-    """Offset in the text at which each page begins, none where the format has no pages."""
-    notes: tuple[str, ...] = ()
-    """What was left out, one sentence each, the file not named."""
 
 
 def convert(
@@ -148,34 +113,3 @@ def is_plain(data: bytes) -> bool:
     """Return whether a file begins like text: without NUL, or with a mark that says how its characters are written."""
     sample = data[:_SAMPLE_LENGTH]
     return b"\0" not in sample or sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
-
-
-def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], Converted]:
-    """Return the function that converts from a format, of the bytes and the name of a file.
-
-    Raises:
-        ImportError: A part of the program is not installed.
-    """
-    match wanted:
-        case Format.PDF:
-            from roamtui.sources.convert.pdf.convert import convert_pdf  # noqa: PLC0415 - each is heavy
-
-            return partial(convert_pdf, report=report)
-        case Format.EPUB:
-            from roamtui.sources.convert.epub import convert_epub  # noqa: PLC0415
-
-            return partial(convert_epub, report=report)
-        case Format.DOCX:
-            from roamtui.sources.convert.docx import convert_docx  # noqa: PLC0415
-
-            return convert_docx
-        case Format.HTML:
-            from roamtui.sources.convert.html import convert_html_file  # noqa: PLC0415
-
-            return convert_html_file
-        case Format.RST:
-            from roamtui.sources.convert.rst import convert_rst_file  # noqa: PLC0415
-
-            return convert_rst_file
-        case _ as never:
-            assert_never(never)

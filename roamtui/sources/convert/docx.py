@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import Converted
+from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.html_tree import read_first_text, read_tokens
 from roamtui.sources.convert.package import Package

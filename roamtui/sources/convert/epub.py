@@ -14,7 +14,7 @@ from itertools import islice
 from urllib.parse import unquote
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import Converted, PageReport
+from roamtui.sources.convert.converted import Converted, PageReport
 from roamtui.sources.convert.escaping import escape_marks, write_heading
 from roamtui.sources.convert.html import convert_html, decode_html
 from roamtui.sources.convert.html_tree import Tag, find_tags, read_first_text, read_tokens

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import Converted
+from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.escaping import escape_line_starts, escape_marks, write_code, write_heading
 from roamtui.sources.convert.html_tree import CELLS, HEADINGS, INLINE, LISTS, Element, is_mark, read_page
 from roamtui.sources.decode import find_charset

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
-from roamtui.sources.convert.conversion import Converted
+from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.escaping import escape_line_starts, write_code, write_heading
 from roamtui.sources.decode import decode_text
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-from roamtui.errors import SourceError
+from roamtui.errors import SourceError, UsageError
 
 _LENGTH_MAX = 4096
 _SHOWN_MAX = 80
@@ -190,3 +191,11 @@ class AllowedOrigins:
 
 def _is_among(origin: str, allowed: frozenset[str]) -> bool:
     return origin in allowed or any(is_same_site(known, origin) for known in allowed)
+
+
+def read_origins(addresses: Sequence[str], option: str) -> frozenset[str]:
+    """Return the origins of addresses that a person typed."""
+    try:
+        return frozenset(map(origin_of, addresses))
+    except SourceError as error:
+        raise UsageError(f"{option}: {error}") from None

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, assert_never
+from typing import Any, assert_never
 
 from roamtui.document.markdown.blocks import (
     LINE_BREAK,
@@ -36,9 +36,6 @@ from roamtui.tui.markdown.line import (
     measure_runs,
     wrap_runs,
 )
-
-if TYPE_CHECKING:
-    from pygments.lexer import Lexer  # type: ignore[import-untyped]
 
 PROSE_WIDTH_MAX = 100
 """Cells; longer lines are hard to read."""
@@ -362,7 +359,7 @@ def colour_code(code: str, language: str) -> list[list[Run]]:
 
 
 @lru_cache(maxsize=64)
-def _find_lexer(language: str) -> Lexer | None:
+def _find_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
     if not language:
         return None
     # Pygments takes a moment to import, and many documents have no code.

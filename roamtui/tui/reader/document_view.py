@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from roamtui.document.document import Document
+from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import measure_front_matter, parse_document
+from roamtui.document.parse import parse_document
 from roamtui.document.text import DocumentText, find_line_starts, normalise_line_ends
 from roamtui.tui.node_names import name_node
 

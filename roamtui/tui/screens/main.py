@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from roamtui.conversation.narration import Weight
 from roamtui.document.node import Span
-from roamtui.sources.listing import stamp_source
+from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Action, Keys, Scope, bind
 from roamtui.tui.app import describe_failure, forget_frames, is_job_of_shell
 from roamtui.tui.chat.chat_log import ChatLog

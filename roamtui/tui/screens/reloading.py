@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.sources.listing import SourceStamp, stamp_source
+from roamtui.sources.file_sources import SourceStamp, stamp_source
 from roamtui.tui.screens.main import MainScreen
 
 _NOTES_SHOWN = 3

@@ -13,7 +13,8 @@ from roamtui.document.build import build_library
 from roamtui.errors import OpeningStoppedError, SourceError
 from roamtui.outline.labels import name_lines
 from roamtui.sources.convert import child
-from roamtui.sources.convert.conversion import Format, convert, find_format
+from roamtui.sources.convert.conversion import convert, find_format
+from roamtui.sources.convert.converted import Format
 from roamtui.sources.read import read_file
 from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
 from tests.sources.convert.sample_pdf import lay_out, make_pdf

@@ -21,7 +21,7 @@ from roamtui.document.library import Library
 from roamtui.errors import SourceError
 from roamtui.libraries import open_pages, open_partly, read_changed, read_with_pages
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.listing import FileStamps, SourceStamp
+from roamtui.sources.file_sources import FileStamps, SourceStamp
 from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView

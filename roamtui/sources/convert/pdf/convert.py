@@ -7,7 +7,7 @@ import shlex
 import time
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import Converted, PageReport
+from roamtui.sources.convert.converted import Converted, PageReport
 from roamtui.sources.convert.pdf.body import (
     find_exhibits,
     find_items,

@@ -1,0 +1,45 @@
+"""Front matter: the block between lines of dashes at the start of a Markdown file."""
+
+from __future__ import annotations
+
+import re
+
+from roamtui.document.text import find_line_starts, normalise_line_ends
+
+_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+
+
+def measure_front_matter(text: str) -> int:
+    r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), 0 where there is none.
+
+    A block that begins with a blank line is a rule and text, not front matter.
+    """
+    if not text.startswith("---"):
+        return 0
+    first_end = text.find("\n")
+    if first_end < 0 or text[3:first_end].strip(" \t") or text[first_end + 1 : first_end + 2] == "\n":
+        return 0
+    start = first_end + 1
+    while start < len(text):
+        end = text.find("\n", start)
+        line_end = len(text) if end < 0 else end
+        if text[start:line_end].rstrip(" \t") in ("---", "..."):
+            return min(line_end + 1, len(text))
+        start = line_end + 1
+    return 0
+
+
+def find_body(text: str) -> int:
+    """Return where a text with any line ends goes on after its front matter."""
+    normal = normalise_line_ends(text)
+    lines = normal.count("\n", 0, measure_front_matter(normal))
+    if not lines:
+        return 0
+    starts = find_line_starts(text)
+    return starts[lines] if lines < len(starts) else len(text)
+
+
+def read_title(front_matter: str) -> str:
+    """Return the value of the front matter's `title`, or an empty string."""
+    found = _TITLE.search(front_matter)
+    return found.group(1).strip("\"'") if found else ""

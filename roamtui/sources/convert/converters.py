@@ -1,0 +1,40 @@
+"""The converter of each format, imported when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import assert_never
+
+from roamtui.sources.convert.converted import Converted, Format, PageReport
+
+
+def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], Converted]:
+    """Return the function that converts from a format, of the bytes and the name of a file.
+
+    Raises:
+        ImportError: A part of the program is not installed.
+    """
+    match wanted:
+        case Format.PDF:
+            from roamtui.sources.convert.pdf.convert import convert_pdf  # noqa: PLC0415 - each is heavy
+
+            return partial(convert_pdf, report=report)
+        case Format.EPUB:
+            from roamtui.sources.convert.epub import convert_epub  # noqa: PLC0415
+
+            return partial(convert_epub, report=report)
+        case Format.DOCX:
+            from roamtui.sources.convert.docx import convert_docx  # noqa: PLC0415
+
+            return convert_docx
+        case Format.HTML:
+            from roamtui.sources.convert.html import convert_html_file  # noqa: PLC0415
+
+            return convert_html_file
+        case Format.RST:
+            from roamtui.sources.convert.rst import convert_rst_file  # noqa: PLC0415
+
+            return convert_rst_file
+        case _ as never:
+            assert_never(never)

@@ -1,0 +1,138 @@
+"""The files of what a person named, be it a folder, an archive or several of both; and whether they have changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from roamtui.errors import SourceError
+from roamtui.sources.listing import FILES_MAX, Listing, list_folder, name_some, show_name, weigh_file
+from roamtui.sources.read import RawText, check_file, read_file
+
+ARCHIVE_SUFFIX = ".zip"
+
+
+def is_listed(path: Path) -> bool:
+    """Return whether a path names a source of many files: a folder or a zip archive."""
+    return os.path.isdir(path) or _is_archive(path)  # noqa: PTH112 - it never raises
+
+
+def _is_archive(path: Path) -> bool:
+    return path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path)  # noqa: PTH113 - likewise
+
+
+def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> Listing:
+    """Return what a folder or an archive holds; several sources as one, below the folder that holds all, as given."""
+    if len(paths) == 1:
+        return _list_source(paths[0], kept_dir)
+    absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
+    top = os.path.commonpath([path.parent for path in absolute])
+    readers: dict[str, Callable[[], RawText]] = {}
+    files: dict[str, Path] = {}
+    folders: list[Path] = []
+    notes: list[str] = []
+    bytes_total = 0
+    for path in absolute:
+        above = "/".join(map(show_name, path.relative_to(top).parts))
+        if is_listed(path):
+            listing = _list_source(path, kept_dir)
+            notes.extend(listing.notes)
+            bytes_total += listing.bytes_total
+            folders.extend(listing.folders)
+            for key, reader in listing.readers.items():
+                readers.setdefault(f"{above}/{key}", reader)
+                files.setdefault(f"{above}/{key}", listing.files[key])
+        else:
+            bytes_total += weigh_file(path.name, check_file(path))
+            readers.setdefault(above, partial(read_file, path, kept_dir=kept_dir))
+            files.setdefault(above, path)
+    shown = list(readers)[:FILES_MAX]
+    if len(shown) < len(readers):
+        notes.append(f"More than {FILES_MAX:,} files: the others are left out. Name fewer.")
+    return Listing(
+        source=", ".join(map(str, absolute)),
+        name=name_some([show_name(path.name) for path in absolute]),
+        readers={key: readers[key] for key in shown},
+        files={key: files[key] for key in shown},
+        bytes_total=bytes_total,
+        notes=tuple(notes),
+        folders=tuple(folders),
+    )
+
+
+def _list_source(path: Path, kept_dir: Path | None) -> Listing:
+    if not _is_archive(path):
+        return list_folder(path, kept_dir=kept_dir)
+    from roamtui.sources.archive import list_archive  # noqa: PLC0415 - few sources are archives
+
+    return list_archive(path, kept_dir=kept_dir)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStamp:
+    """What of a file changes when it is written or replaced."""
+
+    modified_ns: int
+    size: int
+    inode: int
+
+
+def stamp_source(source: str) -> SourceStamp | None:
+    """Return the stamp of a source that is a file, None for any other, and while there is none."""
+    try:
+        found = Path(source).stat()
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return SourceStamp(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+class FileStamps:
+    """Stamps the files of what a person named. Folders are walked again only when one of them was written to."""
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self._paths = tuple(map(Path, sources))
+        self._sole = sources[0] if len(sources) == 1 and not is_listed(self._paths[0]) else ""
+        self._lock = threading.Lock()
+        self._listing: Listing | None = None
+        self._folder_times: tuple[int, ...] = ()
+
+    def look(self) -> Mapping[str, SourceStamp] | None:
+        """Return the stamp of each file by its key, None while the source is not there; from any thread.
+
+        Takes some ms for 1,000 files. What is not there, as while an editor replaces it, has no stamp, nor has a page.
+        """
+        if self._sole:
+            stamp = stamp_source(self._sole)
+            return {} if stamp is None else {self._sole: stamp}
+        with self._lock:
+            return self._look()
+
+    def _look(self) -> Mapping[str, SourceStamp] | None:
+        times = _read_times(self._listing) if self._listing is not None else None
+        if times is None or times != self._folder_times:
+            try:
+                self._listing = list_sources(self._paths)
+            except SourceError:
+                self._listing = None
+                return None
+            self._folder_times = _read_times(self._listing) or ()
+        assert self._listing is not None
+        by_path = {path: stamp_source(str(path)) for path in set(self._listing.files.values())}
+        stamps = {key: by_path[path] for key, path in self._listing.files.items()}
+        return {key: stamp for key, stamp in stamps.items() if stamp is not None}
+
+
+def _read_times(listing: Listing) -> tuple[int, ...] | None:
+    """Return when the folders and archives of a listing were written to, None where one is gone."""
+    archives = {path for path in listing.files.values() if path.suffix.lower() == ARCHIVE_SUFFIX}
+    try:
+        return tuple(path.stat().st_mtime_ns for path in (*listing.folders, *sorted(archives)))
+    except OSError:
+        return None
