@@ -46,8 +46,12 @@ SCOPE_TITLES = {
 """How scopes are called on the screen, in the order in which help lists them."""
 
 
-SCREEN_SCOPES = frozenset({Scope.FIND, Scope.NOTES, Scope.START})
+SCREEN_SCOPES = frozenset({Scope.CONVERSATIONS, Scope.FIND, Scope.NOTES, Scope.START})
 """Screens of their own, where the keys of other places do not work, so that theirs may be the same."""
+
+
+_TYPING_SCOPES = frozenset({Scope.INPUT, Scope.START})
+"""Where the focus is always in a text field."""
 
 
 SHARED = ("global.help", "global.choose_theme", "global.palette")
@@ -95,9 +99,9 @@ _step = partial(_act, in_palette=False, is_priority=True)
 ACTIONS: tuple[Action, ...] = (
     _step("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
     _step("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
-    _act("global.go_tree", "1", "Outline", "Go to the outline; in the question box, while it is empty."),
+    _act("global.go_tree", "1", "Outline", "Go to the outline."),
     _act("global.go_chat", "2", "Question", "Go to the question box."),
-    _act("global.go_reader", "3", "Reader", "Go to the reader; in the question box, while it is empty."),
+    _act("global.go_reader", "3", "Reader", "Go to the reader."),
     _step("global.step_out", "escape", "Step out", "Go one step back: close a field, a list or a pane."),
     _act(
         "global.copy_or_cancel",
@@ -302,6 +306,8 @@ def show_key(key: str) -> str:
     return _KEY_NAMES.get(key, key)
 
 
+_OWN = ".own"
+"""Ends the id of an action's second binding, which gives way to text fields and has a person's own keys."""
 _NO_KEY = "unbound"
 """No terminal sends such a key; an action without any key is bound to it."""
 _TELLING_TERMINALS = (
@@ -331,8 +337,13 @@ class Keys:
     def keymap(self) -> dict[str, str]:
         """The keys of actions that do not have their own, as Textual takes them."""
         defaults = {action.id: set(action.keys) for action in ACTIONS}
-        changed = (action for action in self.actions if set(action.keys) != defaults[action.id])
-        return {action.id: ",".join(action.keys) or _NO_KEY for action in changed}
+        keymap: dict[str, str] = {}
+        for action in self.actions:
+            if set(action.keys) != defaults[action.id]:
+                goes_first = {key: action.is_priority and not _is_printable(key) for key in action.keys}
+                for binding_id, is_first in ((action.id, True), (action.id + _OWN, False)):
+                    keymap[binding_id] = ",".join(key for key in action.keys if goes_first[key] == is_first) or _NO_KEY
+        return keymap
 
     def show_first(self, action_id: str) -> str:
         """Return the first key of an action as it is written on the screen, a dash where it has none."""
@@ -355,19 +366,22 @@ def bind(scope: Scope, *, only: Container[str] | None = None) -> list[BindingTyp
         scope: Where they work.
         only: The ids of the actions to bind, None for all of the scope.
     """
-    return [
-        Binding(
-            ",".join(action.keys),
-            action.does,
-            action.label,
-            show=False,
-            priority=action.is_priority,
-            tooltip=action.help,
-            id=action.id,
-        )
-        for action in ACTIONS
-        if action.scope is scope and (only is None or action.id in only)
-    ]
+    bindings: list[BindingType] = []
+    for action in ACTIONS:
+        if action.scope is scope and (only is None or action.id in only):
+            binding = Binding(
+                ",".join(action.keys),
+                action.does,
+                action.label,
+                show=False,
+                priority=action.is_priority,
+                tooltip=action.help,
+                id=action.id,
+            )
+            # In a text field Textual forgets a binding whose default key is printable, and with it a person's own key
+            # for it. An action that goes first must not do so with a printable key.
+            bindings += [binding, replace(binding, key=_NO_KEY, priority=False, id=action.id + _OWN)]
+    return bindings
 
 
 def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
@@ -391,8 +405,8 @@ def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
         if unfit := [key for key in keys if not _is_key(key)]:
             problems.append(f'"{action_id}" stays as it was: there is no key {_join(set(unfit))}.')
             continue
-        if action.scope is Scope.INPUT and (typed := [key for key in keys if len(key) == 1]):
-            problems.append(f'"{action_id}" stays as it was: {_join(set(typed))} is typed into the question box.')
+        if action.scope in _TYPING_SCOPES and (typed := [key for key in keys if _is_printable(key)]):
+            problems.append(f'"{action_id}" stays as it was: {_join(set(typed))} is typed into the text field.')
             continue
         for other in tuple(actions.values()):
             lost = set(other.keys) & set(keys)
@@ -402,6 +416,12 @@ def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
                 problems.append(f'"{action_id}" takes {_join(lost)} away from "{other.id}".')
         actions[action_id] = replace(action, keys=keys)
     return Keys(tuple(actions.values()), tuple(problems))
+
+
+def _is_printable(key: str) -> bool:
+    """Return whether a key types a character into a text field."""
+    character = key_to_character(key)
+    return key in KEY_NAME_REPLACEMENTS.values() or (character is not None and character.isprintable())
 
 
 def _is_key(key: str) -> bool:

@@ -222,8 +222,9 @@ class RoamApp(App[None], inherit_bindings=False):
         place = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:
             self._turn_to(modes[place % len(modes)])
-        else:
-            self._choose(DocumentWanted())
+        else:  # a screen put up here would take keys that were typed for the document
+            open_key = self._keys.show_first("global.open_document")
+            self.main.complain(f"No other document is open. Open one with {open_key}.")
 
     async def action_close_document(self) -> None:
         """Close the document that is shown; after the last one a person chooses another, or leaves."""
@@ -273,6 +274,8 @@ class RoamApp(App[None], inherit_bindings=False):
             event.text = plain_text(event.text)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
             self._show_message(None)
+        if isinstance(event, events.Key) and event.key.startswith("alt+"):
+            event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._typed_at = monotonic()
             await self._key_order.add(event)

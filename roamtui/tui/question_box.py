@@ -11,18 +11,16 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
-from typing_extensions import override
 
 from roamtui.document.plain import plain_text
 from roamtui.tui.actions import Scope, bind
 
 _PASTE_LENGTH_MAX = 50_000
 """Characters; what is longer is no question, and would be laid out again at each key."""
-_PANE_KEYS = ("1", "3", "question_mark")
 
 
 class QuestionBox(TextArea):
-    """Takes a question. Keys that mean panes or help go to the app while the box is empty."""
+    """Takes a question."""
 
     BINDINGS = bind(Scope.INPUT)
     DEFAULT_CSS = """
@@ -129,15 +127,9 @@ class QuestionBox(TextArea):
             raise SkipAction  # a question longer than the box is scrolled itself
         self.post_message(self.PageWanted(pages))
 
-    @override
-    def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        return not self._is_for_panes(key) and super().check_consume_key(key, character)
-
     def on_key(self, event: events.Key) -> None:
-        """Leave keys for panes to the app; move by those that the history did not want, which it took from Textual."""
-        if self._is_for_panes(event.key):
-            event.prevent_default()  # else Textual goes on with the text area's own method
-        elif move := _MOVES.get(event.key):
+        """Move by the keys that the history took from Textual and did not want."""
+        if move := _MOVES.get(event.key):
             event.stop()
             move(self)
 
@@ -154,9 +146,6 @@ class QuestionBox(TextArea):
             return
         self.replace(event.text, *self.selection)
         self.scroll_cursor_visible()
-
-    def _is_for_panes(self, key: str) -> bool:
-        return key in _PANE_KEYS and not self.text
 
 
 _MOVES: Mapping[str, Callable[[QuestionBox], None]] = {

@@ -6,6 +6,7 @@ import tomllib
 from itertools import combinations
 from pathlib import Path
 
+import pytest
 from textual.actions import parse
 from textual.widget import Widget
 
@@ -92,7 +93,8 @@ async def test_the_palette_offers_every_action_that_makes_sense_from_anywhere() 
 def test_an_override_replaces_all_keys_of_an_action() -> None:
     keys = build_keys({"tree.read": ("v", "f5")})
     assert keys.show_first("tree.read") == "v"
-    assert keys.keymap == {"tree.read": "v,f5", "global.reload": "unbound"}
+    assert keys.keymap["tree.read.own"] == "v,f5"
+    assert {keys.keymap[name] for name in ("tree.read", "global.reload", "global.reload.own")} == {"unbound"}
 
 
 def test_a_key_taken_from_another_action_is_told() -> None:
@@ -139,7 +141,16 @@ def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:
     assert keys.show_first("tree.open") == "ctrl+shift+o"
 
 
-def test_a_letter_cannot_send_a_question() -> None:
-    keys = build_keys({"input.send": ("a",)})
-    assert keys.problems == ('"input.send" stays as it was: "a" is typed into the question box.',)
+@pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])
+def test_what_is_typed_cannot_send_a_question(key: str) -> None:
+    keys = build_keys({"input.send": (key,), "start.complete": (key,)})
+    assert keys.problems == (
+        f'"input.send" stays as it was: "{key}" is typed into the text field.',
+        f'"start.complete" stays as it was: "{key}" is typed into the text field.',
+    )
     assert keys.show_first("input.send") == "enter"
+
+
+def test_a_key_of_a_screen_of_its_own_is_not_taken_by_what_works_elsewhere() -> None:
+    keys = build_keys({"global.find": ("/",), "global.notes": ("n",)})
+    assert {action_id.partition(".")[0] for action_id in keys.keymap} == {"global", "tree", "reader"}

@@ -51,6 +51,13 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         await wait_until(pilot, lambda: "Forty." not in screen_text(app))
 
 
+async def test_turning_to_another_document_where_there_is_none_takes_no_keys(opener: Opener) -> None:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
+        await pilot.press("ctrl+t", *"40")
+        assert [told.message for told in app._notifications] == ["No other document is open. Open one with ctrl+o."]
+        assert (app.screen, app.main.question_box.text) == (app.main, "40")
+
+
 async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         await open_second(app, pilot)

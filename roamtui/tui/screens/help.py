@@ -35,6 +35,7 @@ _ANSWER_MARKS = (
     ("✗ ", "$error", "it does not stand in the text"),
     ("· ", "$muted", "the section is named, and nothing of it quoted"),
 )
+_FOOT = "In a text field, printable keys are text. Names such as tree.read rebind keys in config.toml."
 _KEYS_WIDTH = 23
 _KEYS_WIDTH_NARROW = 13
 _IDS_WIDTH = max(len(action.id) for action in ACTIONS) + 1
@@ -171,7 +172,7 @@ class HelpScreen(Overlay[None]):
             yield Input(placeholder="a key, or words of what it does", select_on_focus=False)
             with VerticalScroll(can_focus=False):
                 yield KeyList(self._keys, self._here)
-            yield Static(Content("Names such as tree.read rebind keys in config.toml."), classes="foot")
+            yield Static(Content(_FOOT), classes="foot")
 
     @on(Input.Changed)
     def _filter(self, event: Input.Changed) -> None:

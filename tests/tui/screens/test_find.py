@@ -171,7 +171,7 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
 async def test_in_the_reader_text_comes_in_its_order_from_where_one_reads() -> None:
     async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
         app.main.tree_pane.go_to(find_id(app, "Store"))
-        await pilot.press("1", "enter", "3")
+        await pilot.press("escape", "enter", "3")
         await wait_until(pilot, lambda: read(pilot) == "Store")
         screen = await find(pilot, "rye", "/")
         assert list_found(screen) == [(Kind.TEXT, "4 matches", ["Loft", "Mill", "Upper stone"])]

@@ -1,0 +1,119 @@
+"""While a text field has the focus, what is typed is text: no printable key is a command there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.keys import _character_to_key
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+from roamtui.conversation.store import Store
+from roamtui.models.base import Model
+from roamtui.models.choose import make_model
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import TuiOptions
+from tests.fakes.scripted_model import ScriptedReply
+from tests.tui.driving import ask, make_context, running, wait_until
+from tests.tui.opening import Opener
+
+TYPED = "3123 /?BCEGNUabdefghijklmnopqrstuvwxyz.<>[]{}"
+FIELDS = {
+    "question": (),
+    "find": ("ctrl+f",),
+    "help": ("f1", "/"),
+    "palette": ("ctrl+p",),
+    "open": ("ctrl+o",),
+    "conversations": ("f4", "/"),
+    "title of a conversation": ("f4", "r"),
+    "file of a conversation": ("f4", "e"),
+    "words of a note": ("escape", "b"),
+    "name of a model": ("f2", "down", "enter"),
+    "address of a model": ("f2", "down", "enter", "tab"),
+    "key of a model": ("f2", "down", "enter", "tab", "tab"),
+}
+OWN_KEYS = {
+    "global.find": ("/", "alt+2"),
+    "global.step_out": ("q", "escape"),
+    "global.next_pane": ("question_mark", "tab"),
+    "global.copy_or_cancel": ("space",),
+    "global.quit": ("1",),
+    "find.next_kind": ("2",),
+    "find.page_down": ("3",),
+}
+"""Printable keys for actions that go before what the focused widget makes of a key."""
+
+
+def field_of(pilot: Pilot[None]) -> Input | TextArea | None:
+    focused = pilot.app.focused
+    return focused if isinstance(focused, Input | TextArea) else None
+
+
+def read_field(field: Input | TextArea | None) -> str:
+    assert field is not None
+    return field.value if isinstance(field, Input) else field.text
+
+
+def type_all(pilot: Pilot[None]) -> None:
+    for character in TYPED:
+        pilot.app.post_message(events.Key(_character_to_key(character), character))
+
+
+def make_named(name: str, _address: str | None, _is_trial: bool) -> Model:  # noqa: FBT001
+    return make_model(name)
+
+
+@pytest.mark.parametrize("way", FIELDS.values(), ids=FIELDS)
+async def test_every_key_that_prints_is_typed(tmp_path: Path, way: tuple[str, ...]) -> None:
+    options = TuiOptions(keys=OWN_KEYS, make_model=make_named)
+    context = make_context([ScriptedReply(text="Forty.")], options=options, store=Store(tmp_path / "conversations"))
+    async with running(RoamApp(context, Opener().opening), (120, 35)) as (app, pilot):
+        await ask(pilot, "How many loaves?")
+        for key in way:
+            await pilot.press(key)
+            await pilot.pause()
+        await wait_until(pilot, lambda: field_of(pilot) is not None)
+        field, stack = field_of(pilot), list(app.screen_stack)
+        assert field is not None
+        (field.clear if isinstance(field, Input) else lambda: field.load_text(""))()
+        type_all(pilot)
+        await wait_until(pilot, lambda: len(read_field(field)) >= len(TYPED))
+        assert (field_of(pilot), list(app.screen_stack)) == (field, stack)
+        assert read_field(field) == TYPED
+
+
+async def test_every_key_that_prints_is_typed_where_a_document_is_chosen() -> None:
+    app = RoamApp(None, Opener().opening, TuiOptions(keys={**OWN_KEYS, "start.complete": ("x",)}))
+    async with running(app, (120, 35)) as (_, pilot):
+        await wait_until(pilot, lambda: field_of(pilot) is not None)
+        screen = app.screen
+        type_all(pilot)
+        await wait_until(pilot, lambda: len(read_field(field_of(pilot))) >= len(TYPED))
+        assert app.screen is screen
+        assert read_field(field_of(pilot)) == TYPED
+
+
+async def test_a_persons_own_printable_key_works_where_nothing_is_typed() -> None:
+    app = RoamApp(make_context(options=TuiOptions(keys=OWN_KEYS)))
+    async with running(app, (120, 35)) as (_, pilot):
+        await pilot.press("escape", "q")
+        assert app.main.focused is app.main.question_box
+        await pilot.press("q", "escape", "question_mark")
+        assert app.main.focused is app.main.question_box
+        assert app.main.question_box.text == "q"
+        await pilot.press("escape", "/")
+        await wait_until(pilot, lambda: app.screen is not app.main and field_of(pilot) is not None)
+
+
+async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -> None:
+    async with running(RoamApp(make_context())) as (app, pilot):
+        for key in ("alt+1", "alt+x", "alt+shift+b"):
+            app.post_message(events.Key(key, key[-1]))  # as terminals send it: with the character
+        await pilot.press("1")
+        assert (app.main.question_box.text, app.main.focused) == ("1", app.main.question_box)
+    async with running(RoamApp(make_context(options=TuiOptions(keys={"global.go_tree": ("alt+1",)})))) as (app, pilot):
+        app.post_message(events.Key("alt+1", "1"))
+        await wait_until(pilot, lambda: app.main.focused is app.main.tree_pane.outline)
+        assert app.main.question_box.text == ""
