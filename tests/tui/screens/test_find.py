@@ -222,6 +222,6 @@ async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None
     async with app.run_test(size=(160, 30)) as pilot:
         screen = await find(pilot, "rye")
         assert [told for _, told, _ in list_found(screen)] == ["2 matches"]
-        await pilot.press("enter", "1", "n")
+        await pilot.press("enter", "escape", "n")
         await wait_until(pilot, lambda: "“rye” 2/2" in screen_text(app))
         assert read(pilot) in ("c.md", "Of c")
