@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,30 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from docs.write_reference import fill_blocks, list_pages
+from roamtui.commands import COMMANDS
 from roamtui.document.parse import parse_document
+from roamtui.models.options import ModelOptions
+from roamtui.options import AppArguments, list_options
+from roamtui.parser import _declare
+from roamtui.search.options import RetrievalOptions
+from roamtui.settings import Settings, load_settings
 from tests.real_documents import PROJECT_DIR
 
 _PAGES = sorted([*PROJECT_DIR.glob("*.md"), *(PROJECT_DIR / "docs").glob("*.md")])
-_PATH = re.compile(r"`((?:roamtui|tests|docs|examples|themes)/[\w./-]*)`")
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+_FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml|jsonl?|txt|sqlite3|tcss|yml)")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?:\([\w, .=()]*\))?")
+_SETTING = re.compile(r"(?:\[(\w+)\] )?(\w+) = \S.*")
+_COMMENTED_SETTING = re.compile(r"^# (?=\w+ = )", re.MULTILINE)
+_COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(COMMANDS)}) (?=.*--)).*)")
+_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+_FOLDERS = ("roamtui", "tests", "docs", "examples", "themes", ".ci", ".github")
 _README_LINES_MAX = 220
+_OF_OTHERS = {
+    *("AWS_SESSION_TOKEN", "batch_undone", "find_tables", "fg", "T0", "TablesFound"),
+}
+"""Names of other programs, of older versions, and of what the changes of CONTRIBUTING.md would add."""
 _NEW_PATHS = {
     "roamtui/agent/tools/tables.py",
     "roamtui/sources/convert/notebook.py",
@@ -64,7 +84,90 @@ def _leads_somewhere(href: str, page: Path) -> bool:
     return target.is_file() and anchor in parse_document(target.read_text("utf-8")).anchors
 
 
-@pytest.mark.parametrize("name", ["AGENTS.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
-def test_every_path_that_a_page_for_developers_names_exists(name: str) -> None:
-    paths = set(_PATH.findall((PROJECT_DIR / name).read_text("utf-8"))) - _NEW_PATHS
-    assert sorted(path for path in paths if not (PROJECT_DIR / path).exists()) == []
+def _read_text(page: Path) -> str:
+    """Return a page; of the changelog only what is not released, since older versions had other names."""
+    text = page.read_text("utf-8")
+    return re.split(r"^## (?!Unreleased)", text, flags=re.MULTILINE)[0] if page.name == "CHANGELOG.md" else text
+
+
+def _list_spans(page: Path) -> list[str]:
+    """Return what stands in backticks on a page."""
+    return [" ".join(span.split()) for span in _SPAN.findall(_FENCE.sub("", _read_text(page)))]
+
+
+def _list_code(page: Path) -> list[str]:
+    """Return what stands in backticks on a page, and the lines of its blocks of code."""
+    return _list_spans(page) + [line for _, block in _FENCE.findall(_read_text(page)) for line in block.splitlines()]
+
+
+@cache
+def _read_sources(*folders: str) -> str:
+    """Return the code and the data of folders, without this test."""
+    paths = [path for folder in folders for path in sorted((PROJECT_DIR / folder).rglob("*"))]
+    kinds = (".py", ".toml", ".json", ".jsonl", ".tcss", ".txt")
+    return "\n".join(path.read_text("utf-8") for path in paths if path.suffix in kinds and path != Path(__file__))
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
+def test_every_path_that_a_page_names_exists(page: Path) -> None:
+    spans = [span for span in _list_spans(page) if _FILE.fullmatch(span.partition("::")[0])]
+    assert [span for span in spans if span not in _NEW_PATHS and not _is_path(*span.split("::"))] == []
+
+
+def _is_path(path: str, test: str = "") -> bool:
+    """Return whether a path of the project is there, with a test; a person's file if the program names it."""
+    if path.startswith(tuple(f"{folder}/" for folder in _FOLDERS)):
+        file = PROJECT_DIR / path
+        return file.exists() and (not test or f"def {test}(" in file.read_text("utf-8"))
+    below = [PROJECT_DIR / folder for folder in _FOLDERS]
+    if (PROJECT_DIR / path).exists() or any(True for folder in below for _ in folder.rglob(path.strip("/"))):
+        return True
+    parts = [part for part in path.split("/") if part and not re.search("[A-Z]{2}", part)]
+    return path.startswith(".venv/") or all(part in _read_sources("roamtui") for part in parts)
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
+def test_every_name_on_a_page_is_in_the_code(page: Path) -> None:
+    names = [span for span in _list_spans(page) if _NAME.fullmatch(span) and not _FILE.fullmatch(span)]
+    sources = _read_sources("roamtui", "tests", "docs") + (PROJECT_DIR / "pyproject.toml").read_text("utf-8")
+    known = _OF_OTHERS.union(re.findall(r"\w+", sources))
+    assert [name for name in names if not known.issuperset(re.findall(r"[A-Za-z_]\w+", name))] == []
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
+def test_every_command_and_flag_on_a_page_is_understood(page: Path) -> None:
+    wrong = []
+    for line in _list_code(page):
+        flags = set(_FLAG.findall(line))
+        if found := _COMMAND_LINE.fullmatch(line):
+            words = found[1].removeprefix("roamtui ").split()
+            wrong += [line] if not flags <= _list_flags(words[0]) else []
+        elif target := re.match(r"make ([a-z]+)\b", line):
+            wrong += [line] if f"\n{target[1]}: " not in (PROJECT_DIR / "Makefile").read_text("utf-8") else []
+        elif module := re.search(r"python -m (tests[\w.]+)", line):
+            file = PROJECT_DIR / Path(*module[1].split(".")).with_suffix(".py")
+            wrong += [line] if not file.is_file() or not all(flag in file.read_text("utf-8") for flag in flags) else []
+        elif line.startswith("--"):
+            wrong += [line] if not any(flags <= _list_flags(name) for name in ("", *COMMANDS)) else []
+    assert wrong == []
+
+
+@cache
+def _list_flags(command: str) -> frozenset[str]:
+    """Return the flags of a command, or of the app for any other word."""
+    parser = argparse.ArgumentParser()
+    _declare(COMMANDS.get(command, AppArguments), parser, {})
+    return frozenset(parser._option_string_actions) | {"--version"}
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
+def test_every_setting_on_a_page_is_one(page: Path, tmp_path: Path) -> None:
+    kinds = (Settings, ModelOptions, RetrievalOptions)
+    places = [declared.key or name for kind in kinds for name, declared in list_options(kind).items()]
+    keys = {place.rpartition(".")[2] for place in places}
+    found = [_SETTING.fullmatch(span) for span in _list_spans(page)]
+    assert [one[0] for one in found if one and one[2] not in keys] == []
+    for kind, block in _FENCE.findall(_read_text(page)):
+        if kind == "toml" and "[[sites]]" not in block:  # which is a file of its own
+            (tmp_path / "config.toml").write_text(_COMMENTED_SETTING.sub("", block), "utf-8")
+            assert load_settings(path=tmp_path / "config.toml").notes == ()
