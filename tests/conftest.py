@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -14,6 +15,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.real_documents import find_data_dir
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell ignores ctrl+c for what it runs in the background, and programs under test would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _SLOW_MACHINES = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("ci", derandomize=True, max_examples=60, deadline=None, suppress_health_check=_SLOW_MACHINES)
