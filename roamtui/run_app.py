@@ -36,8 +36,12 @@ from roamtui.settings import Settings, load_settings, save_setting
 if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.sources.convert.converted import PageReport
-    from roamtui.tui.context import AppContext, FirstContext, TuiOptions  # Textual is imported for the app alone
-    from roamtui.tui.screens.open_document import StartOffer
+    from roamtui.tui.context import (  # Textual is imported for the app alone
+        AppContext,
+        FirstContext,
+        StartOffer,
+        TuiOptions,
+    )
 
 _OFFLINE = "offline"
 _QUICK_BYTES = 1_000_000

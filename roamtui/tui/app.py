@@ -25,7 +25,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.locations import find_resource_dir
 from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Scope, bind, build_keys, show_key
 from roamtui.tui.commands import DocumentWanted, ModelDone
-from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions
+from roamtui.tui.context import AppContext, FirstContext, OfferGroup, Opening, StartOffer, TuiOptions
 from roamtui.tui.key_order import KeyOrder
 from roamtui.tui.status_line import HintLine, MessageLine
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
@@ -33,7 +33,7 @@ from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.tui.screens.main import MainScreen
-    from roamtui.tui.screens.open_document import Chosen, StartOffer
+    from roamtui.tui.screens.open_document import Chosen
 
 _USED_MOST = (
     "global.new_conversation",
@@ -368,8 +368,6 @@ class RoamApp(App[None], inherit_bindings=False):
 
 def _describe(screen: MainScreen) -> StartOffer:
     """Return an open document as something to turn to: its title, and the conversation about it."""
-    from roamtui.tui.screens.open_document import OfferGroup, StartOffer  # noqa: PLC0415 - not for the first screen
-
     state = screen.first.state
     exchanges = state.transcript.exchanges
     count = "1 question" if len(exchanges) == 1 else f"{len(exchanges):,} questions"

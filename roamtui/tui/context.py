@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -11,14 +12,38 @@ from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
+from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import SourceStamp
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.models.base import Model
     from roamtui.models.choose import ModelOffer
-    from roamtui.sources.convert.converted import PageReport
-    from roamtui.tui.screens.open_document import StartOffer
+
+
+class OfferGroup(StrEnum):
+    """Under which heading an offer stands, in this order."""
+
+    OPEN = "Open now"
+    CONVERSATION = "Go on with"
+    FILE = "Files here"
+    SOURCE = "Opened before"
+    EXAMPLE = "Examples"
+    SITE = "Sites with an llms.txt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOffer:
+    """Something to open."""
+
+    group: OfferGroup
+    name: str
+    """Safe for the screen, as `note` is."""
+    note: str
+    source: str
+    """What to open: a path, as it may be typed, or an address."""
+    conversation_id: str | None = None
+    """The conversation to go on with, None for a new one."""
 
 
 MakeModel = Callable[[str, "str | None", bool], "Model"]

@@ -36,9 +36,8 @@ from roamtui.settings import load_settings
 from roamtui.tui.actions import ACTIONS
 from roamtui.tui.app import RoamApp
 from roamtui.tui.commands import DocumentWanted
-from roamtui.tui.context import Opening
+from roamtui.tui.context import Opening, StartOffer
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.open_document import StartOffer
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.conversation.conversations import check_messages
 from tests.fakes.site import FakeSite, SitePage

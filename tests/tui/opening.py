@@ -13,8 +13,7 @@ from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions
-from roamtui.tui.screens.open_document import OfferGroup, StartOffer
+from roamtui.tui.context import AppContext, FirstContext, OfferGroup, Opening, StartOffer, TuiOptions
 from tests.fakes.scripted_model import ScriptedModel
 
 OFFERS = (

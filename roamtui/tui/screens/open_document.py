@@ -12,7 +12,6 @@ import tomllib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +31,7 @@ from roamtui.sources.listing import is_document_name, is_skipped_folder, order_n
 from roamtui.tui.actions import SHARED, Keys, Scope, bind
 from roamtui.tui.app import describe_failure
 from roamtui.tui.commands import DocumentWanted
-from roamtui.tui.context import FirstContext, Opening
+from roamtui.tui.context import FirstContext, OfferGroup, Opening, StartOffer
 from roamtui.tui.screens.overlays import ConfirmScreen, MarkedList, Overlay
 from roamtui.tui.status_line import draw_hint
 
@@ -357,31 +356,6 @@ _EXAMPLES = (
     ("pages", "A small site", "a folder of eight short pages"),
 )
 _SITES_FILE = Path(__file__).with_name("sites.toml")
-
-
-class OfferGroup(StrEnum):
-    """Under which heading an offer stands, in this order."""
-
-    OPEN = "Open now"
-    CONVERSATION = "Go on with"
-    FILE = "Files here"
-    SOURCE = "Opened before"
-    EXAMPLE = "Examples"
-    SITE = "Sites with an llms.txt"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartOffer:
-    """Something to open."""
-
-    group: OfferGroup
-    name: str
-    """Safe for the screen, as `note` is."""
-    note: str
-    source: str
-    """What to open: a path, as it may be typed, or an address."""
-    conversation_id: str | None = None
-    """The conversation to go on with, None for a new one."""
 
 
 def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffer, ...]:

@@ -14,8 +14,9 @@ from roamtui import Agent, QuestionAnswered, RetrievalOptions, Session, make_mod
 from roamtui.app import propose_examples
 from roamtui.conversation.store import ConversationSummary
 from roamtui.tui.app import RoamApp
+from roamtui.tui.context import OfferGroup
 from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.screens.open_document import OfferGroup, OpenScreen, list_offers
+from roamtui.tui.screens.open_document import OpenScreen, list_offers
 from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
 from tests.tui.driving import running, screen_text, wait_until
 from tests.tui.opening import OFFERS, Opener
