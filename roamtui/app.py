@@ -32,6 +32,7 @@ from roamtui.models.secrets import Secrets
 from roamtui.options import ConversationArguments
 from roamtui.retrieval import prepare_search
 from roamtui.settings import Settings
+from roamtui.sources.file_sources import split_sources
 
 _OLLAMA = "ollama_chat"
 """What litellm calls it."""
@@ -123,7 +124,8 @@ def open_session(
         if source.startswith("-"):
             raise UsageError(f"the conversation {conversation_id} is about another document, which came by a pipe.")
         if not is_gone(source):  # else it was moved or renamed
-            opening = f'roamtui "{plain_line(source)}" --conversation {conversation_id}'
+            named = " ".join(f'"{plain_line(path)}"' for path in split_sources(source))
+            opening = f"roamtui {named} --conversation {conversation_id}"
             raise UsageError(f"the conversation {conversation_id} is about another document. Open it with {opening}")
     return Session.resume(first.library, conversation_id, store=store, options=first.options, loader=loader)
 

@@ -40,6 +40,7 @@ from roamtui.options import (
     settings_given,
 )
 from roamtui.settings import Settings, load_settings
+from roamtui.sources.file_sources import split_sources
 
 _LIMIT_DEFAULT = 10
 """Hits that `search` prints."""
@@ -273,7 +274,7 @@ class ConversationsCommand:
             store.delete(self.conversation_id)
             write_notes((f"Deleted {self.conversation_id}.", *store.take_reports()))
         else:
-            print_conversation(store, self.conversation_id, self.form, lambda source: open_library((source,)))
+            print_conversation(store, self.conversation_id, self.form, lambda one: open_library(split_sources(one)))
         return 0
 
 
@@ -290,7 +291,9 @@ class NotesCommand:
         from roamtui.headless.saved import run_notes
 
         folder = Store(data_path()).notes_folder
-        run_notes(folder, self.source, lambda source: open_library((source,), self.web), is_deleted=self.is_deleted)
+        run_notes(
+            folder, self.source, lambda one: open_library(split_sources(one), self.web), is_deleted=self.is_deleted
+        )
         return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from roamtui.locations import conversions_path, pages_path, summaries_path
 from roamtui.options import WebArguments
 from roamtui.settings import load_settings
 from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.file_sources import split_sources
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A folder up to this size is loaded before the app shows it: that takes no longer than anyone notices."""
@@ -103,8 +103,7 @@ def open_again(
         origin = origin_of(parse_address(source))
         if origin not in read_origins((*web.allowed, *_read_allowed()), "--allow-origin"):
             raise SourceError(f"A file alone does not make roamtui fetch: allow it with --allow-origin {origin}.")
-    is_one = is_address(source) or os.path.lexists(source)
-    library, loader = open_partly((source,) if is_one else source.split(", "), is_whole=True, web=web)
+    library, loader = open_partly(split_sources(source), is_whole=True, web=web)
     if loader is None:
         return library
     library = open_links(library, links, loader, approved)

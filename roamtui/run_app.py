@@ -32,6 +32,7 @@ from roamtui.locations import config_path, places_path, preferences_path, sites_
 from roamtui.options import AppArguments, ConversationArguments
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, save_setting
+from roamtui.sources.file_sources import split_sources
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model
@@ -136,7 +137,7 @@ def _open_another(
     """Return what the app shows of a document that the person chose in it, as `Opening` says."""
     from roamtui.tui.screens import main  # noqa: F401 - loaded here, in a thread
 
-    sources = (source,) if is_address(source) or os.path.lexists(source) else tuple(source.split(", "))
+    sources = split_sources(source)
     conversation = arguments.conversation
     if conversation_id is not None or model is not None or arguments.sources not in ((), sources):
         conversation = ConversationArguments(conversation_id=conversation_id)

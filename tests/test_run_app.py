@@ -9,10 +9,12 @@ import pytest
 
 from roamtui.app import find_local_models, offer_models
 from roamtui.cli import read_arguments
+from roamtui.conversation.loading import is_gone
 from roamtui.document.build import build_library
+from roamtui.libraries import open_again, open_library
 from roamtui.locations import config_path
-from roamtui.options import AppArguments
-from roamtui.run_app import _choose_reading, _make_options
+from roamtui.options import AppArguments, WebArguments
+from roamtui.run_app import _choose_reading, _make_options, _open_another
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.read import RawText, read_source
 from tests.fakes.site import make_ollama
@@ -92,3 +94,21 @@ def test_an_ollama_on_another_machine_is_not_asked(monkeypatch: pytest.MonkeyPat
     offers, words = find_local_models(Settings())
     assert offers == ()
     assert "another machine" in words
+
+
+@pytest.mark.parametrize("name", ["b.md", "Smith, J.md", "a, /b.md"])
+def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str, tmp_path: Path) -> None:
+    paths = [tmp_path / "one.md", tmp_path / "docs" / name]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# Of {path.name}\n\nText.\n", "utf-8")
+    library = open_library([str(path) for path in paths])
+    assert not is_gone(library.source)
+    opened = _open_another(AppArguments(), Settings(), library.source, None, None, lambda *_: None)
+    again = opened.first_state.library
+    assert (again.source, again.content_hash) == (library.source, library.content_hash)
+    again = open_again(library.source, (), frozenset(), is_own=True, web=WebArguments())
+    assert again.content_hash == library.content_hash
+    for path in paths:
+        path.unlink()
+    assert is_gone(library.source)

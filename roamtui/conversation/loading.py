@@ -51,6 +51,7 @@ from roamtui.document.node import Span
 from roamtui.document.parallel import start
 from roamtui.errors import SourceError
 from roamtui.outline.structure import find_reference
+from roamtui.sources.file_sources import split_sources
 
 _PROGRESS_SECONDS = 0.1
 """Between two looks at how far loading is."""
@@ -363,4 +364,4 @@ def identify_source(library: Library) -> str:
 def is_gone(source: str) -> bool:
     """Return whether none of the files and folders that a source names is there any more."""
     is_file = "://" not in source and not source.startswith("-")
-    return is_file and not any(os.path.lexists(name) for name in (source, *source.split(", ")))
+    return is_file and not any(map(os.path.lexists, split_sources(source)))

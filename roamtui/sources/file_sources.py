@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from roamtui.errors import SourceError
 from roamtui.sources.listing import FILES_MAX, Listing, list_folder, name_some, show_name, weigh_file
-from roamtui.sources.read import RawText, check_file, read_file
+from roamtui.sources.read import RawText, check_file, is_path, read_file
 
 ARCHIVE_SUFFIX = ".zip"
+_BETWEEN_PATHS = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
+"""What separates absolute paths. A name may contain a comma and a space, but ``//`` is in no path until `join_sources`
+writes it there in place of ``/``, which means the same to the system."""
+
+
+def join_sources(paths: Iterable[str]) -> str:
+    """Return one name for several absolute paths, from which `split_sources` gets them back."""
+    return ", ".join(re.sub("^//", "/", path).replace(", /", ", //") for path in paths)
+
+
+def split_sources(source: str) -> tuple[str, ...]:
+    """Return the paths that a source consists of; one that is a single path or an address is returned as it is."""
+    is_one = not is_path(source) or os.path.lexists(source)
+    return (source,) if is_one else tuple(_BETWEEN_PATHS.split(source))
+
+
+def name_sources(source: str) -> str:
+    """Return the names of the files and folders that a source consists of, without those above them."""
+    return ", ".join(Path(path).name for path in split_sources(source))
 
 
 def is_listed(path: Path) -> bool:
@@ -55,7 +75,7 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
     if len(shown) < len(readers):
         notes.append(f"More than {FILES_MAX:,} files: the others are left out. Name fewer.")
     return Listing(
-        source=", ".join(map(str, absolute)),
+        source=join_sources(map(str, absolute)),
         name=name_some([show_name(path.name) for path in absolute]),
         readers={key: readers[key] for key in shown},
         files={key: files[key] for key in shown},

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
 from roamtui.sources import file_sources
-from roamtui.sources.file_sources import FileStamps, SourceStamp, list_sources, stamp_source
+from roamtui.sources.file_sources import (
+    FileStamps,
+    SourceStamp,
+    join_sources,
+    list_sources,
+    name_sources,
+    split_sources,
+    stamp_source,
+)
 from tests.sources.listings import keys, write
 
 
@@ -143,3 +154,20 @@ def test_archives_and_several_sources_have_keys_as_in_their_listing(folder: Path
 def test_what_is_no_file_has_none(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert stamp_source(source) is None
+
+
+_ABSOLUTE_PATHS = st.text(st.sampled_from("ab ,/C:\\.")).map(lambda name: str(Path("/", name)))
+
+
+@given(st.lists(_ABSOLUTE_PATHS, min_size=2))
+def test_several_sources_are_split_as_they_were_joined(paths: list[str]) -> None:
+    split = split_sources(join_sources(paths))
+    assert list(map(Path, split)) == [Path(re.sub("^//", "/", path)) for path in paths]
+
+
+def test_several_sources_are_named_as_0_2_named_them() -> None:
+    assert join_sources(["/d/Smith, J.md", "/d/b.md"]) == "/d/Smith, J.md, /d/b.md"
+    assert split_sources("/d/Smith, J.md, /d/b.md") == ("/d/Smith, J.md", "/d/b.md")
+    assert split_sources("/d/Smith, J.md") == ("/d/Smith, J.md",)
+    assert split_sources("https://site.example/a, /b.md") == ("https://site.example/a, /b.md",)
+    assert name_sources("/d/Smith, J.md, /e/b") == "Smith, J.md, b"

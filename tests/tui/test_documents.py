@@ -71,6 +71,18 @@ async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) ->
         assert len(opener.opened) == 1
 
 
+async def test_what_is_open_is_turned_to_by_the_name_that_it_has_here(
+    opener: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bread.md").write_text("# Bread\n", "utf-8")
+    async with running(opener.make_app(str(tmp_path / "bread.md")), (100, 30)) as (app, pilot):
+        await open_second(app, pilot)
+        await pilot.press("ctrl+o", *"bread.md", "enter")
+        await wait_until(pilot, lambda: app.main.session.state.library.source == str(tmp_path / "bread.md"))
+        assert len(opener.opened) == 1
+
+
 async def test_a_document_that_is_there_while_help_is_read_is_shown_after_it(opener: Opener) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
         opener.gate.clear()

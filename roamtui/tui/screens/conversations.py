@@ -27,6 +27,7 @@ from roamtui.conversation.state import Exchange
 from roamtui.conversation.store import ConversationSummary, Store
 from roamtui.document.plain import plain_line
 from roamtui.errors import StoreError
+from roamtui.sources.file_sources import name_sources
 from roamtui.tui.actions import Keys, Scope, bind
 from roamtui.tui.commands import DocumentWanted
 from roamtui.tui.screens.asking import aim_again
@@ -134,7 +135,8 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
         parts = ["1 question" if summary.questions == 1 else f"{summary.questions:,} questions"]
         parts += [_show_time(summary.updated_at), plain_line(summary.model)]
         if self._is_all:
-            parts.append("standard input" if summary.source.startswith("-") else plain_line(Path(summary.source).name))
+            is_pipe = summary.source.startswith("-")
+            parts.append("standard input" if is_pipe else plain_line(name_sources(summary.source)))
         sign = "  ● now" if summary.id == self._session.state.id else ""
         return Content.assemble((_name(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
 

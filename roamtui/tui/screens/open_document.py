@@ -27,6 +27,7 @@ from typing_extensions import override
 from roamtui.document.plain import plain_line
 from roamtui.errors import OpeningStoppedError, RoamtuiError
 from roamtui.locations import find_resource_dir, shorten_path
+from roamtui.sources.file_sources import name_sources, split_sources
 from roamtui.sources.listing import is_document_name, is_skipped_folder, order_name
 from roamtui.tui.actions import SHARED, Keys, Scope, bind
 from roamtui.tui.app import describe_failure
@@ -274,8 +275,9 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         self.app.push_screen(ConfirmScreen(question, address, yes="Fetch"), take)
 
     def _begin(self, source: str, conversation_id: str | None) -> None:
-        if (source if "://" in source else os.path.abspath(source)) in self._open_now:  # noqa: PTH100 - keeps links
-            self.finish(Chosen(source=source, conversation_id=conversation_id, opened=None))
+        names = (source, os.path.abspath(source))  # noqa: PTH100 - keeps links
+        if open_now := next((name for name in names if name in self._open_now), None):
+            self.finish(Chosen(source=open_now, conversation_id=conversation_id, opened=None))
             return
         self._work = _Work(plain_line(source))
         self._work.worker = self.run_worker(
@@ -424,8 +426,8 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         )
     for source in list(dict.fromkeys(summary.source for summary in known))[:_SOURCES_SHOWN]:
         is_address = "://" in source
-        name = source.partition("://")[2].rstrip("/") if is_address else Path(source).name
-        note = "" if is_address else plain_line(shorten_path(str(Path(source).parent)))
+        name = source.partition("://")[2].rstrip("/") if is_address else name_sources(source)
+        note = "" if is_address else plain_line(shorten_path(str(Path(split_sources(source)[0]).parent)))
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=plain_line(name), note=note, source=source))
     for file, name, note in _EXAMPLES:
         path = find_resource_dir("examples") / file

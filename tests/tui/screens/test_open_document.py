@@ -13,6 +13,7 @@ from textual.widgets import Input
 from roamtui import Agent, QuestionAnswered, RetrievalOptions, Session, make_model, make_searcher, open_library
 from roamtui.app import propose_examples
 from roamtui.conversation.store import ConversationSummary
+from roamtui.locations import shorten_path
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
 from roamtui.tui.screens.help import HelpScreen
@@ -288,6 +289,14 @@ def test_conversations_and_documents_of_late_come_first_where_they_are_still_the
     assert [offer.conversation_id for offer in late] == ["one", "four", "five", None, None]
     assert [offer.source for offer in late[3:]] == [str(handbook), "https://site.example/llms.txt"]
     assert late[1].name == "(no question yet)"
+
+
+def test_several_documents_that_were_opened_as_one_are_offered_by_their_names(tmp_path: Path) -> None:
+    source = f"{tmp_path}/Smith, J.md, {tmp_path}/notes"
+    (tmp_path / "notes").mkdir()
+    offers, _ = list_offers((summarise("one", source),), tmp_path / "sites.toml")
+    (late,) = [offer for offer in offers if offer.group is OfferGroup.SOURCE]
+    assert (late.name, late.note, late.source) == ("Smith, J.md, notes", shorten_path(str(tmp_path)), source)
 
 
 def test_a_persons_own_sites_come_before_the_bundled_ones(tmp_path: Path) -> None:
