@@ -115,9 +115,9 @@ def open_session(
     summaries = store.list(identify_source(first.library))
     conversation_id = arguments.conversation_id
     if conversation_id is None:
-        if not summaries:
-            raise UsageError("there is no conversation about this document yet. Ask without --continue.")
-        conversation_id = summaries[0].id
+        conversation_id = next((summary.id for summary in summaries if summary.is_answered), None)
+        if conversation_id is None:
+            raise UsageError("there is no answered conversation about this document yet. Ask without --continue.")
     elif all(summary.id != conversation_id for summary in summaries):
         store.load(conversation_id)
         source = next(summary.source for summary in store.list() if summary.id == conversation_id)

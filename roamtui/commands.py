@@ -156,6 +156,7 @@ class AskCommand:
             raise UsageError("the question is empty.")
         library, loader = _open((self.source,), self.web, settings.retrieval.index)
         agent = open_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
+        agent.session.is_one_shot = True
         within = self.within.strip("[]") if self.within is not None else None
         form = "events" if self.as_events else "json" if self.as_json else "text"
         return asyncio.run(run_ask(agent, question, within=within, is_watched=sys.stderr.isatty(), form=form))

@@ -279,6 +279,8 @@ class QuestionAsked:
     """What the model is told before it: texts the person opened, what they read, what search found."""
     excerpts: tuple[Span, ...] = ()
     """Text that the preface shows of what search found."""
+    is_one_shot: bool = False
+    """Whether `roamtui ask` asked it; the conversation may be continued all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

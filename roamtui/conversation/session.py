@@ -125,6 +125,8 @@ class Session:
         self._refused: dict[str, int] = {}
         """Number of the question at which each origin was refused last: the agent does not ask again until the next."""
         self._untold: list[ConversationEvent] = []
+        self.is_one_shot = False
+        """Whether its questions come from `roamtui ask`: such conversations are below others on the start screen."""
         self.approver: Approver = deny
         """Asked before pages are fetched from an origin that the person did not type."""
         self.opening_events = opening_events
@@ -268,7 +270,11 @@ class Session:
 
     async def begin_question(self, question: str, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Take up a question; it is on disk when this returns."""
-        return await self._tell(self._take(begin_question(self.state, question, briefing)))
+        state, events = begin_question(self.state, question, briefing)
+        if self.is_one_shot:
+            asked = (replace(one, is_one_shot=True) if isinstance(one, QuestionAsked) else one for one in events)
+            events = tuple(asked)
+        return await self._tell(self._take((state, events)))
 
     def record(self, events: tuple[ConversationEvent, ...]) -> None:
         """Note what happened; it is on disk with the next change that is saved."""

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
-from roamtui.conversation.events import ConversationBegun, ConversationForked, ConversationRenamed
+from roamtui.conversation.events import ConversationBegun, ConversationForked, ConversationRenamed, QuestionAsked
 from roamtui.conversation.importing import NOTHING, forget_in_copies, import_database
 from roamtui.conversation.log import (
     DAMAGE,
@@ -41,12 +41,13 @@ _STEP_NS = 100
 """The shortest time that file systems of Windows can tell apart."""
 _INDEX = "index.sqlite3"
 """What is listed and searched of the logs. It can be deleted at any time: it holds nothing that they do not."""
-_INDEX_VERSION = 1
+_INDEX_VERSION = 2
 _TABLE = (
     "CREATE TABLE conversations (id TEXT PRIMARY KEY, size INTEGER, changed INTEGER, source TEXT, title TEXT, "
-    "model TEXT, created_at TEXT, updated_at TEXT, questions INTEGER, words TEXT) STRICT"
+    "model TEXT, created_at TEXT, updated_at TEXT, questions INTEGER, "
+    "is_answered INTEGER, is_one_shot INTEGER, words TEXT) STRICT"
 )
-_INSERT = "INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _BUSY_SECONDS = 5.0
 _NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
 
@@ -63,6 +64,10 @@ class ConversationSummary:
     """ISO 8601, UTC."""
     updated_at: str
     questions: int
+    is_answered: bool = True
+    """Whether any question has an answer, or is under way, as after the program was killed."""
+    is_one_shot: bool = False
+    """Whether `roamtui ask` asked all questions."""
 
 
 class Store:
@@ -161,7 +166,8 @@ class Store:
             StoreError: They cannot be read.
         """
         rows = self._query(
-            "SELECT id, source, title, model, created_at, updated_at, questions FROM conversations "
+            "SELECT id, source, title, model, created_at, updated_at, questions, is_answered, is_one_shot "
+            "FROM conversations "
             "ORDER BY changed DESC, updated_at DESC"
         )
         summaries = (ConversationSummary(**dict(row)) for row in rows)
@@ -288,14 +294,17 @@ def _refresh_and_read(folder: Path, place: str, query: str) -> Sequence[sqlite3.
 
 
 def _summarise(content: bytes) -> tuple[str | int, ...]:
-    """Return source, title, model, first and last time, number of questions, and words of a log."""
-    state = fold(NOTHING, decode_log(content)[0])
+    """Return all columns of a log from its source on."""
+    events = decode_log(content)[0]
+    state = fold(NOTHING, events)
     exchanges = state.transcript.exchanges
     words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
     lines = content.split(b"\n")
     texts = (state.source, state.title, state.model, _find_time(lines), _find_time(reversed(lines)), words)
     *storable, words = (text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts)  # no surrogates
-    return (*storable, len(exchanges), words)
+    is_answered = state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges)
+    asked = [event.is_one_shot for event in events if isinstance(event, QuestionAsked)]
+    return (*storable, len(exchanges), is_answered, bool(asked) and all(asked), words)
 
 
 def _find_time(lines: Iterable[bytes]) -> str:

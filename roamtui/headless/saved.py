@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,8 @@ from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import warn, write_json, write_notes, write_text
 from roamtui.sources.web.page import FetchOptions
 
+_LISTED = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
+"""What `--json` says of each conversation."""
 _DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
 
 
@@ -26,7 +27,7 @@ def print_list(store: Store, *, as_json: bool) -> None:
     """Write a line for each conversation, newest first."""
     summaries = store.list()
     if as_json:
-        write_json([asdict(summary) for summary in summaries])
+        write_json([{name: getattr(summary, name) for name in _LISTED} for summary in summaries])
         return
     if not summaries:
         write_text("No conversations yet.\n")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from roamtui import Agent, Session, make_model, open_library
+from roamtui.conversation.store import Store
+from roamtui.locations import data_path
 from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
@@ -161,6 +166,49 @@ def test_only_the_section_is_searched(run: RunCommand, garden: Path, form: str) 
     assert within["steps"][0]["results"]
     exchange = run("conversations", "show", within["conversation"], "--format", "json").json["exchanges"][0]
     assert exchange["within"] == sections["Plots"]
+
+
+def _fail_as_in_0_2(log: Path) -> None:
+    """Make the conversation of a log one that 0.2 saved, whose question failed for want of a key."""
+    lines = [json.loads(line) for line in log.read_text("ascii").splitlines()]
+    for line in lines:
+        line.pop("is_one_shot", None)
+        if line["event"] == "question_answered":
+            line |= {"answer": "", "citations": [], "stopped": "error", "error": "OPENAI_API_KEY is not set."}
+    kept = [line for line in lines if line["event"] != "draft_recorded"]
+    log.write_text("".join(json.dumps(line) + "\n" for line in kept), "ascii")
+
+
+def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path) -> None:
+    first = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
+    second = run("ask", garden, "When is the tap locked?", "--json").json["conversation"]
+    _fail_as_in_0_2(data_path() / f"{second}.jsonl")
+    with closing(sqlite3.connect(data_path() / "index.sqlite3")) as index, index:  # as 0.2 has made it
+        index.execute("DROP TABLE IF EXISTS conversations")
+        index.execute("PRAGMA user_version = 1")
+    assert [(one.id, one.is_answered) for one in Store(data_path()).list()] == [(second, False), (first, True)]
+    going_on = run("ask", garden, "And a spade?", "--continue", "--json").json
+    assert going_on["conversation"] == first
+    _fail_as_in_0_2(data_path() / f"{first}.jsonl")
+    refused = run("ask", garden, "And a spade?", "--continue")
+    assert (refused.code, "there is no answered conversation about this document yet" in refused.err) == (2, True)
+    assert run("ask", garden, "Where?", "--conversation", second, "--json").json["conversation"] == second
+
+
+def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, garden: Path) -> None:
+    run("ask", garden, "What does a plot cost?")
+    run("ask", garden, "When is the tap locked?", "--continue")
+    store = Store(data_path())
+    (summary,) = store.list()
+    assert (summary.questions, summary.is_one_shot) == (2, True)
+    session = Session.resume(open_library([str(garden)]), summary.id, store=store)
+    asyncio.run(_ask_in_app(Agent(session, make_model("offline"))))
+    assert not store.list()[0].is_one_shot
+
+
+async def _ask_in_app(agent: Agent) -> None:
+    async for _ in agent.ask("What does a spade cost?"):
+        pass
 
 
 def test_an_unknown_section_is_told_and_nothing_is_kept(run: RunCommand, garden: Path) -> None:

@@ -282,7 +282,7 @@ async def tell_earlier(screen: MainScreen) -> None:
         return
     with suppress(StoreError):
         summaries = await asyncio.to_thread(store.list, identify_source(state.library))
-        count = sum(summary.id != state.id for summary in summaries)
+        count = sum(summary.is_answered and summary.id != state.id for summary in summaries)
         what = "1 earlier conversation" if count == 1 else f"{count:,} earlier conversations"
         if count:
             screen.status_line.change(message=f"{what}: {screen.keys.show_first('global.conversations')}")

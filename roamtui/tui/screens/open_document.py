@@ -413,7 +413,8 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
 
     known = [summary for summary in summaries if not (summary.source.startswith("-") or is_gone(summary.source))]
     offers: list[StartOffer] = []
-    for summary in known[:_CONVERSATIONS_SHOWN]:
+    answered = sorted((one for one in known if one.is_answered), key=lambda one: one.is_one_shot)
+    for summary in answered[:_CONVERSATIONS_SHOWN]:
         count = "1 question" if summary.questions == 1 else f"{summary.questions:,} questions"
         offers.append(
             StartOffer(

@@ -238,7 +238,7 @@ async def test_it_stands_in_the_middle_of_the_room_and_fills_a_small_one(
     assert abs(used[0] - (len(lines) - 1 - used[-1])) <= 2
 
 
-def summarise(conversation_id: str, source: str, title: str = "Fees?") -> ConversationSummary:
+def summarise(conversation_id: str, source: str, title: str = "Fees?", **flags: bool) -> ConversationSummary:
     moment = "2026-01-01T00:00:00+00:00"
     return ConversationSummary(
         id=conversation_id,
@@ -248,6 +248,7 @@ def summarise(conversation_id: str, source: str, title: str = "Fees?") -> Conver
         created_at=moment,
         updated_at=moment,
         questions=2,
+        **flags,
     )
 
 
@@ -272,6 +273,20 @@ async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_
             events = [event async for event in Agent(Session.start(library), model, searcher).ask(question)]
             assert isinstance(events[-1], QuestionAnswered)
             assert any("](" not in (citation.quote or "](") for citation in events[-1].citations), question
+
+
+def test_what_was_never_answered_is_not_offered_and_one_shot_questions_come_last(tmp_path: Path) -> None:
+    handbook = tmp_path / "handbook.md"
+    handbook.write_text("# Handbook\n")
+    summaries = (
+        summarise("failed", str(handbook), is_answered=False),
+        *(summarise(f"asked {number}", str(handbook), is_one_shot=True) for number in range(9)),
+        summarise("in the app", str(handbook)),
+    )
+    offers, _ = list_offers(summaries, tmp_path / "sites.toml")
+    ids = [offer.conversation_id for offer in offers if offer.group is OfferGroup.CONVERSATION]
+    assert ids == ["in the app", *(f"asked {number}" for number in range(7))]
+    assert offers[len(ids)].source == str(handbook)
 
 
 def test_conversations_and_documents_of_late_come_first_where_they_are_still_there(tmp_path: Path) -> None:
