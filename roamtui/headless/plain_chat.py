@@ -11,11 +11,12 @@ import re
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import assert_never
 
+from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import (
     Approval,
@@ -28,8 +29,9 @@ from roamtui.conversation.commands import (
     PinSections,
     ReadSection,
     UnfoldNodes,
+    deny,
 )
-from roamtui.conversation.events import AnswerStreamed, ConversationEvent, QuestionAnswered, QuestionAsked, StepStarted
+from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, QuestionAsked, StepStarted
 from roamtui.conversation.narration import write_lines
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Stopped
@@ -159,11 +161,12 @@ class _PlainChat:
     def __init__(self, context: PlainContext) -> None:
         self._context = context
         self._agent = context.agent
-        self._session = context.agent.session
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
-        if self._is_typed:
-            self._session.approver = approve
+        self._writer: AnswerWriter | None = None
+        """Writes the answer to the question that is being asked; None while none is."""
+        self._controller = ConversationController(context.agent, approve if self._is_typed else deny)
+        self._controller.subscribe(self._show)
 
     def run(self) -> int:
         self._greet()
@@ -176,16 +179,16 @@ class _PlainChat:
                         self._take(line, runner)
             finally:
                 runner.run(self._agent.model.close())
-                self._session.save_now()
+                self._controller.session.save_now()
         return 1 if self._has_failed and not self._is_typed else 0
 
     def _greet(self) -> None:
-        state = self._session.state
+        state = self._controller.state
         count = len(state.library)
         write_notes(self._context.notes)
         title = plain_line(state.library.title)
         write_plain(f"{title}, {count:,} section{'' if count == 1 else 's'}. {self._agent.model.name} answers.\n")
-        for event in self._session.opening_events:
+        for event in self._controller.session.opening_events:
             write_notes(write_lines(event, state.library))
         exchanges = state.transcript.exchanges
         if exchanges:
@@ -216,7 +219,7 @@ class _PlainChat:
         is_command = line.startswith("/")
         try:
             if is_command:
-                write_plain(f"{runner.run(self._run_command(line)).rstrip()}\n")
+                runner.run(self._run_command(line))
             else:
                 runner.run(self._ask(line.strip()))
         except KeyboardInterrupt:
@@ -225,17 +228,22 @@ class _PlainChat:
             write_plain("\nStopped.\n" if is_command else "\nStopped. What came so far is kept.\n")
 
     async def _ask(self, question: str) -> None:
-        writer = AnswerWriter()
+        self._writer = AnswerWriter()
         try:
-            async with aclosing(self._agent.ask(question)) as events:  # type: ignore[type-var]
-                async for event in events:
-                    self._show(event, writer)
+            await self._controller.ask(question)
         except asyncio.CancelledError:
-            writer.end_line()
+            self._writer.end_line()
             raise
+        finally:
+            self._writer = None
 
-    def _show(self, event: ConversationEvent, writer: AnswerWriter) -> None:
-        match event:
+    def _show(self, update: ConversationUpdated) -> None:
+        """Write what happened: progress of an answer to stderr, what a command did to stdout."""
+        writer, library = self._writer, update.state.library
+        if writer is None:
+            _tell(*write_lines(update.event, library))
+            return
+        match update.event:
             case QuestionAsked():
                 name, model = self._agent.model.name, self._agent.model
                 waits = f"{plain_line(name)} is answering; ctrl+c stops it."
@@ -244,172 +252,175 @@ class _PlainChat:
                 writer.begin_step()
             case AnswerStreamed(text=text):
                 writer.add(text)
-            case QuestionAnswered():
+            case QuestionAnswered(stopped=Stopped.CANCELLED):
+                pass  # the person stopped it, and has seen all that came
+            case QuestionAnswered() as event:
                 writer.finish(event.answer)
                 self._has_failed = self._has_failed or event.stopped in (Stopped.ERROR, Stopped.COST)
                 lines = ["", *(["Sources:"] if event.citations else []), *describe_sources(self._agent, event)]
-                write_plain("".join(f"{line}\n" for line in lines))
+                _tell(*lines)
                 if event.error:
                     warn(event.error)
-            case _:
+            case event:
                 writer.end_line()
-                write_notes(write_lines(event, self._session.state.library))
+                write_notes(write_lines(event, library))
 
-    async def _run_command(self, line: str) -> str:
-        """Carry out a command, and return what to tell; what a person did wrong is told too."""
+    async def _run_command(self, line: str) -> None:
+        """Carry out a command; what a person did wrong is told too."""
         name, _, text = line.strip().partition(" ")
         try:
-            return await self._obey(name.lower(), text.strip())
+            await self._obey(name.lower(), text.strip())
         except RoamtuiError as error:
-            return str(error)
+            _tell(str(error))
 
-    async def _obey(self, name: str, text: str) -> str:
+    async def _obey(self, name: str, text: str) -> None:
         match name:
             case "/outline":
-                told = await self._outline(text)
+                await self._outline(text)
             case "/read":
-                told = await self._read(text)
+                await self._read(text)
             case "/search":
-                told = self._search(text)
+                await self._search(text)
             case "/open" | "/close" | "/pin":
-                told = await self._change(name, text)
+                await self._change(name, text)
             case "/sections":
-                told = _list_open(self._session.state)
+                _tell(*_list_open(self._controller.state))
             case "/model":
-                told = await self._choose_model(text)
+                await self._choose_model(text)
             case "/remember":
                 example = "Say what to remember, such as: /remember Answer in German."
-                told = self._context.remember(text) if text else example
+                _tell(self._context.remember(text) if text else example)
             case "/help":
-                told = _HELP
+                _tell(_HELP)
             case _:
                 hint = "/help lists them; a space before the slash makes the line a question."
-                told = f"There is no command {name}. {hint}"
-        return told
+                _tell(f"There is no command {name}. {hint}")
 
-    async def _dispatch(self, command: Command) -> list[str]:
-        events = self._session.dispatch(command)
-        return [line async for event in events for line in write_lines(event, self._session.state.library)]
-
-    async def _outline(self, text: str) -> str:
-        """Return a line for each section directly below a node, in ranges where there are too many for one page.
+    async def _outline(self, text: str) -> None:
+        """List each section directly below a node, in ranges if there are too many for one page.
 
         Args:
             text: An id, a range such as ``07f3277d:c2``, a title that only one section has, or nothing for the top.
         """
-        told: list[str] = []
-        library = self._session.state.library
+        library = self._controller.state.library
         reference = parse_reference(text) if text else Reference(section_id=library.title_id() or library.root_id)
         if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
-            ids, told = _find_sections(library, text)
+            ids = _find_sections(library, text)
             if not ids:
-                return "\n".join(told)
+                return
             reference = Reference(section_id=ids[0])
         section_id = reference.section_id
         if can_load(library, section_id):
-            told += await self._dispatch(UnfoldNodes(section_ids=(section_id,)))
-        state = self._session.state
+            await self._controller.dispatch(lambda _: UnfoldNodes(section_ids=(section_id,)))
+        state = self._controller.state
         ranges = Ranges.of(state.library, section_id)
         bounds = ranges.find(reference.steps)
         if bounds is None:
-            return f"There is no range {text}."
+            _tell(f"There is no range {text}.")
+            return
         is_top = section_id == state.library.root_id
-        told.append(state.library.title if is_top else _describe_node(state, section_id))
+        _tell(state.library.title if is_top else _describe_node(state, section_id))
         listed = ranges.children[slice(*bounds)]
         if not ranges.children:
-            told.append("Nothing lies below it.")
+            _tell("Nothing lies below it.")
         elif len(listed) > LISTED_MAX:
-            told += ranges.describe(section_id, reference.steps)
+            _tell(*ranges.describe(section_id, reference.steps))
         else:
-            told += [f"- {_describe_node(state, child)}" for child in listed]
-        return "\n".join(told)
+            _tell(*(f"- {_describe_node(state, child)}" for child in listed))
 
-    async def _read(self, text: str) -> str:
-        """Return the text of sections, with all below where that is short, else with a word on what lies below."""
-        ids, told = _find_sections(self._session.state.library, text)
-        for section_id in ids:
-            told += await self._dispatch(ReadSection(section_id=section_id))
-            library = self._session.state.library
-            node = library.node(section_id)
-            is_whole = node.tokens <= WHOLE_TOKENS_MAX or not node.descendants
-            span = library.shown_span(section_id) if is_whole else library.shown_own_span(section_id)
-            told.append(plain_text(library.text_at(span)).rstrip())
-            if not is_whole:
-                count = f"{node.descendants} section{'' if node.descendants == 1 else 's'}"
-                told.append(f"\n(Below it: {count}. /outline {section_id} lists them.)")
-        return "\n".join(told)
+    async def _read(self, text: str) -> None:
+        """Write the text of sections, with everything below if that is short, else with a word on what lies below."""
+        for section_id in _find_sections(self._controller.state.library, text):
+            await self._read_section(section_id)
 
-    def _search(self, text: str) -> str:
+    async def _read_section(self, section_id: str) -> None:
+        await self._controller.dispatch(lambda _: ReadSection(section_id=section_id))
+        library = self._controller.state.library
+        node = library.node(section_id)
+        is_whole = node.tokens <= WHOLE_TOKENS_MAX or not node.descendants
+        span = library.shown_span(section_id) if is_whole else library.shown_own_span(section_id)
+        _tell(plain_text(library.text_at(span)).rstrip())
+        if not is_whole:
+            count = f"{node.descendants} section{'' if node.descendants == 1 else 's'}"
+            _tell(f"\n(Below it: {count}. /outline {section_id} lists them.)")
+
+    async def _search(self, text: str) -> None:
         if self._agent.searcher is None:
-            return "Search is off. Set retrieval.mode in config.toml to keyword."
-        if not text:
-            return "Say what to search for: /search late fee"
-        hits = self._agent.searcher.search(text, limit=_HITS_MAX)
-        return list_hits(self._session.state.library, hits) or "Nothing found. Try other words."
+            _tell("Search is off. Set retrieval.mode in config.toml to keyword.")
+        elif not text:
+            _tell("Say what to search for: /search late fee")
+        else:
+            hits = await self._controller.search(text, _HITS_MAX)
+            _tell(list_hits(self._controller.state.library, hits).rstrip() or "Nothing found. Try other words.")
 
-    async def _change(self, name: str, text: str) -> str:
-        """Open, close or pin the sections that are named; pinned ones that are pinned already are let go."""
-        state = self._session.state
-        found, told = _find_sections(state.library, text)
-        if not found:
-            return "\n".join(told)
-        ids = tuple(found)
-        command: Command = CollapseSections(section_ids=ids, origin=Origin.PERSON)
-        if name == "/pin":
+    async def _change(self, name: str, text: str) -> None:
+        """Open, close or pin the sections that are named; if all of them are pinned already, unpin them."""
+        ids = tuple(_find_sections(self._controller.state.library, text))
+
+        def make(state: ConversationState) -> Command:
+            if name == "/open":
+                return ExpandSections(section_ids=ids, origin=Origin.PERSON)
+            if name == "/close":
+                return CollapseSections(section_ids=ids, origin=Origin.PERSON)
             opened = [state.find_open(section_id) for section_id in ids]
             are_pinned = all(section is not None and section.is_pinned for section in opened)
-            command = PinSections(section_ids=ids, is_pinned=not are_pinned)
-        elif name == "/open":
-            command = ExpandSections(section_ids=ids, origin=Origin.PERSON)
-        return "\n".join((*told, *await self._dispatch(command)))
+            return PinSections(section_ids=ids, is_pinned=not are_pinned)
 
-    async def _choose_model(self, name: str) -> str:
+        if ids:
+            await self._controller.dispatch(make)
+
+    async def _choose_model(self, name: str) -> None:
         if not name:
             offers = [f"{offer.name}: {offer.note}" for offer in find_usable_models()]
-            return "\n".join((f"{self._agent.model.name} answers. Usable here:", *offers))
+            _tell(f"{self._agent.model.name} answers. Usable here:", *offers)
+            return
         before = self._agent.model
         self._agent.model = self._context.choose_model(name)
         await before.close()
-        return f"{self._agent.model.name} answers from now on."
+        _tell(f"{self._agent.model.name} answers from now on.")
 
 
-def _find_sections(library: Library, text: str) -> tuple[list[str], list[str]]:
-    """Return the sections that are named by ids or a title, whatever its case, and a sentence for each name of none."""
+def _tell(*lines: str) -> None:
+    write_plain("".join(f"{line}\n" for line in lines))
+
+
+def _find_sections(library: Library, text: str) -> list[str]:
+    """Return the sections that ids or a title name, whatever its case; write a sentence for each unknown name."""
     wanted = plain_line(text).strip("\"'“” ").casefold()
     named = (section_id for section_id in library.walk() if library.title_of(section_id).casefold() == wanted)
     titled = list(islice(named, _TITLED_MAX)) if wanted else []
     if len(titled) > 1:
         lines = [f"- [{section_id}] {name_path(library, section_id)}" for section_id in titled]
-        return [], ["Several sections have this title; name one by its id:", *lines]
+        _tell("Several sections have this title; name one by its id:", *lines)
+        return []
     if titled:
-        return titled, []
+        return titled
+    words = [word for word in _SEPARATORS.split(text) if word]
+    if not words:
+        _tell("Name a section by its id or its whole title: /outline and /search show them.")
     found: list[str] = []
-    problems: list[str] = []
-    for word in filter(None, _SEPARATORS.split(text)):
+    for word in words:
         reference = parse_reference(word)
         if reference is not None and reference.section_id in library:
             found.append(reference.section_id)
             continue
         nearest = [f"[{section_id}] {library.title_of(section_id)}" for section_id in find_nearest(library, word)]
         meant = f" Did you mean {', '.join(nearest)}?" if nearest else ""
-        problems.append(f'There is no section "{word}".{meant}')
-    if not found and not problems:
-        problems.append("Name a section by its id or its whole title: /outline and /search show them.")
-    return list(dict.fromkeys(found)), problems
+        _tell(f'There is no section "{word}".{meant}')
+    return list(dict.fromkeys(found))
 
 
-def _list_open(state: ConversationState) -> str:
+def _list_open(state: ConversationState) -> list[str]:
     """Return a line for each open section: where it stands, who opened it, whether it is pinned."""
     if not state.open:
-        return "No section is open."
+        return ["No section is open."]
     lines = []
     for section in state.open:
         marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
         marks += ["pinned"] if section.is_pinned else []
         marks += ["the model gets its text with your next question"] if not section.deliveries else []
         lines.append(f"[{section.section_id}] {name_path(state.library, section.section_id)}, {', '.join(marks)}")
-    lines.append(f"{len(lines)} open, ~{state.open_tokens:,} tokens")
-    return "\n".join(lines)
+    return [*lines, f"{len(lines)} open, ~{state.open_tokens:,} tokens"]
 
 
 def _describe_node(state: ConversationState, section_id: str) -> str:
