@@ -17,7 +17,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
 from tests.agent.asking import FakeSearcher, ask, expanding, ids, make_agent, model_of, saying
-from tests.agent.interrupting import cancel_at_wait
+from tests.anomalies.waits import cancel_at_wait
 from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 

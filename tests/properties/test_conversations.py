@@ -37,7 +37,7 @@ from roamtui.conversation.transcript import Message
 from roamtui.errors import ModelError
 from roamtui.models.base import Request
 from roamtui.outline.spans import merge_bounds
-from tests.agent.interrupting import cancel_at_wait
+from tests.anomalies.waits import cancel_at_wait
 from tests.conversation.conversations import TEXT, check_messages, make_library
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
