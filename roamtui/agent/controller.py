@@ -6,20 +6,28 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from roamtui.agent.loop import Agent
+from roamtui.agent.writing import ask_model_for_questions, propose_questions
 from roamtui.conversation.commands import Approver, Command, ExpandSections, Origin, deny
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.search.base import Hit
+from roamtui.document.parallel import start
+from roamtui.models.base import find_note, start_model
+from roamtui.models.choose import OFFLINE
+from roamtui.outline.render import limit_outline
+from roamtui.search.base import Hit, Indexing
 
 MakeCommand = Callable[[ConversationState], Command | str]
 """Makes a command from the newest state when its turn comes, so that quick keys do not cross.
 
 May return why there is nothing to do instead, or an empty string if that needs no explanation.
 """
+_INDEXED_AHEAD_MIN = 5_000
+"""Sections of a library whose index takes longer than anyone likes to wait for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,15 +124,22 @@ class ConversationController:
                 await self._publish_each(events)
         return ""
 
-    async def rewind(self, number: int) -> None:
-        """Go back to before question `number`, which leaves the conversation with all that followed."""
+    async def rewind(self, exchange: Exchange) -> None:
+        """Take an exchange and all that followed out of the conversation; nothing happens if it is not in it any more.
+
+        An exchange, unlike its number, cannot be mistaken for one of the conversation that was switched to meanwhile.
+        """
         async with self._changing() as session:
-            self._publish(*await session.rewind(number))
+            if _has_exchange(session.state, exchange):
+                self._publish(*await session.rewind(exchange.number))
 
     async def reload(self, library: Library) -> None:
         """Continue over the document as it is now, once a question that is under way has ended."""
         async with self._changing() as session:
-            self._publish(*await session.reload(library))
+            events = await session.reload(library)
+            if self.agent.searcher is not None:
+                self.agent.searcher.refresh(session.state.library)
+            self._publish(*events)
 
     async def rename(self, title: str) -> None:
         """Give the conversation another title."""
@@ -178,7 +193,7 @@ class ConversationController:
             await self._publish_each(self.session.load_all())
         return self.state.library
 
-    async def search(self, query: str, *, limit: int) -> tuple[Hit, ...]:
+    async def search(self, query: str, limit: int) -> tuple[Hit, ...]:
         """Return the sections that the configured search finds in the whole document.
 
         Raises:
@@ -190,6 +205,40 @@ class ConversationController:
         searcher.refresh(await self.load_all())
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
         return tuple(hit for hit in hits if hit.section_id in self.state.library)
+
+    async def warm_up(self) -> str:
+        """Load and start what the first question needs, so that nobody waits for it; return the model's note."""
+        await asyncio.to_thread(_prepare, self.state.library)
+        model = self.agent.model
+        await start_model(model)
+        return find_note(model)
+
+    async def index_ahead(self, report: Callable[[int, int], None]) -> None:
+        """Bring the search index of a large source up to date before a question needs it, in a thread.
+
+        The program may end meanwhile: what is not written by then is written the next time.
+
+        Args:
+            report: Called in the thread with the number of sections that are done, and of all.
+        """
+        searcher: object = self.agent.searcher
+        library = self.state.library
+        if len(library) < _INDEXED_AHEAD_MIN or library.list_unloaded() or not isinstance(searcher, Indexing):
+            return
+        await asyncio.wrap_future(start(partial(searcher.prepare, report)))
+
+    async def propose_questions(self) -> tuple[str, ...]:
+        """Return questions to ask: from the model, or from the headings if no language model answers.
+
+        Raises:
+            ModelError: The model could not answer.
+        """
+        agent, library = self.agent, self.state.library
+        if agent.model.name == OFFLINE:
+            return propose_questions(library)
+        await start_model(agent.model)
+        budget = limit_outline(library, agent.model.window_tokens, tokens=agent.options.outline_tokens)
+        return await ask_model_for_questions(agent.model, library, budget_tokens=budget)
 
     @asynccontextmanager
     async def _changing(self) -> AsyncIterator[Session]:
@@ -215,6 +264,14 @@ class ConversationController:
             update = ConversationUpdated(event=event, state=self.state)
             for subscriber in self._subscribers:
                 subscriber(update)
+
+
+def _prepare(library: Library) -> None:
+    """Do what the first section that is opened and the first filter would otherwise wait for."""
+    from rapidfuzz import fuzz, process  # noqa: F401, PLC0415 - importing it takes a while, so it happens in a thread
+
+    for document in library.documents:
+        _ = document.line_starts
 
 
 def _has_exchange(state: ConversationState, exchange: Exchange) -> bool:

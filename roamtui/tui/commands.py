@@ -27,10 +27,6 @@ from roamtui.document.loader import can_load
 if TYPE_CHECKING:
     from roamtui.models.base import Model
 
-MakeCommand = Callable[[ConversationState], Command | str]
-"""Makes a command from the newest state, at the moment of its dispatch, so that quick keys do not cross; or says in a
-few words why there is nothing to do, in none where that needs no word."""
-
 
 @dataclass
 class NothingDone(Message):
@@ -158,13 +154,22 @@ def fold_subtree(state: ConversationState, section_id: str) -> Command | str:
     return FoldNodes(section_ids=unfolded) if unfolded else ""
 
 
+def close_agent_sections(state: ConversationState, _section_id: str) -> Command | str:
+    """Close and fold everything that the agent opened."""
+    from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
+
+    command = CloseAgentSections()
+    _, events = update(state, command)
+    return command if events else "the model has nothing open that could be closed"
+
+
 DEEDS: Mapping[str, Callable[[ConversationState, str], Command | str]] = {
     "open": open_section,
     "close": close_section,
     "pin": toggle_pin,
     "unfold_all": unfold_subtree,
     "fold_all": fold_subtree,
-    "close_agent": lambda _state, _section_id: CloseAgentSections(),
+    "close_agent": close_agent_sections,
     "undo": lambda state, _section_id: UndoDeed() if state.deeds else "there is nothing to take back",
     "redo": lambda state, _section_id: (
         UndoDeed(is_redo=True) if state.undone else "nothing was taken back that could be done again"

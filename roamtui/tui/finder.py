@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
@@ -15,7 +15,6 @@ from roamtui.outline.labels import name_path
 from roamtui.search.base import Hit
 from roamtui.search.terms import fold, query_terms
 from roamtui.tui.commands import Kind
-from roamtui.tui.dispatch import Conversing
 from roamtui.tui.node_names import STEP, name_above, name_node
 from roamtui.tui.text_search import Steps, TextMatches, TextPlace, find_marks, find_text, run_between_keys
 
@@ -76,11 +75,18 @@ class Found:
     """Whether nothing more is looked for."""
 
 
+LoadAll = Callable[[], Awaitable[Library]]
+Search = Callable[[str, int], Awaitable[tuple[Hit, ...]]]
+"""Returns at most so many sections for a query."""
+
+
 class Finder:
     """Finds sections of what a person talks about."""
 
-    def __init__(self, conversing: Conversing) -> None:
-        self._conversing = conversing
+    def __init__(self, load_all: LoadAll, search: Search) -> None:
+        """Find in what `load_all` returns, and ask `search` as it is configured."""
+        self._load_all = load_all
+        self._search = search
         self._titles: TitleSearch | None = None
 
     async def find(self, query: str, onward: TextPlace | None = None) -> AsyncIterator[Found]:
@@ -93,7 +99,7 @@ class Finder:
         Raises:
             RoamtuiError: The configured search failed; the message is for the person.
         """
-        library = await self._conversing.load_all()
+        library = await self._load_all()
         if self._titles is None or self._titles.library is not library:
             self._titles = TitleSearch(library)
         titles = await run_between_keys(self._titles.find(query, LIMIT))
@@ -102,7 +108,7 @@ class Finder:
         for is_whole in (not query.strip(), True):
             if is_whole and query.strip():
                 await asyncio.sleep(_REST_SECONDS)
-                hits = await self._conversing.search(query, limit=HITS_MAX)
+                hits = await self._search(query, HITS_MAX)
             groups = [*_group_text(library, query, matches, hits, onward)]
             if titles.is_close or matches.is_apart or not matches.count:
                 sections = [_describe(library, one, matches, has_excerpt=False) for one in titles.section_ids]
@@ -123,7 +129,7 @@ class Finder:
 
     async def find_again(self, matches: TextMatches) -> TextMatches:
         """Return the matches of the same words in the library as it is now."""
-        library = await self._conversing.load_all()
+        library = await self._load_all()
         if matches.library is library:
             return matches
         return await run_between_keys(find_text(library, " ".join(matches.words)))

@@ -98,10 +98,13 @@ async def test_a_question_stays_in_its_conversation_while_its_model_starts(store
 
 
 async def test_a_reload_and_a_rewind_wait_for_the_answer() -> None:
-    controller, seen = control(make_agent())
+    controller, seen = control(make_agent([saying("Not found: no.")]))
     changed = make_library(MANUAL.replace("Open daily.", "Closed."))
+    await controller.ask("First?")
+    (exchange,) = controller.state.transcript.exchanges
+    seen.clear()
     async with starting(controller) as gate:
-        tasks = await run_in_order(controller.ask("First?"), controller.reload(changed), controller.rewind(1))
+        tasks = await run_in_order(controller.ask("Second?"), controller.reload(changed), controller.rewind(exchange))
         assert controller.state.library is not changed
         gate.set()
         await asyncio.gather(*tasks)
@@ -161,6 +164,7 @@ async def test_what_concerns_an_exchange_does_not_happen_to_another_conversation
     await controller.ask("Second?")
     second = controller.state.id
     await controller.ask("First?", replaces=exchange)
+    await controller.rewind(exchange)
     await controller.fork(exchange)
     assert controller.state.id == second
     assert questions(controller) == ["Second?"]

@@ -24,9 +24,10 @@ _NOT_NEEDED_FOR_HELP = (
     "typing",
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
-    "argparse", "json", "litellm", "markdown_it", "msgspec", "pathspec", "rapidfuzz", "roamtui.agent.loop",
+    "argparse", "json", "litellm", "markdown_it", "msgspec", "pathspec", "rapidfuzz",
+    "roamtui.agent.controller", "roamtui.agent.loop",
     "roamtui.app", "roamtui.commands", "roamtui.conversation.session", "roamtui.models.choose", "roamtui.search.base",
-    "roamtui.sources.archive", "roamtui.tui.chat.exchange_view", "roamtui.tui.dispatch",
+    "roamtui.sources.archive", "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.choosing", "roamtui.tui.screens.help", "roamtui.tui.screens.overlays",
     "roamtui.tui.screens.reading", "sqlite3", "tomlkit",

@@ -18,6 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.agent import controller
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.session import Session
@@ -28,7 +29,6 @@ from roamtui.models.base import Model, ModelEvent, Request, TextDelta
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
-from roamtui.tui import dispatch
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext
@@ -43,7 +43,7 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
     async def start_model(model: Model) -> None:
         started.append(model)
 
-    monkeypatch.setattr(dispatch, "start_model", start_model)
+    monkeypatch.setattr(controller, "start_model", start_model)
     app = make_app()
     model = model_of(app)
     async with app.run_test() as pilot:
@@ -198,7 +198,7 @@ class _SlowSearcher(KeywordSearcher):
 
 
 async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.tui.dispatch._INDEXED_AHEAD_MIN", 3)
+    monkeypatch.setattr("roamtui.agent.controller._INDEXED_AHEAD_MIN", 3)
     app = make_app(text=_TEXT)
     searcher = _SlowSearcher(app.app_context.agent.session.state.library)
     app.app_context.agent.searcher = searcher

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from textual.worker import Worker
 
-from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
@@ -25,8 +24,8 @@ _WORDS_LENGTH_MAX = 500
 class Aim:
     """What a question is meant for."""
 
-    instead_of: int | None = None
-    """Number of the question whose place it takes."""
+    instead_of: Exchange | None = None
+    """The exchange whose place it takes."""
     within: str | None = None
     """Id of the section that it is about, None for the whole document."""
     opening: tuple[str, ...] = ()
@@ -36,7 +35,7 @@ class Aim:
 def aim_again(exchange: Exchange, library: Library) -> Aim:
     """Return what a question is meant for that is asked again: about the same section, if the document still has it."""
     within = exchange.within if exchange.within is not None and exchange.within in library else None
-    return Aim(instead_of=exchange.number, within=within)
+    return Aim(instead_of=exchange, within=within)
 
 
 class Asking:
@@ -49,8 +48,8 @@ class Asking:
         self._box = screen.question_box
         self._aim = Aim()
         self._worker: Worker[None] | None = None
-        self._asked: tuple[str, Aim, int] | None = None
-        """The question under way, what it is meant for, and the number that it will have."""
+        self._waiting: tuple[str, Aim] | None = None
+        """A question that was sent and has not begun, and what it is meant for."""
 
     @property
     def is_under_way(self) -> bool:
@@ -105,13 +104,15 @@ class Asking:
         if self._worker is not None:
             self._worker.cancel()
 
+    def note_begun(self) -> None:
+        """Note that the question that was sent is part of the conversation."""
+        self._waiting = None
+
     def note_worker(self, worker: Worker[object]) -> None:
-        """Put a question that was stopped before it began back where it was typed, once its `worker` has ended."""
-        if worker is not self._worker or not worker.is_finished or self._asked is None:
+        """Put a question that ended before it began back where it was typed, once its `worker` has ended."""
+        if worker is not self._worker or not worker.is_finished or self._waiting is None:
             return
-        (question, aim, number), self._asked = self._asked, None
-        if self._first.state.question_number >= number:
-            return
+        (question, aim), self._waiting = self._waiting, None
         self._screen.chat_log.end_waiting()
         self._screen.status_line.change(is_asking=False)
         if not self._box.text:
@@ -120,12 +121,16 @@ class Asking:
 
     def _start(self, question: str, aim: Aim) -> None:
         """Show a question, then ask it: what answers it may have to be loaded, started or connected first."""
-        self._asked = question, aim, aim.instead_of or self._first.state.question_number + 1
+        self._waiting = question, aim
         if aim.instead_of is None:
-            self._expect(question, aim)
+            self.expect()
         self._worker = self._screen.run_worker(self._ask(question, aim), group="asking", exit_on_error=False)
 
-    def _expect(self, question: str, aim: Aim) -> None:
+    def expect(self) -> None:
+        """Show the question that waits to begin, if there is one."""
+        if self._waiting is None:
+            return
+        question, aim = self._waiting
         status = self._screen.status_line
         self._screen.chat_log.expect(question, aim.within, waiting_for=status.status.model)
         status.change(is_asking=True, step=0, message="")
@@ -135,10 +140,4 @@ class Asking:
             is_shown = asyncio.Event()
             self._screen.call_after_refresh(is_shown.set)
             await is_shown.wait()
-        conversing = self._screen.conversing
-        if aim.instead_of is not None:
-            await conversing.go_back(aim.instead_of)
-            self._expect(question, aim)
-        if aim.opening:
-            await conversing.dispatch(lambda _: ExpandSections(section_ids=aim.opening, origin=Origin.PERSON))
-        await conversing.ask(question, within=aim.within)
+        await self._screen.controller.ask(question, within=aim.within, replaces=aim.instead_of, open_first=aim.opening)

@@ -66,7 +66,7 @@ async def choose_question(screen: MainScreen) -> None:
     """Have the model propose questions, and let a person choose one."""
     screen.status_line.change(message="looking for questions to ask")
     try:
-        questions = await screen.conversing.propose()
+        questions = await screen.controller.propose_questions()
     finally:
         screen.status_line.change(message="")
     if questions:
@@ -138,7 +138,7 @@ def _use(screen: MainScreen, model: Model, address: str | None = None, *, may_ke
     screen.status_line.change(model=label.name, model_note=label.short_note)
     screen.welcome.show_model(label)
     screen.post_message(ModelDone(before))
-    screen.work(screen.conversing.warm_up(), "warming")
+    screen.work(screen.warm_up(), "warming")
     save = context.options.save_setting
     if save is None or not may_keep:
         return

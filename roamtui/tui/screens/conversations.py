@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -20,9 +20,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from typing_extensions import override
 
+from roamtui.agent.controller import ConversationController
 from roamtui.conversation import export
 from roamtui.conversation.loading import identify_source, is_gone
-from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.store import ConversationSummary, Store
 from roamtui.document.plain import plain_line
@@ -52,11 +52,11 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
     ConversationsScreen > Vertical { width: 96; }
     """
 
-    def __init__(self, session: Session, store: Store, keys: Keys) -> None:
+    def __init__(self, controller: ConversationController, store: Store, keys: Keys) -> None:
         super().__init__(keys, Scope.CONVERSATIONS)
-        self._session = session
+        self._controller = controller
         self._store = store
-        self._source = identify_source(session.state.library)
+        self._source = identify_source(controller.state.library)
         self._summaries: tuple[ConversationSummary, ...] = ()
         self._shown: tuple[ConversationSummary, ...] = ()
         self._is_all = False
@@ -137,7 +137,7 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
         if self._is_all:
             is_pipe = summary.source.startswith("-")
             parts.append("standard input" if is_pipe else plain_line(name_sources(summary.source)))
-        sign = "  ● now" if summary.id == self._session.state.id else ""
+        sign = "  ● now" if summary.id == self._controller.state.id else ""
         return Content.assemble((_name(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
 
     @property
@@ -196,8 +196,8 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
         title = await self.app.push_screen_wait(PromptScreen("Title of the conversation", summary.title))
         if title is None:
             return
-        if summary.id == self._session.state.id:
-            await self._session.rename(title)
+        if summary.id == self._controller.state.id:
+            await self._controller.rename(title)
         await asyncio.to_thread(self._store.rename, summary.id, title)
         self._folded.pop(summary.id, None)
         self._summaries = tuple(replace(one, title=title) if one.id == summary.id else one for one in self._summaries)
@@ -207,7 +207,7 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
     def action_delete(self) -> None:
         """Delete the conversation when the list is left."""
         summary = self._selected
-        if summary is not None and summary.id == self._session.state.id:
+        if summary is not None and summary.id == self._controller.state.id:
             self._say("This is the conversation that goes on now. Begin a new one, then this can be deleted.")
         elif summary is not None:
             self._hide(summary.id, f" “{_name(summary)}”")
@@ -261,17 +261,17 @@ def _render(store: Store, summary: ConversationSummary, path: Path) -> str:
 
 def list_conversations(screen: MainScreen) -> str | None:
     """Let a person choose one of the saved conversations; return a sentence where none can be."""
-    session = screen.session
-    if session.store is None:
+    controller = screen.controller
+    if controller.session.store is None:
         return "Conversations are not saved here, so there is none to choose."
 
     def take(chosen: DocumentWanted | None) -> None:
         if chosen is not None and chosen.source:
             screen.post_message(chosen)
-        elif chosen is not None and chosen.conversation_id != session.state.id:
+        elif chosen is not None and chosen.conversation_id != controller.state.id:
             screen.resume(chosen.conversation_id)
 
-    screen.app.push_screen(ConversationsScreen(session, session.store, screen.keys), take)
+    screen.app.push_screen(ConversationsScreen(controller, controller.session.store, screen.keys), take)
     return None
 
 
@@ -290,40 +290,33 @@ async def tell_earlier(screen: MainScreen) -> None:
 
 def resume(screen: MainScreen, conversation_id: str | None) -> None:
     """Go on with a saved conversation about the same document, or with a new one."""
-
-    def make(session: Session) -> Session:
-        library, store, options = session.state.library, session.store, session.state.options
-        if conversation_id is None:
-            return Session.start(library, store=store, options=options)
-        assert store is not None
-        return Session.resume(library, conversation_id, store=store, options=options, loader=session.loader)
-
-    told = "a new conversation" if conversation_id is None else "the conversation goes on"
-    screen.work(_turn_to(screen, make, told), "commands")
+    if conversation_id is None:
+        switching = _switch(screen, screen.controller.start_new(), "a new conversation")
+    else:
+        switching = _switch(screen, screen.controller.resume(conversation_id), "the conversation goes on")
+    screen.work(switching, "commands")
 
 
 def branch_off(screen: MainScreen, number: int) -> None:
     """Begin a conversation that shares all before question `number`, which stands in the box to be changed."""
     exchange = screen.session.state.transcript.exchanges[number - 1]
     told = f"a new conversation from before question {number}; the other one is kept"
-    screen.work(_turn_to(screen, lambda session: session.fork(number), told, exchange), "commands")
+    screen.work(_switch(screen, screen.controller.fork(exchange), told, exchange), "commands")
 
 
-async def _turn_to(
-    screen: MainScreen, make: Callable[[Session], Session], told: str, change: Exchange | None = None
-) -> None:
-    """Bring a conversation onto the screen that `make` makes of the one before, which may take a while.
-
-    It is ready for its next question, or to ask the one again that is to change.
-    """
-    await screen.conversing.turn_to(make)
-    screen.asking.leave()
+async def _switch(screen: MainScreen, switching: Awaitable[None], message: str, edited: Exchange | None = None) -> None:
+    """Show another conversation, ready for its next question or for an edited one."""
+    before_id = screen.session.state.id
+    await switching
     state = screen.session.state
+    if state.id == before_id:
+        return
+    screen.asking.leave()
     for exchange in state.transcript.exchanges:
         screen.question_box.remember(exchange.question)
     screen.reading.resume()
     screen.action_go_chat()
-    screen.status_line.change(message=told)
-    if change is not None:
-        screen.question_box.fill(change.question)
-        screen.asking.narrow(aim_again(change, state.library).within)
+    screen.status_line.change(message=message)
+    if edited is not None:
+        screen.question_box.fill(edited.question)
+        screen.asking.narrow(aim_again(edited, state.library).within)

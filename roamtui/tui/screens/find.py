@@ -277,7 +277,7 @@ class Finding:
         self._screen = screen
         self._tree = screen.tree_pane.outline
         self._reader = screen.reader_pane
-        self._finder = Finder(screen.conversing)
+        self._finder = Finder(screen.controller.load_all, screen.controller.search)
         self.found = Found()
         """What was found last."""
         self._matches = TextMatches()

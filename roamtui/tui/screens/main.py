@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -12,8 +13,27 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState, WorkType
 from typing_extensions import override
 
-from roamtui.conversation.narration import Weight
+from roamtui.conversation.commands import Approval, CostApproval, Origin, OriginApproval
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationChanged,
+    ConversationEvent,
+    LoadingProgressed,
+    NodesLoaded,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionsTakenBack,
+    ReminderSent,
+    RetryScheduled,
+    SectionsExpanded,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+)
+from roamtui.conversation.narration import Place, Weight, narrate
+from roamtui.conversation.state import ConversationState
 from roamtui.document.node import Span
+from roamtui.document.plain import plain_line, shorten
 from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Action, Keys, Scope, bind
 from roamtui.tui.app import describe_failure, forget_frames, is_job_of_shell
@@ -27,7 +47,6 @@ from roamtui.tui.commands import (
     KeepWanted,
     Kind,
     LinkClicked,
-    MakeCommand,
     NothingDone,
     PlaceChanged,
     toggle_fold,
@@ -43,8 +62,8 @@ from roamtui.tui.status_line import OFFLINE, HeaderLine, HintLine, Status, Statu
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
+    from roamtui.agent.controller import ConversationController, MakeCommand
     from roamtui.conversation.session import Session
-    from roamtui.tui.dispatch import Conversing
     from roamtui.tui.screens.find import Finding
     from roamtui.tui.screens.notes import Noting
     from roamtui.tui.screens.reading import Reading
@@ -54,6 +73,17 @@ _LOOK_SECONDS = 2.0
 """Between two looks at the document on disk; each costs one question to the file system."""
 _HEADER_ROWS = 22
 """Rows from which the header and the line of hints are worth theirs."""
+_URL_LENGTH_MAX = 70
+_STATELESS_EVENTS = (
+    AnswerStreamed,
+    LoadingProgressed,
+    ReminderSent,
+    RetryScheduled,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+)
+"""Events that leave the state as it was. Some come many times a second, so the outline is not drawn again for them."""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -98,11 +128,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """What becomes of a question."""
 
     @cached_property
-    def conversing(self) -> Conversing:
-        """What asks and dispatches."""
-        from roamtui.tui.dispatch import Conversing  # noqa: PLC0415 - not for the first screen
+    def controller(self) -> ConversationController:
+        """Changes the conversation."""
+        from roamtui.agent.controller import ConversationController  # noqa: PLC0415 - not for the first screen
 
-        return Conversing(self, self.app_context.agent)
+        controller = ConversationController(self.app_context.agent, self._approve)
+        controller.subscribe(lambda update: self._show_event(update.event, update.state))
+        return controller
 
     @cached_property
     def reading(self) -> Reading:
@@ -175,9 +207,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for note in context.notes:
             self.chat_log.add_notice(note)
         for happened in self.session.list_undrawn():
-            self.conversing.show(happened)
-        self.work(self.conversing.warm_up(), "warming")
-        self.work(self.conversing.index_ahead(), "indexing")
+            self._show_event(happened, self.session.state)
+        self.work(self.warm_up(), "warming")
+        self.work(self._index_ahead(), "indexing")
         self.reading.resume()
         self.work(tell_earlier(self), "earlier")
         self.work(self._noting.mark(), "noting")
@@ -227,8 +259,119 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.work(self._send(make), "commands")
 
     async def _send(self, make: MakeCommand) -> None:
-        if reason := await self.conversing.dispatch(make):
+        if reason := await self.controller.dispatch(make):
             self.status_line.change(message=reason)
+
+    async def _approve(self, approval: Approval) -> bool:
+        """Ask the person before a question may cost more than they set, and before a page of another site is fetched.
+
+        Must be called from a worker.
+        """
+        from roamtui.tui.screens.overlays import ConfirmScreen  # noqa: PLC0415 - not for the first screen
+
+        match approval:
+            case CostApproval(spent_usd=spent, cap_usd=cap):
+                question = "The next request may pass your spending limit. Go on with this conversation?"
+                screen = ConfirmScreen(question, f"spent ${spent:.2f} · limit ${cap:.2f}", yes="Go on", no="Stop")
+            case OriginApproval(host=host, urls=urls):
+                more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+                detail = f"{shorten(plain_line(urls[0]), _URL_LENGTH_MAX)}{more}" if urls else ""
+                question = f"Fetch pages from {plain_line(host)}, for as long as this conversation goes on?"
+                screen = ConfirmScreen(question, detail, yes="Fetch", no="No")
+            case _:
+                assert_never(approval)
+        return await self.app.push_screen_wait(screen)
+
+    async def warm_up(self) -> None:
+        """Start what the model and the first question need, so that nobody waits for it; show the model's note."""
+        if note := await self.controller.warm_up():
+            self.chat_log.add_notice(note)
+
+    async def _index_ahead(self) -> None:
+        """Bring the search index of a large source up to date before a question needs it, and show the progress."""
+        loop, has_reported = asyncio.get_running_loop(), False
+
+        def report(done: int, total: int) -> None:
+            nonlocal has_reported
+            has_reported = True
+            message = f"indexing {done:,} of {total:,} sections"
+            loop.call_soon_threadsafe(partial(self.status_line.change, message=message))
+
+        try:
+            await self.controller.index_ahead(report)
+        finally:
+            if has_reported:
+                self.status_line.change(message="")
+
+    def _show_event(  # noqa: C901, PLR0912 - one case for each event
+        self, event: ConversationEvent, state: ConversationState
+    ) -> None:
+        """Show an event, with the state after it."""
+        if not isinstance(event, _STATELESS_EVENTS):
+            self.tree_pane.show(state)
+            self.status_line.show_state(state)
+        chat, outline, current = self.chat_log, self.tree_pane.outline, self.chat_log.current
+        match event:
+            case QuestionAsked(number=number, question=question):
+                self.asking.note_begun()
+                chat.begin(number, question)
+                self.status_line.change(is_asking=True, step=0, message="")
+            case StepStarted(number=number):
+                self._show_drafts(state)
+                self.status_line.change(step=number)
+            case AnswerStreamed(text=text) if current is not None:
+                current.append_answer(text)
+            case ThinkingStreamed(text=text) if current is not None:
+                current.show_thought(text)
+            case QuestionAnswered(number=number):
+                self.status_line.change(is_asking=False, step=0)
+                self.tree_pane.reveal_cited()
+                if current is not None:
+                    current.finish(state.transcript.exchanges[number - 1], state.library)
+            case SectionsSearched(hits=hits):
+                outline.mark(found=(hit.section_id for hit in hits))
+            case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
+                outline.mark(batch=opened)
+                outline.reveal(opened[-1])
+                self.reading.follow_opened(opened[-1])
+            case NodesLoaded(section_ids=ids):
+                self.status_line.change(message="")
+                self.reading.show_loaded(ids)
+            case QuestionsTakenBack(first=number):
+                chat.forget(number)
+                self.status_line.change(message="")
+                self.asking.expect()
+            case ConversationChanged():
+                chat.start_over()
+                outline.mark(found=())
+                self.status_line.change(is_asking=False, step=0, message="")
+                self.asking.expect()
+            case _:
+                pass
+        if not isinstance(event, AnswerStreamed):
+            self._narrate(event, state)
+
+    def _narrate(self, event: ConversationEvent, state: ConversationState) -> None:
+        """Say what happened: above the answer under way what was done for it, below it what else is to be known."""
+        current = self.chat_log.current
+        passing: list[str] = []
+        for piece in narrate(event, state.library):
+            if piece.place is Place.ANSWER and state.is_asking and current is not None:
+                self._show_drafts(state)
+                current.add_piece(piece)
+            elif piece.place in (Place.ANSWER, Place.CHAT):
+                self.chat_log.add_notice(piece.write(with_ids=False), piece.weight)
+            elif piece.place is Place.MOMENT:
+                passing.append(piece.brief or piece.words)
+        if passing:
+            self.status_line.change(message="; ".join(passing))
+
+    def _show_drafts(self, state: ConversationState) -> None:
+        """Show what the answer under way says so far as a draft: the model goes on working."""
+        if (current := self.chat_log.current) is not None:
+            for draft in current.take_draft():
+                for piece in narrate(draft, state.library):
+                    current.add_piece(piece)
 
     def action_send(self, deed: str) -> None:
         """Do one of the `DEEDS` to the section under the cursor, or to the one that is read."""

@@ -218,7 +218,7 @@ class Noting:
 
     async def show(self) -> None:
         """List what is kept, and go to what the person chooses."""
-        library, keys = await self._screen.conversing.load_all(), self._screen.keys
+        library, keys = await self._screen.controller.load_all(), self._screen.keys
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
         if self._notes is None or not notes:
             told = f"nothing is kept yet: {keys.show_first('reader.keep')} keeps a section or selected words"

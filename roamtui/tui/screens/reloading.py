@@ -47,7 +47,7 @@ class Reloading:
         try:
             is_news = await self._has_changed()
             if self._context.is_watching and self._seen not in (None, self._known, self._tried):
-                if not self._screen.session.state.is_asking:
+                if not self._screen.is_asking:
                     await self.reload()
             elif is_news:
                 key = self._screen.keys.show_first("global.reload")
@@ -119,14 +119,13 @@ class Reloading:
             if _is_same(library, before):
                 self._known = stamps
                 status.change(message="the document is as it was")
-            elif await self._screen.conversing.reload(library):
+            else:
+                await self._screen.controller.reload(library)
                 self._known = stamps
                 count = len(library)
                 status.change(message=f"read again: {count:,} section{'' if count == 1 else 's'}")
                 self._screen.header.show(library.title, library.source)
                 self._screen.reader_pane.show_again(library)
-            else:
-                self._tried = self._known  # it is tried again once the answer has ended
         finally:
             self._is_reading = False
             status.change(alert="")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
+from typing_extensions import override
 
 from roamtui.conversation.events import ConversationForked
 from roamtui.conversation.log import Log
@@ -18,8 +24,17 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from tests.conversation.conversations import BRIEFING
-from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import app_of, ask, expand, find_id, make_context, model_of, screen_text, wait_until
+from tests.fakes.scripted_model import ScriptedReply, SlowModel
+from tests.tui.driving import (
+    app_of,
+    ask,
+    expand,
+    find_id,
+    make_context,
+    model_of,
+    screen_text,
+    wait_until,
+)
 
 
 @pytest.fixture
@@ -241,3 +256,80 @@ async def test_of_many_conversations_more_are_listed_as_the_cursor_comes_to_the_
         await pilot.press("end")
         await wait_until(pilot, lambda: len(listed(app)) == 231)
         assert listed(app)[-1].startswith("What of steam?")
+
+
+class SlowStore(Store):
+    """Opens a conversation when a gate is opened."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.gate = Event()
+
+    @override
+    def read(self, conversation_id: str) -> Log:
+        assert self.gate.wait(20)
+        return super().read(conversation_id)
+
+
+@dataclass
+class Turning:
+    """A conversation of two questions, and a question sent while an earlier one is being opened in its place."""
+
+    app: RoamApp
+    pilot: Pilot[None]
+    store: SlowStore
+    first_id: str
+    second_id: str
+    model_gate: asyncio.Event
+
+    async def finish(self) -> None:
+        """Let the conversation open, then the model start."""
+        self.store.gate.set()
+        await wait_until(self.pilot, lambda: self.app.main.session.state.id == self.first_id)
+        self.model_gate.set()
+        await wait_until(self.pilot, lambda: not self.app.main.is_asking)
+        await self.pilot.pause()
+
+    def questions(self, conversation_id: str) -> list[str]:
+        """Return the questions that a conversation has on disk."""
+        return [exchange.question for exchange in self.store.load(conversation_id).transcript.exchanges]
+
+
+@asynccontextmanager
+async def turning(tmp_path: Path) -> AsyncIterator[Turning]:
+    store = SlowStore(tmp_path / "conversations")
+    app = RoamApp(make_context(store=store))
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        second_id = app.main.session.state.id
+        first_id = next(summary.id for summary in store.list() if summary.id != second_id)
+        await talk(pilot, "And who feeds it?", "Starter")
+        gate = asyncio.Event()
+        model = SlowModel([ScriptedReply(text="Yes.")] * 2, gate=gate)
+        app.app_context.agent.model = model
+        yield Turning(app, pilot, store, first_id, second_id, gate)
+
+
+async def test_a_question_sent_while_another_conversation_opens_is_asked_there_and_once(tmp_path: Path) -> None:
+    async with turning(tmp_path) as case:
+        screen = case.app.main
+        screen.resume(case.first_id)
+        screen.question_box.fill("Is it hot?")
+        await case.pilot.press("enter")
+        await case.finish()
+        assert case.questions(case.first_id) == ["What of steam?", "Is it hot?"]
+        assert case.questions(case.second_id) == ["What of the starter?", "And who feeds it?"]
+        assert screen.question_box.text == ""
+        assert screen_text(case.app).count("Is it hot?") == 1
+
+
+async def test_a_question_asked_again_while_another_conversation_opens_goes_back_into_the_box(tmp_path: Path) -> None:
+    async with turning(tmp_path) as case:
+        screen = case.app.main
+        screen.switch.go_log()
+        screen.resume(case.first_id)
+        await case.pilot.press("r")
+        await case.finish()
+        assert case.questions(case.first_id) == ["What of steam?"]
+        assert case.questions(case.second_id) == ["What of the starter?", "And who feeds it?"]
+        assert screen.question_box.text == "And who feeds it?"
