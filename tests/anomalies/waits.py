@@ -6,13 +6,15 @@ import asyncio
 import types
 from collections.abc import Callable, Coroutine, Generator
 
+Work = Coroutine[object, None, object]
+
 
 @types.coroutine
-def _drive(coroutine: Coroutine[object, None, object], number: int, act: Callable[[], object]) -> Generator[object]:
+def _drive(work: Work, number: int, act: Callable[[], object]) -> Generator[object, None, bool]:
     waits, thrown = 0, None
     while True:
         try:
-            waiting = coroutine.send(None) if thrown is None else coroutine.throw(thrown)
+            waiting = work.send(None) if thrown is None else work.throw(thrown)
         except StopIteration:
             return waits >= number
         waits, thrown = waits + 1, None
@@ -20,25 +22,29 @@ def _drive(coroutine: Coroutine[object, None, object], number: int, act: Callabl
             act()
         try:
             yield waiting
-        except BaseException as error:  # noqa: BLE001 - the coroutine decides what becomes of it
+        except BaseException as error:  # noqa: BLE001 - the work decides what becomes of it
             thrown = error
 
 
-async def act_at_wait(coroutine: Coroutine[object, None, object], number: int, act: Callable[[], object]) -> bool:
+async def act_at_wait(work: Work, number: int, act: Callable[[], object]) -> bool:
     """Run a coroutine, and call `act` the `number`-th time (1 for the first) it waits for something.
 
     Returns:
         False if it did not wait so often.
     """
-    return await _drive(coroutine, number, act)
+    return await _drive(work, number, act)
 
 
-async def cancel_at_wait(coroutine: Coroutine[object, None, object], number: int) -> bool:
+async def cancel_at_wait(work: Work, number: int) -> bool:
     """Run a coroutine in a task that is cancelled the `number`-th time it waits for something.
 
     Returns:
         False if it did not wait so often.
     """
-    task = asyncio.create_task(act_at_wait(coroutine, number, lambda: task.cancel()))  # noqa: PLW0108 - it comes later
+
+    def cancel() -> None:
+        task.cancel()
+
+    task = asyncio.create_task(act_at_wait(work, number, cancel))
     await asyncio.wait({task})
     return task.cancelled() or task.result()

@@ -14,9 +14,11 @@ from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.narration import Place, Weight, name_section, narrate
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
+from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.tui.actions import Scope, bind
 from roamtui.tui.chat.content_view import (
@@ -208,6 +210,26 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         is_kept = weight is Weight.INFO and self._is_keeping
         if weight is Weight.ERROR or (self.current is not None and not is_kept):
             self.anchor()
+
+    def narrate(self, event: ConversationEvent, state: ConversationState) -> str:
+        """Say what happened, above the answer under way or below it; return what is worth no more than a moment."""
+        passing: list[str] = []
+        for piece in narrate(event, state.library):
+            if piece.place is Place.ANSWER and state.is_asking and self.current is not None:
+                self.show_drafts(state.library)
+                self.current.add_piece(piece)
+            elif piece.place in (Place.ANSWER, Place.CHAT):
+                self.add_notice(piece.write(with_ids=False), piece.weight)
+            elif piece.place is Place.MOMENT:
+                passing.append(piece.brief or piece.words)
+        return "; ".join(passing)
+
+    def show_drafts(self, library: Library) -> None:
+        """Show what the answer under way says so far as a draft: the model goes on working."""
+        if self.current is not None:
+            for draft in self.current.take_draft():
+                for piece in narrate(draft, library):
+                    self.current.add_piece(piece)
 
     def show_earlier(self) -> None:
         """Show some earlier questions; what is in view stays in view."""

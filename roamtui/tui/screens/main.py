@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState, WorkType
 from typing_extensions import override
 
-from roamtui.conversation.commands import Approval, CostApproval, Origin, OriginApproval
+from roamtui.conversation.commands import Approval, Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationChanged,
@@ -30,10 +30,9 @@ from roamtui.conversation.events import (
     StepStarted,
     ThinkingStreamed,
 )
-from roamtui.conversation.narration import Place, Weight, narrate
+from roamtui.conversation.narration import Weight
 from roamtui.conversation.state import ConversationState
 from roamtui.document.node import Span
-from roamtui.document.plain import plain_line, shorten
 from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Action, Keys, Scope, bind
 from roamtui.tui.app import describe_failure, forget_frames, is_job_of_shell
@@ -73,7 +72,6 @@ _LOOK_SECONDS = 2.0
 """Between two looks at the document on disk; each costs one question to the file system."""
 _HEADER_ROWS = 22
 """Rows from which the header and the line of hints are worth theirs."""
-_URL_LENGTH_MAX = 70
 _STATELESS_EVENTS = (
     AnswerStreamed,
     LoadingProgressed,
@@ -263,24 +261,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.change(message=reason)
 
     async def _approve(self, approval: Approval) -> bool:
-        """Ask the person before a question may cost more than they set, and before a page of another site is fetched.
+        """Ask the person; must be called from a worker."""
+        from roamtui.tui.screens.overlays import ApprovalScreen  # noqa: PLC0415 - not for the first screen
 
-        Must be called from a worker.
-        """
-        from roamtui.tui.screens.overlays import ConfirmScreen  # noqa: PLC0415 - not for the first screen
-
-        match approval:
-            case CostApproval(spent_usd=spent, cap_usd=cap):
-                question = "The next request may pass your spending limit. Go on with this conversation?"
-                screen = ConfirmScreen(question, f"spent ${spent:.2f} · limit ${cap:.2f}", yes="Go on", no="Stop")
-            case OriginApproval(host=host, urls=urls):
-                more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
-                detail = f"{shorten(plain_line(urls[0]), _URL_LENGTH_MAX)}{more}" if urls else ""
-                question = f"Fetch pages from {plain_line(host)}, for as long as this conversation goes on?"
-                screen = ConfirmScreen(question, detail, yes="Fetch", no="No")
-            case _:
-                assert_never(approval)
-        return await self.app.push_screen_wait(screen)
+        return await self.app.push_screen_wait(ApprovalScreen(approval))
 
     async def warm_up(self) -> None:
         """Start what the model and the first question need, so that nobody waits for it; show the model's note."""
@@ -303,9 +287,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if has_reported:
                 self.status_line.change(message="")
 
-    def _show_event(  # noqa: C901, PLR0912 - one case for each event
-        self, event: ConversationEvent, state: ConversationState
-    ) -> None:
+    def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:  # noqa: C901, PLR0912 - by event
         """Show an event, with the state after it."""
         if not isinstance(event, _STATELESS_EVENTS):
             self.tree_pane.show(state)
@@ -317,7 +299,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 chat.begin(number, question)
                 self.status_line.change(is_asking=True, step=0, message="")
             case StepStarted(number=number):
-                self._show_drafts(state)
+                chat.show_drafts(state.library)
                 self.status_line.change(step=number)
             case AnswerStreamed(text=text) if current is not None:
                 current.append_answer(text)
@@ -348,30 +330,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.asking.expect()
             case _:
                 pass
-        if not isinstance(event, AnswerStreamed):
-            self._narrate(event, state)
-
-    def _narrate(self, event: ConversationEvent, state: ConversationState) -> None:
-        """Say what happened: above the answer under way what was done for it, below it what else is to be known."""
-        current = self.chat_log.current
-        passing: list[str] = []
-        for piece in narrate(event, state.library):
-            if piece.place is Place.ANSWER and state.is_asking and current is not None:
-                self._show_drafts(state)
-                current.add_piece(piece)
-            elif piece.place in (Place.ANSWER, Place.CHAT):
-                self.chat_log.add_notice(piece.write(with_ids=False), piece.weight)
-            elif piece.place is Place.MOMENT:
-                passing.append(piece.brief or piece.words)
-        if passing:
-            self.status_line.change(message="; ".join(passing))
-
-    def _show_drafts(self, state: ConversationState) -> None:
-        """Show what the answer under way says so far as a draft: the model goes on working."""
-        if (current := self.chat_log.current) is not None:
-            for draft in current.take_draft():
-                for piece in narrate(draft, state.library):
-                    current.add_piece(piece)
+        if not isinstance(event, AnswerStreamed) and (message := chat.narrate(event, state)):
+            self.status_line.change(message=message)
 
     def action_send(self, deed: str) -> None:
         """Do one of the `DEEDS` to the section under the cursor, or to the one that is read."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar, assert_never
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,10 +20,13 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.document.plain import plain_line, plain_text
+from roamtui.conversation.commands import Approval, CostApproval, OriginApproval
+from roamtui.document.plain import plain_line, plain_text, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.tui.actions import Keys, Scope
 from roamtui.tui.app import describe_failure
+
+_URL_LENGTH_MAX = 70
 
 
 class Overlay(ModalScreen[ScreenResultType]):
@@ -210,6 +213,23 @@ class ConfirmScreen(Overlay[bool]):
     def action_answer(self, answer: bool) -> None:  # noqa: FBT001 - the argument of a binding
         """Close with an answer."""
         self.dismiss(answer)
+
+
+class ApprovalScreen(ConfirmScreen):
+    """Asks before a question may cost more than the person set, and before a page of another site is fetched."""
+
+    def __init__(self, approval: Approval) -> None:
+        match approval:
+            case CostApproval(spent_usd=spent, cap_usd=cap):
+                question = "The next request may pass your spending limit. Go on with this conversation?"
+                super().__init__(question, f"spent ${spent:.2f} · limit ${cap:.2f}", yes="Go on", no="Stop")
+            case OriginApproval(host=host, urls=urls):
+                more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+                detail = f"{shorten(plain_line(urls[0]), _URL_LENGTH_MAX)}{more}" if urls else ""
+                question = f"Fetch pages from {plain_line(host)}, for as long as this conversation goes on?"
+                super().__init__(question, detail, yes="Fetch", no="No")
+            case _:
+                assert_never(approval)
 
 
 class PromptScreen(Overlay[str | None]):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.context import AppContext
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import TEXT, app_of, ask, expand, find_id, go_to, model_of, running, screen_text, wait_until
 
@@ -165,17 +165,22 @@ async def test_watching_reads_a_change_by_itself(file: Path) -> None:
         assert "changed on disk" not in screen_text(app)
 
 
-async def test_watching_waits_for_the_end_of_an_answer(file: Path) -> None:
+async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_starts(file: Path) -> None:
+    gate = asyncio.Event()
     async with running(make_reading_app(file, is_watching=True), (120, 35)) as (app, pilot):
-        session = app.main.session
-        session.state = replace(session.state, is_asking=True)
+        screen = app.main
+        app.app_context.agent.model = SlowModel([ScriptedReply(text="Not found: no.")], gate=gate)
+        screen.question_box.fill("How many?")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: screen.is_asking)
         write(file, CHANGED)
         for _ in range(3):
             await look(pilot)
-        assert len(session.state.library) == 8
-        session.state = replace(session.state, is_asking=False)
+        assert len(screen.session.state.library) == 8
+        gate.set()
+        await wait_until(pilot, lambda: not screen.is_asking)
         await look(pilot)
-        await wait_until(pilot, lambda: len(session.state.library) == 9)
+        await wait_until(pilot, lambda: len(screen.session.state.library) == 9)
 
 
 async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None:
