@@ -19,8 +19,6 @@ _TYPE_CHECKING_MAX = 15
 """Files with imports for type checking only. The aim is 12: lower this with each file that loses them."""
 _STILL_IN_CYCLES = {
     "roamtui.tui.app",
-    "roamtui.tui.dispatch",
-    "roamtui.tui.finder",
     "roamtui.tui.screens.asking",
     "roamtui.tui.screens.choosing",
     "roamtui.tui.screens.conversations",
