@@ -1,0 +1,209 @@
+"""Whatever is cancelled or requested while a change of the conversation waits: it stays whole, and goes on.
+
+Each request is interfered with at every place where it waits. The files are real, and so is the order of threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.controller import ConversationController, ConversationUpdated
+from roamtui.agent.loop import Agent
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.events import QuestionAnswered, QuestionAsked
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Role, Stopped
+from roamtui.models.base import Request
+from tests.agent.asking import MANUAL, FakeSearcher
+from tests.anomalies.waits import act_at_wait, cancel_at_wait
+from tests.conversation.conversations import check_messages, find, make_library
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+
+_LIBRARY = make_library(MANUAL)
+_CHANGED = make_library(MANUAL.replace("Open daily.", "Closed on Sundays."))
+_FEES = find(_LIBRARY, "Fees")
+
+
+class WaitingModel(ScriptedModel):
+    """Waits before it starts, opens a section for each question, and answers with a quote from it."""
+
+    def __init__(self) -> None:
+        super().__init__([_reply] * 50)
+
+    async def start(self) -> None:
+        await asyncio.sleep(0)
+
+
+def _reply(request: Request) -> ScriptedReply:
+    if request.messages[-1].role is Role.TOOL:
+        return ScriptedReply(text=f'It says "2 euros a day" [{_FEES}].', chunk_size=20)
+    return ScriptedReply(text="I look.", calls=(("expand_sections", {"section_ids": [_FEES]}),))
+
+
+@dataclass
+class Case:
+    """A conversation of two questions that goes on, and another one of one question on the same disk."""
+
+    controller: ConversationController
+    store: Store
+    other_id: str
+    before: ConversationState
+    updates: list[ConversationUpdated] = field(default_factory=list)
+    numbers: Iterator[int] = field(default_factory=count)
+    """Of new questions."""
+
+    @classmethod
+    def open(cls, folder: Path, ids: tuple[str, str]) -> Case:
+        store = Store(folder)
+        session = Session.resume(_LIBRARY, ids[0], store=store)
+        controller = ConversationController(Agent(session, WaitingModel(), FakeSearcher()))
+        case = cls(controller, store, ids[1], controller.state)
+        controller.subscribe(case.updates.append)
+        return case
+
+    @property
+    def exchange(self) -> Exchange:
+        """The last one when the case began."""
+        return self.before.transcript.exchanges[-1]
+
+    def read_disk(self) -> tuple[tuple[str, ...], ...]:
+        """Return the questions of each conversation on disk."""
+        states = (self.store.load(summary.id) for summary in self.store.list())
+        return tuple(sorted(tuple(one.question for one in state.transcript.exchanges) for state in states))
+
+    @property
+    def outcome(self) -> tuple[object, ...]:
+        """What conversations there are, which one is held, and over which document."""
+        state = self.controller.state
+        held = tuple(exchange.question for exchange in state.transcript.exchanges)
+        return self.read_disk(), held, state.library.content_hash
+
+    async def check(self) -> tuple[object, ...]:
+        """Check that the conversation is whole, on disk too, and can go on; return the outcome before it does."""
+        await asyncio.to_thread(self.controller.session.save_now)  # after the writes that nobody waits for any more
+        self._check_whole()
+        outcome = self.outcome
+        await self.controller.ask("And then?")
+        assert self.controller.state.transcript.exchanges[-1].stopped is Stopped.ANSWERED
+        self._check_whole()
+        for request in self._model.requests:
+            check_messages(request.messages)
+        return outcome
+
+    @property
+    def _model(self) -> WaitingModel:
+        assert isinstance(self.controller.agent.model, WaitingModel)
+        return self.controller.agent.model
+
+    def _check_whole(self) -> None:
+        state = self.controller.state
+        assert not state.is_asking
+        if state.transcript.exchanges:
+            saved = Session.resume(state.library, state.id, store=self.store).state
+            assert saved.transcript == state.transcript
+            assert saved.open == state.open
+        for questions in self.read_disk():
+            assert len(set(questions)) == len(questions), "nothing is there twice"
+        asked = [update.event.question for update in self.updates if isinstance(update.event, QuestionAsked)]
+        answered = [update for update in self.updates if isinstance(update.event, QuestionAnswered)]
+        assert len(asked) == len(answered), "each question that a person sees begin, they see end, once"
+        shown = self.updates[-1].state if self.updates else self.before
+        assert shown.transcript == state.transcript, "a person sees what there is"
+        assert shown.library is state.library
+
+
+REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
+    "ask": lambda case: case.controller.ask(f"New {next(case.numbers)}?"),
+    "retry": lambda case: case.controller.ask(case.exchange.question, replaces=case.exchange, open_first=(_FEES,)),
+    "reload": lambda case: case.controller.reload(_CHANGED),
+    "rewind": lambda case: case.controller.rewind(case.exchange),
+    "resume": lambda case: case.controller.resume(case.other_id),
+    "start new": lambda case: case.controller.start_new(),
+    "fork": lambda case: case.controller.fork(case.exchange),
+    "open": lambda case: case.controller.dispatch(
+        lambda _: ExpandSections(section_ids=(find(_LIBRARY, "Hours"),), origin=Origin.PERSON)
+    ),
+}
+
+
+@dataclass
+class Template:
+    """Saved conversations, copied for each case."""
+
+    folder: Path
+    ids: tuple[str, str]
+    number: int = 0
+
+    def open(self) -> Case:
+        self.number += 1
+        folder = self.folder.with_name(f"case-{self.number}")
+        shutil.copytree(self.folder, folder)
+        return Case.open(folder, self.ids)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    folder = tmp_path_factory.mktemp("awaits") / "conversations"
+
+    async def talk(*questions: str) -> str:
+        session = Session.start(_LIBRARY, store=Store(folder))
+        for question in questions:
+            async for _ in Agent(session, WaitingModel(), FakeSearcher()).ask(question):
+                pass
+        return session.state.id
+
+    return Template(folder, (asyncio.run(talk("One?", "Two?")), asyncio.run(talk("Other?"))))
+
+
+async def _play(template: Template, *names: str) -> tuple[object, ...]:
+    """Return the outcome of requests, each after the one before has ended."""
+    case = template.open()
+    for request in [REQUESTS[name](case) for name in names]:
+        await request
+    return await case.check()
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+async def test_a_request_that_is_cancelled_anywhere_leaves_a_conversation_that_goes_on(
+    template: Template, name: str
+) -> None:
+    outcomes = {await _play(template), await _play(template, name)}
+    if name == "retry":
+        outcomes.add(await _play(template, "rewind"))
+    for number in count(1):
+        case = template.open()
+        was_cancelled = await cancel_at_wait(REQUESTS[name](case), number)
+        assert await case.check() in outcomes
+        if not was_cancelled:
+            break
+    assert number > 1, "it waits at least once"
+
+
+@pytest.mark.parametrize("later", [name for name in REQUESTS if name not in ("start new", "fork")])
+@pytest.mark.parametrize("first", ["ask", "retry", "reload", "rewind", "resume"])
+async def test_what_is_requested_while_another_request_waits_happens_after_it(
+    template: Template, first: str, later: str
+) -> None:
+    outcome = await _play(template, first, later)
+    for number in count(1):
+        case = template.open()
+        begun: list[asyncio.Task[object]] = []
+
+        def begin(case: Case = case, begun: list[asyncio.Task[object]] = begun) -> None:
+            begun.append(asyncio.create_task(REQUESTS[later](case)))
+
+        await act_at_wait(REQUESTS[first](case), number, begin)
+        await asyncio.gather(*begun)
+        if not begun:
+            break
+        assert await case.check() == outcome
+    assert number > 1, "it waits at least once"
