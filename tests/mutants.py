@@ -35,7 +35,7 @@ _PYTEST = ("-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p
 _SECONDS_MAX = 1_200
 _TEST_SECONDS_MAX = 100
 """For one test: a change can make a loop endless, and the slowest of these tests takes a few seconds."""
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 _WHOLE_SCREEN = ("tests/tui",)
 _WHOLE_PROGRAM = ("tests/agent", "tests/headless", "tests/properties", "tests/cli/test_golden.py", "tests/test_face.py")
 """Tests that drive most of the program, for a change that no test near it notices."""
@@ -210,7 +210,7 @@ def try_change(project: Path, change: Change) -> str:
             unsteady: list[str] = []
             while (result := run_tests(project, "-x", *unsteady, *group)).startswith("killed by "):
                 killer = result.removeprefix("killed by ")
-                if run_tests(project, killer.partition("[")[0]) != "SURVIVED":
+                if run_tests(project, killer) != "SURVIVED":
                     return result
                 unsteady += ["--deselect", killer]  # fails at times, as beside other work: it shows nothing
             if result != "SURVIVED":
@@ -270,7 +270,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 end = "gone" if isinstance(change, str) else try_change(project, change)
                 ends.append(end.partition(" ")[0].rstrip(":"))
                 if end.startswith("killed by "):
-                    killers.append(end.removeprefix("killed by ").partition("[")[0])
+                    killers.append(end.removeprefix("killed by "))
                 sys.stdout.write(f"{number:>3}  {change if isinstance(change, str) else change.label}  {end}\n")
                 sys.stdout.flush()
         if killers and run_tests(project, *dict.fromkeys(killers)) != "SURVIVED":

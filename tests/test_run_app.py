@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from roamtui.app import find_local_models, offer_models
 from roamtui.cli import read_arguments
@@ -14,7 +17,18 @@ from roamtui.document.build import build_library
 from roamtui.libraries import open_again, open_library
 from roamtui.locations import config_path
 from roamtui.options import AppArguments, WebArguments
-from roamtui.run_app import _choose_reading, _make_options, _open_another
+from roamtui.run_app import (
+    _ask_for_address,
+    _choose_reading,
+    _has_screen,
+    _is_plain_wanted,
+    _make_options,
+    _make_what_may_be_refused,
+    _open_another,
+    _open_first,
+    _takes_long,
+)
+from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.read import RawText, read_source
 from tests.fakes.site import make_ollama
@@ -112,3 +126,91 @@ def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str,
     for path in paths:
         path.unlink()
     assert is_gone(library.source)
+
+
+class Stream(io.StringIO):
+    """Standard input or output, at a terminal or not."""
+
+    def __init__(self, text: str = "", *, is_terminal: bool = True) -> None:
+        super().__init__(text)
+        self._is_terminal = is_terminal
+
+    @override
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+
+@pytest.mark.parametrize("is_input", [True, False])
+@pytest.mark.parametrize("is_output", [True, False])
+@pytest.mark.parametrize("kind", ["dumb", "xterm-256color"])
+def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_input: bool,
+    is_output: bool,
+    kind: str,
+) -> None:
+    monkeypatch.setenv("TERM", kind)
+    monkeypatch.setattr(sys, "stdin", Stream(is_terminal=is_input))
+    monkeypatch.setattr(sys, "stdout", Stream(is_terminal=is_output))
+    assert _is_plain_wanted(AppArguments(is_plain=True))
+    assert _is_plain_wanted(AppArguments()) is (kind == "dumb" and is_input and is_output)
+    assert _has_screen() is (is_input and is_output)
+    monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
+    assert _has_screen()
+
+
+def test_only_one_large_pdf_is_shown_while_it_is_read(tmp_path: Path) -> None:
+    large, small, text = tmp_path / "large.PDF", tmp_path / "small.pdf", tmp_path / "large.md"
+    for path, size in ((large, 1_000_001), (small, 1_000_000), (text, 1_000_001)):
+        path.write_bytes(b"%" * size)
+    (tmp_path / "folder.pdf").mkdir()
+    assert _takes_long((str(large),))
+    for sources in ((), (small,), (text,), (tmp_path / "gone.pdf",), (tmp_path / "folder.pdf",), (large, large)):
+        assert not _takes_long(tuple(map(str, sources))), sources
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_meant"), [("y\n", True), (" YES \n", True), ("n\n", False), ("\n", False), ("", False)]
+)
+def test_an_address_without_a_scheme_is_opened_after_a_yes(
+    monkeypatch: pytest.MonkeyPatch,
+    typed: str,
+    is_meant: bool,  # noqa: FBT001
+) -> None:
+    named = AppArguments(sources=("docs.example.com",))
+    monkeypatch.setattr(sys, "stdout", shown := Stream())
+    monkeypatch.setattr(sys, "stdin", Stream(typed))
+    assert _ask_for_address(named).sources == (("https://docs.example.com",) if is_meant else named.sources)
+    assert "There is no file docs.example.com. Open https://docs.example.com? [y/N]" in shown.getvalue()
+
+
+@pytest.mark.parametrize(("is_input", "is_output"), [(False, True), (True, False)])
+def test_nobody_is_asked_for_an_address_where_nobody_can_answer(
+    monkeypatch: pytest.MonkeyPatch, *, is_input: bool, is_output: bool
+) -> None:
+    named = AppArguments(sources=("docs.example.com",))
+    monkeypatch.setattr(sys, "stdin", Stream("y\n", is_terminal=is_input))
+    monkeypatch.setattr(sys, "stdout", shown := Stream(is_terminal=is_output))
+    assert _ask_for_address(named) == named
+    assert not shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_made"),
+    [
+        (Settings(), False),
+        (Settings(model="openai/gpt-4.1"), True),
+        (Settings(retrieval=RetrievalOptions(mode=SearchMode.OFF)), True),
+    ],
+)
+def test_all_is_made_before_the_screen_only_where_something_may_be_refused(
+    tmp_path: Path,
+    settings: Settings,
+    is_made: bool,  # noqa: FBT001
+) -> None:
+    (tmp_path / "a.md").write_text("# A\n", "utf-8")
+    arguments = AppArguments(sources=(str(tmp_path / "a.md"),))
+    first = _open_first(arguments, settings)
+    _make_what_may_be_refused(first, arguments, settings)
+    assert first.is_whole is is_made

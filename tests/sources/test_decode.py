@@ -61,6 +61,29 @@ def test_an_unknown_binary_is_refused() -> None:
         decode_text(data, "a.bin")
 
 
+@pytest.mark.parametrize(
+    ("strange", "plain", "is_text"),
+    [(64, 0, True), (65, 0, False), (65, 151, False), (65, 152, True), (65, 2_000, True)],
+)
+def test_a_few_odd_bytes_are_a_text_and_many_in_a_large_share_are_none(
+    strange: int,
+    plain: int,
+    is_text: bool,  # noqa: FBT001
+) -> None:
+    """Up to 64 of them may be anything; of more, at most 30 % of the text."""
+    data = b"\x01" * strange + b"a" * plain
+    if is_text:
+        assert decode_text(data, "a.md") == (data.decode(), ())
+    else:
+        with pytest.raises(SourceError, match="does not look like text"):
+            decode_text(data, "a.md")
+
+
+def test_only_the_beginning_of_a_text_is_looked_at() -> None:
+    text = "a" * 65_536 + "\x01" * 100_000
+    assert decode_text(text.encode(), "a.md") == (text, ())
+
+
 @given(st.binary(max_size=400))
 def test_any_bytes_are_decoded_or_refused_in_a_sentence(data: bytes) -> None:
     try:
