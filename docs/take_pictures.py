@@ -14,15 +14,15 @@ from pathlib import Path
 
 from typing_extensions import override
 
+from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions, ConfidentStart
-from roamtui.agent.room import estimate_request
-from roamtui.agent.writing import propose_questions
+from roamtui.agent.options import AgentOptions, RetrievalStart
+from roamtui.agent.token_budget import estimate_request_tokens
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Usage
-from roamtui.document.build import build_library
+from roamtui.document.source_loader import build_library
 from roamtui.headless.replay import render_replay
-from roamtui.models.base import ModelEvent, Request
+from roamtui.models.base import ModelEvent, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_file
 from roamtui.tui.context import AppContext, TuiOptions
@@ -48,14 +48,14 @@ class PacedModel(ScriptedModel):
         self._sizes = [0]
         super().__init__([self._reply, self._reply], name="any model")
 
-    def _reply(self, request: Request) -> ScriptedReply:
-        self._sizes.append(estimate_request(request))
+    def _reply(self, request: ModelRequest) -> ScriptedReply:
+        self._sizes.append(estimate_request_tokens(request))
         usage = Usage(input_tokens=self._sizes[-1], cached_tokens=self._sizes[-2], source="provider")
         is_last = len(self._sizes) > 2
         return ScriptedReply(text=_ANSWER, usage=usage) if is_last else ScriptedReply(calls=(_CALL,), usage=usage)
 
     @override
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         await asyncio.sleep(1)
         async for event in super().stream(request):
             await asyncio.sleep(0.1)
@@ -65,9 +65,9 @@ class PacedModel(ScriptedModel):
 async def make_pictures() -> tuple[str, str]:
     """Return the app answering as an SVG that moves, and the conversation as a page that replays it."""
     library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
-    options = AgentOptions(confident_start=ConfidentStart.REMOTE)
+    options = AgentOptions(confident_start=RetrievalStart.REMOTE)
     agent = Agent(Session.start(library), PacedModel(), KeywordSearcher(library), options)
-    context = AppContext(agent=agent, options=TuiOptions(examples=propose_questions(library)))
+    context = AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library)))
     film, _ = await record(context, [_QUESTION], ".svg")
     exchanges = agent.session.state.transcript.exchanges
     return film, render_replay(_QUESTION, agent.model.name, exchanges, _SOURCE, library)

@@ -1,6 +1,6 @@
 """roamtui: ask questions of well-organised documents.
 
-What `roamtui.face` names is here too: it stays as it is within a major version, everything else is private.
+What `roamtui.api` names is here too: it stays as it is within a major version, everything else is private.
 docs/library.md lists it, examples/ask.py uses it.
 
 Layers, each importing only those above it: sources, document, outline, search, conversation, models, agent,
@@ -11,19 +11,19 @@ import sys
 
 TYPE_CHECKING = False  # typing takes longer to load than `--version` may
 if TYPE_CHECKING:
-    from roamtui.face import *  # noqa: F403
+    from roamtui.api import *  # noqa: F403
 
 __version__ = "0.2.0"
 
 if not TYPE_CHECKING:  # a type checker would accept any name as one of ours
 
     def __getattr__(name: str) -> object:
-        from roamtui.face import __all__  # noqa: PLC0415 - loaded when used: every command imports this module
+        from roamtui.api import __all__  # noqa: PLC0415 - loaded when used: every command imports this module
 
         if name == "__all__":
             return __all__
         if name in __all__:
-            return getattr(sys.modules["roamtui.face"], name)
+            return getattr(sys.modules["roamtui.api"], name)
         raise AttributeError(f"module 'roamtui' has no attribute {name!r}")
 
     def __dir__() -> list[str]:

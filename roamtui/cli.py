@@ -10,8 +10,8 @@ import sys
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
-    from roamtui.commands import Command
-    from roamtui.options import AppArguments
+    from roamtui.cli_commands import Command
+    from roamtui.option_fields import AppArguments
 
 HELP = """\
 usage: roamtui [SOURCE] [--model M] [--continue]
@@ -80,11 +80,11 @@ def _run(arguments: list[str]) -> int:
 
     gc.disable()  # until all is loaded: what imports make is never garbage
     try:
-        given = read_arguments(arguments)
-        from roamtui.options import AppArguments
+        given = parse_command_line(arguments)
+        from roamtui.option_fields import AppArguments
 
         if isinstance(given, AppArguments):
-            from roamtui.run_app import run_app
+            from roamtui.launch import run_app
 
             return run_app(given)
         gc.enable()
@@ -102,18 +102,18 @@ def _run(arguments: list[str]) -> int:
         return _report_defect(error)
     finally:
         gc.enable()
-        _end_output()
+        _detach_stdout()
 
 
-def read_arguments(words: list[str]) -> AppArguments | Command:
+def parse_command_line(words: list[str]) -> AppArguments | Command:
     """Return what was asked for: a command, else the app."""
-    from roamtui.options import AppArguments
+    from roamtui.option_fields import AppArguments
 
     if len(words) == 1 and not words[0].startswith("-") and any(mark in words[0] for mark in "./"):
         # One path and nothing else: loading argparse takes longer than reading the document. No command is named so.
         return AppArguments(sources=(words[0],))
-    from roamtui.commands import COMMANDS
-    from roamtui.parser import parse_arguments
+    from roamtui.argument_parser import parse_arguments
+    from roamtui.cli_commands import COMMANDS
 
     command = COMMANDS.get(words[0]) if words else None
     if command is None:
@@ -134,7 +134,7 @@ def _print(text: str) -> int:
         write_note(f"roamtui: {OutputError(error)}")
         return 1
     finally:
-        _end_output()
+        _detach_stdout()
     return 0
 
 
@@ -153,7 +153,7 @@ def _report_defect(error: Exception) -> int:
     return 1
 
 
-def _end_output() -> None:
+def _detach_stdout() -> None:
     """Keep the interpreter from complaining at exit that nobody takes its output any more."""
     try:
         sys.stdout.flush()

@@ -17,7 +17,7 @@ class SourceError(RoamtuiError):
     """A document could not be read or is none."""
 
 
-class OpeningStoppedError(RoamtuiError):
+class OpeningCancelledError(RoamtuiError):
     """A person stopped the opening of a document."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class StoreError(RoamtuiError):
     """Conversations cannot be read or saved."""
 
 
-class ContinuedElsewhereError(StoreError):
+class ConversationConflictError(StoreError):
     """Another program went on with a conversation, so that it cannot be written over."""
 
     def __init__(self, conversation_id: str) -> None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.options import ConfidentStart
-from roamtui.conversation.state import KeepOpen, KeepOptions
+from roamtui.agent.options import RetrievalStart
+from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.locations import config_path, make_private_folder, write_private_file
 from roamtui.models.options import ModelOptions
-from roamtui.options import ABOVE_ZERO, OptionError, list_options, option
+from roamtui.option_fields import ABOVE_ZERO, OptionError, list_options, option
+from roamtui.paths import config_path, make_private_folder, write_private_file
 from roamtui.search.options import RetrievalOptions
 
 
@@ -37,8 +37,8 @@ class Settings:
         key="limits.max_cost_usd",
         low=ABOVE_ZERO,
     )
-    keep_open: KeepOpen = option(
-        KeepOpen.KEEP, "what happens to open sections between questions", name="--keep-open", key="keep_open.mode"
+    keep_open: KeepOpenMode = option(
+        KeepOpenMode.KEEP, "what happens to open sections between questions", name="--keep-open", key="keep_open.mode"
     )
     open_tokens: int | None = option(
         None,
@@ -47,8 +47,8 @@ class Settings:
         key="keep_open.tokens",
         low=1,
     )
-    confident_start: ConfidentStart = option(
-        ConfidentStart.REMOTE, "when a question brings what search finds", key="agent.confident_start"
+    confident_start: RetrievalStart = option(
+        RetrievalStart.REMOTE, "when a question brings what search finds", key="agent.confident_start"
     )
     outline_tokens: int | None = option(None, "tokens of the outline that the model reads, about", kind=int, low=200)
     allowed_origins: tuple[str, ...] = option(
@@ -56,25 +56,25 @@ class Settings:
     )
     theme: str | None = option(None, "how the app looks")
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
-    for_models: Mapping[str, Any] = field(default_factory=dict)
+    model_defaults: Mapping[str, Any] = field(default_factory=dict)
     """What is set for all models of providers, by field of `ModelOptions`."""
-    by_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    options_by_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What is set for one of them, by its name; it goes before what is set for all."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of actions that the person bound anew, by action id."""
-    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     """What the file holds that means nothing to this version, and was passed over; to be told once."""
 
     def model_options(self, name: str) -> ModelOptions:
         """Return how a model of a name is asked."""
-        values = {**self.for_models, **self.by_model.get(name, {})}
+        values = {**self.model_defaults, **self.options_by_model.get(name, {})}
         return ModelOptions(**values, has_spending_cap=self.max_cost_usd is not None)
 
-    def keep_options(self) -> KeepOptions:
+    def keep_options(self) -> OpenSectionOptions:
         """Return how much may stay open: what the person set, else a share of the window of the model that is asked."""
         if self.open_tokens is None:
-            return KeepOptions(mode=self.keep_open, follows_window=True)
-        return KeepOptions(mode=self.keep_open, budget_tokens=self.open_tokens)
+            return OpenSectionOptions(mode=self.keep_open, follows_window=True)
+        return OpenSectionOptions(mode=self.keep_open, budget_tokens=self.open_tokens)
 
 
 def load_settings(given: Mapping[str, Any] | None = None, *, path: Path | None = None) -> Settings:
@@ -92,7 +92,7 @@ def load_settings(given: Mapping[str, Any] | None = None, *, path: Path | None =
     """
     path, given = path or config_path(), given or {}
     try:
-        settings = _Reader(path, tomllib.loads(path.read_text("utf-8"))).read()
+        settings = _SettingsReader(path, tomllib.loads(path.read_text("utf-8"))).read()
     except (FileNotFoundError, NotADirectoryError):
         settings = Settings()
     except (OSError, UnicodeDecodeError) as error:
@@ -105,7 +105,7 @@ def load_settings(given: Mapping[str, Any] | None = None, *, path: Path | None =
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _SettingsReader:
     path: Path
     table: Mapping[str, Any]
     known: set[str] = field(default_factory=set)
@@ -115,8 +115,8 @@ class _Reader:
         settings = Settings(
             **self._options(Settings, self.table),
             retrieval=RetrievalOptions(**self._options(RetrievalOptions, self._table("retrieval"), "retrieval.")),
-            for_models=self._options(ModelOptions, self.table),
-            by_model={
+            model_defaults=self._options(ModelOptions, self.table),
+            options_by_model={
                 name: self._options(ModelOptions, self._table("models", name), f'models."{name}".')
                 for name in self._table("models")
             },
@@ -125,7 +125,7 @@ class _Reader:
         unknown = [f'"{place}"' for place in self._list_unknown(self.table, "")]
         verb = "is no setting" if len(unknown) == 1 else "are no settings"
         note = f"{self.path}: {', '.join(unknown)} {verb} and passed over."
-        return replace(settings, notes=(note,) if unknown else ())
+        return replace(settings, warnings=(note,) if unknown else ())
 
     def _options(self, kind: type[Any], table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         """Return what a table says of the fields of a class; an empty text is as if it did not stand there."""
@@ -137,7 +137,7 @@ class _Reader:
             self.known.add(prefix + place)
             try:
                 if value != "":
-                    values[name] = declared.read(value)
+                    values[name] = declared.from_toml(value)
             except OptionError as error:
                 raise UsageError(f"{self.path}: {prefix}{place} {error}.") from None
         return values

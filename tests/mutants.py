@@ -37,7 +37,7 @@ _TEST_SECONDS_MAX = 100
 """For one test: a change can make a loop endless, and the slowest of these tests takes a few seconds."""
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 _WHOLE_SCREEN = ("tests/tui",)
-_WHOLE_PROGRAM = ("tests/agent", "tests/headless", "tests/properties", "tests/cli/test_golden.py", "tests/test_face.py")
+_WHOLE_PROGRAM = ("tests/agent", "tests/headless", "tests/properties", "tests/cli/test_golden.py", "tests/test_api.py")
 """Tests that drive most of the program, for a change that no test near it notices."""
 
 _OPPOSITES = {

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from roamtui.agent.citations import check_citations
+from roamtui.agent.citations import verify_citations
 from roamtui.agent.prompt import NOT_FOUND_START
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation, Stopped
+from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line, shorten
-from roamtui.outline.labels import name_path
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.outline.labels import format_path
 from roamtui.search.base import Searcher
-from roamtui.search.terms import find_terms, query_terms
+from roamtui.search.terms import locate_terms, query_terms
 
 _NEAREST = 3
 _LIKELY_SHARE = 0.6
@@ -38,8 +38,8 @@ _TOO_DEAR = "The next step could pass the spending cap of this conversation. Rai
 _NO_ANSWER_AT_LIMIT = "The model used all its steps without an answer. Ask for something narrower, or ask again."
 
 
-def complete_answer(
-    state: ConversationState, words: str, stopped: Stopped, searcher: Searcher | None, *, reason: str
+def build_outcome(
+    state: ConversationState, words: str, stopped: StopReason, searcher: Searcher | None, *, reason: str
 ) -> QuestionAnswered:
     """Return the outcome of an exchange whose model has said its last words.
 
@@ -51,18 +51,18 @@ def complete_answer(
         reason: Why the last reply ended.
     """
     answer = words.strip()
-    if stopped is Stopped.COST:
+    if stopped is StopReason.COST:
         return QuestionAnswered(answer=answer, stopped=stopped, error=_TOO_DEAR)
     if not answer:
-        if stopped is Stopped.STEP_LIMIT:
+        if stopped is StopReason.STEP_LIMIT:
             return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER_AT_LIMIT)
-        return QuestionAnswered(answer="", stopped=Stopped.ERROR, error=_NO_ANSWERS.get(reason, _NO_ANSWER))
-    said, citations = "", check_citations(answer, state)
+        return QuestionAnswered(answer="", stopped=StopReason.ERROR, error=_NO_ANSWERS.get(reason, _NO_ANSWER))
+    said, citations = "", verify_citations(answer, state)
     if reason in _CUT_NOTES:
         answer = f"{answer}\n\n{_CUT_NOTES[reason]}"
     if is_not_found(answer):
-        said, stopped = answer, Stopped.NOT_FOUND
-        answer = f"{answer}\n\n{_list_places(state, searcher)}".rstrip()
+        said, stopped = answer, StopReason.NOT_FOUND
+        answer = f"{answer}\n\n{_format_nearby_sections(state, searcher)}".rstrip()
     return QuestionAnswered(answer=answer, stopped=stopped, citations=citations, said=said)
 
 
@@ -71,27 +71,27 @@ def is_not_found(answer: str) -> bool:
     return answer.lstrip("*_#> ").lower().startswith(_NOT_FOUND_STARTS)
 
 
-def _list_places(state: ConversationState, searcher: Searcher | None) -> str:
+def _format_nearby_sections(state: ConversationState, searcher: Searcher | None) -> str:
     """Return what was opened for the question, and the nearest sections, each with words that it shares with it."""
     library, exchange = state.library, state.transcript.exchanges[-1]
-    opened = [section.section_id for section in state.open if section.last_used == exchange.number]
+    opened = [section.section_id for section in state.open_sections if section.last_used == exchange.number]
     parts = []
     if opened:
-        parts.append("Opened: " + "; ".join(f"{name_path(library, one)} [{one}]" for one in opened))
+        parts.append("Opened: " + "; ".join(f"{format_path(library, one)} [{one}]" for one in opened))
     hits = searcher.search(exchange.question, limit=_NEAREST + len(opened)) if searcher is not None else ()
     named = []
     for one in [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST]:
-        text = f"{library.title_of(one)}\n{library.text_at(library.shown_own_span(one))}"
-        shared = dict.fromkeys(plain_line(term) for _, term in find_terms(text, query_terms(exchange.question)))
+        text = f"{library.title_of(one)}\n{library.text_at(library.get_own_content_span(one))}"
+        shared = dict.fromkeys(sanitise_line(term) for _, term in locate_terms(text, query_terms(exchange.question)))
         has = f" (has {', '.join(shared)})" if shared else ""
-        named.append(f"{name_path(library, one)} [{one}]{has}")
+        named.append(f"{format_path(library, one)} [{one}]{has}")
     if named:
         parts.append("Nearest sections: " + "; ".join(named))
     return "\n\n".join(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
+class UnopenedHits:
     """What search found for a question, and nobody opened."""
 
     found: int
@@ -101,12 +101,12 @@ class Unread:
     """Those not opened that score nearly as well as the best, the best first."""
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """A line that tells of it."""
         return f"searched {self.found}, opened {self.opened}, not opened: {len(self.likely)} likely"
 
 
-def find_unread(exchange: Exchange, library: Library) -> Unread:
+def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:
     """Return what search found for a question, and was open neither before nor because of it."""
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
     found = {hit.section_id: hit for hits in reversed(searches) for hit in hits if hit.section_id in library}
@@ -115,7 +115,7 @@ def find_unread(exchange: Exchange, library: Library) -> Unread:
     read = opened | {one.section_id for one in exchange.open_before} | {one.section_id for one in exchange.citations}
     likely = [hit for one, hit in found.items() if one in near and read.isdisjoint((one, *library.ancestors(one)))]
     likely.sort(key=lambda hit: -hit.score)
-    return Unread(found=len(found), opened=len(opened), likely=tuple(likely[:_NEAREST]))
+    return UnopenedHits(found=len(found), opened=len(opened), likely=tuple(likely[:_NEAREST]))
 
 
 def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:
@@ -124,7 +124,7 @@ def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:
     return sum(citation.is_verified for citation in quotes), len(quotes)
 
 
-def describe_proof(citations: tuple[Citation, ...]) -> str:
+def format_verification(citations: tuple[Citation, ...]) -> str:
     """Return how many quotes stand in the text, which does not say that they answer; empty where there are none."""
     verified, quotes = count_verified(citations)
     return f"{verified}/{quotes} {'quote' if quotes == 1 else 'quotes'} found in the text" if quotes else ""
@@ -140,7 +140,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 ANSWER_REMINDER = "Your reply was empty. Answer the question now, or open the sections that you need."
 
 
-def find_reminder(state: ConversationState, reply: str, reason: str) -> str:
+def choose_reminder(state: ConversationState, reply: str, reason: str) -> str:
     """Return what to tell the model after a reply without calls, an empty string where the reply stands.
 
     What it said without having read anything is left alone, and so is a reply that its provider refused.
@@ -150,7 +150,7 @@ def find_reminder(state: ConversationState, reply: str, reason: str) -> str:
         return ""
     if not text:
         return ANSWER_REMINDER
-    if not (state.delivered or state.excerpts) or is_not_found(text) or check_citations(text, state):
+    if not (state.delivered or state.excerpts) or is_not_found(text) or verify_citations(text, state):
         return ""
     sentences = [one.strip() for one in _SENTENCE_END.split(text) if len(one.split()) > 2]
     named = [f"“{shorten(sentence, _SENTENCE_LENGTH)}”" for sentence in sentences[:_SENTENCES_MAX]]

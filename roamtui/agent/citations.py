@@ -21,9 +21,9 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.text import blank_footers
-from roamtui.outline.expansion import strip_marks
+from roamtui.outline.expansion import strip_ids
 from roamtui.outline.spans import Bounds, merge_bounds
-from roamtui.outline.structure import find_canonical
+from roamtui.outline.structure import get_canonical_id
 
 _UNMARKED_WORDS_MIN = 3
 """Words of a quote that is bound to a section without an id: fewer stand in many places by chance."""
@@ -56,7 +56,7 @@ letter or a number, as they follow abbreviations."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CitationMark:
     """One id between square brackets."""
 
     section_id: str
@@ -76,16 +76,16 @@ class Quotation:
     """Offset after the closing mark."""
     is_code: bool = False
     """Whether it stands between backticks: a quote only where an id stands in its sentence."""
-    marks: Sequence[Mark] = ()
+    marks: Sequence[CitationMark] = ()
     """Ids of its sentence, the likeliest first."""
 
 
-def find_quotations(answer: str) -> list[Quotation]:
+def extract_quotations(answer: str) -> list[Quotation]:
     """Return the outermost quotations of an answer in order, and what stands in backticks outside of them.
 
     String literals inside code are none.
     """
-    found = [*_find_straight(answer)]
+    found = [*_extract_straight_quotations(answer)]
     for match in _TYPOGRAPHIC.finditer(answer):
         text = next(group for group in match.groups() if group is not None)
         found.append(Quotation(text.strip(), match.start(), match.end()))
@@ -104,7 +104,7 @@ def find_quotations(answer: str) -> list[Quotation]:
     return _keep_outermost([*quoted, *(span for span in code if span.text)])
 
 
-def _find_straight(answer: str) -> Iterator[Quotation]:
+def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
     """Yield pairs of straight marks, inner ones first; a mark opens or closes by what stands beside it."""
     opened: list[int] = []
     for match in _STRAIGHT.finditer(answer):
@@ -137,7 +137,7 @@ def _keep_outermost(quotations: Iterable[Quotation]) -> list[Quotation]:
 
 def _list_quotes(answer: str) -> Iterator[Quotation]:
     """Yield quotations without the marks at their ends, which a model put inside the quotation marks."""
-    for quote in find_quotations(answer):
+    for quote in extract_quotations(answer):
         before = answer[max(0, quote.start - 3) : quote.start].rstrip()
         if MARKED_ID.fullmatch(quote.text) and before.endswith(("[", ",", ";")):
             continue  # quotation marks around an id, as in a list of a tool call
@@ -146,7 +146,7 @@ def _list_quotes(answer: str) -> Iterator[Quotation]:
         yield replace(quote, text=words, end=answer.index(words, quote.start) + len(words)) if words else quote
 
 
-def read_answer(answer: str) -> tuple[list[Quotation], list[Mark]]:
+def parse_citations(answer: str) -> tuple[list[Quotation], list[CitationMark]]:
     """Return the quotes of an answer, each with the marks that it may belong to, and all marks.
 
     The marks of a quote's sentence are those before it, nearest first, then those after it. In a sentence that begins
@@ -165,13 +165,15 @@ def read_answer(answer: str) -> tuple[list[Quotation], list[Mark]]:
         around = find_around(match.start())
         if around is None or ((match["marks"] or match["wide_marks"]) and match.end() >= around.end):
             ends.append(match.end())
-    by_sentence: dict[int, list[Mark]] = defaultdict(list)
+    by_sentence: dict[int, list[CitationMark]] = defaultdict(list)
     for match in MARK.finditer(answer):
         if find_around(match.start()) is None:
             sentence = bisect_right(ends, match.start())
-            by_sentence[sentence] += (Mark(one[0], match.start(), sentence) for one in MARKED_ID.finditer(match[0]))
+            by_sentence[sentence] += (
+                CitationMark(one[0], match.start(), sentence) for one in MARKED_ID.finditer(match[0])
+            )
     marks = [mark for own in by_sentence.values() for mark in own]
-    introductions = _find_introductions(answer, ends)
+    introductions = _map_introduced_sentences(answer, ends)
     first_quotes: dict[int, int] = {}
     for index, quote in enumerate(quotes):
         sentence = bisect_right(ends, quote.start)
@@ -186,7 +188,7 @@ def read_answer(answer: str) -> tuple[list[Quotation], list[Mark]]:
     return quotes, marks
 
 
-def _find_introductions(answer: str, ends: Sequence[int]) -> dict[int, int]:
+def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int]:
     """Return which sentences belong to an earlier one that ends with a colon: the next one, and items of a list."""
     introductions: dict[int, int] = {}
     introduction: int | None = None
@@ -200,64 +202,64 @@ def _find_introductions(answer: str, ends: Sequence[int]) -> dict[int, int]:
     return introductions
 
 
-def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
+def verify_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
     """Return the citations of an answer in order, each with what its lookup found.
 
     Args:
         answer: The model's text.
         state: Holds the library and what of it was delivered.
     """
-    quotes, marks = read_answer(answer)
+    quotes, marks = parse_citations(answer)
     found: list[tuple[int, Citation]] = []
     told: set[tuple[str, int]] = set()
     for quote in quotes:
         citation: Citation | None = None
         if quote.marks:
-            mark, citation = _choose(quote, state)
+            mark, citation = _pick_mark(quote, state)
             told.add((mark.section_id, mark.sentence))
         elif not quote.is_code and len(quote.text.split()) >= _UNMARKED_WORDS_MIN:
-            citation = _bind(quote.text, state)
+            citation = _attribute_quote(quote.text, state)
         if citation is not None and not (quote.is_code and citation.state is QuoteState.UNVERIFIED):
             found.append((quote.start, citation))
     for mark in marks:
         if (mark.section_id, mark.sentence) not in told:
             told.add((mark.section_id, mark.sentence))
-            found.append((mark.start, cite(mark.section_id, None, QuoteState.NO_QUOTE, None, state.library)))
+            found.append((mark.start, make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, state.library)))
     return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
 
 
-def _choose(quote: Quotation, state: ConversationState) -> tuple[Mark, Citation]:
+def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark, Citation]:
     """Return the first mark whose section holds the quote, else the first mark, with what was found."""
     for mark in quote.marks:
-        match = _look_up(quote.text, mark.section_id, state)
+        match = _verify_in_section(quote.text, mark.section_id, state)
         if match is not None:
             span, quote_state = match
-            return mark, cite(mark.section_id, quote.text, quote_state, span, state.library)
+            return mark, make_citation(mark.section_id, quote.text, quote_state, span, state.library)
     mark = quote.marks[0]
     elsewhere = next((span for span, _ in _look_up_everywhere(quote.text, state)), None)
     quote_state = QuoteState.MISATTRIBUTED if elsewhere else QuoteState.UNVERIFIED
-    return mark, cite(mark.section_id, quote.text, quote_state, elsewhere, state.library)
+    return mark, make_citation(mark.section_id, quote.text, quote_state, elsewhere, state.library)
 
 
-def _bind(words: str, state: ConversationState) -> Citation | None:
+def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
     """Return the citation of a quote without an id, None unless its words stand in one section alone."""
     library = state.library
     found: dict[str, tuple[Span, QuoteState]] = {}
     for span, quote_state in _look_up_everywhere(words, state):
-        holder = find_canonical(library, library.section_at(span.doc, span.start) or library.root_id)
+        holder = get_canonical_id(library, library.section_at(span.doc, span.start) or library.root_id)
         found[holder] = (span, quote_state)
     if len(found) != 1:
         return None
     ((section_id, (span, quote_state)),) = found.items()
-    return cite(section_id, words, quote_state, span, library)
+    return make_citation(section_id, words, quote_state, span, library)
 
 
-def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Span, QuoteState] | None:
+def _verify_in_section(quote: str, section_id: str, state: ConversationState) -> tuple[Span, QuoteState] | None:
     """Return where in the delivered text and the excerpts of a section a quote stands, and how."""
     library = state.library
     if section_id not in library:
         return None
-    for span in dict.fromkeys((library.shown_span(section_id), library.span(section_id))):
+    for span in dict.fromkeys((library.get_content_span(section_id), library.span(section_id))):
         given = (*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ()))
         pieces = [
             (max(start, span.start), min(end, span.end))
@@ -272,7 +274,7 @@ def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Spa
 
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:
     """Yield each place of a quote in what any one section or search gave, and how it stands there."""
-    given = [section.deliveries for section in state.open]
+    given = [section.deliveries for section in state.open_sections]
     given += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.excerpts.items() for a, b in bounds]
     for spans in given:
         for doc in dict.fromkeys(span.doc for span in spans):
@@ -288,7 +290,7 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
     It may have been copied as it is read: with ids behind headings, without page footers.
     """
     text = library.document(doc).text
-    plain = strip_marks(quote)
+    plain = strip_ids(quote)
     best: tuple[Span, QuoteState] | None = None
     for start, end in pieces:
         piece = text[start:end]
@@ -305,7 +307,9 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
     return best
 
 
-def cite(section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library) -> Citation:
+def make_citation(
+    section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library
+) -> Citation:
     """Return the citation of a section, or of words where they were found, with its place in the library."""
     if section_id not in library:
         return Citation(section_id=section_id, quote=quote, state=quote_state)

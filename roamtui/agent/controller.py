@@ -8,20 +8,20 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from roamtui.agent.generated_texts import ask_model_for_questions, suggest_questions
 from roamtui.agent.loop import Agent
-from roamtui.agent.writing import ask_model_for_questions, propose_questions
 from roamtui.conversation.commands import Approver, Command, ExpandSections, Origin, deny
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.document.parallel import start
-from roamtui.models.base import find_note, start_model
-from roamtui.models.choose import OFFLINE
-from roamtui.outline.render import limit_outline
-from roamtui.search.base import Hit, Indexing
+from roamtui.document.parallel import run_in_thread
+from roamtui.models.base import get_startup_note, warm_up_model
+from roamtui.models.registry import OFFLINE
+from roamtui.outline.render import compute_outline_budget
+from roamtui.search.base import Hit, Indexable
 
-MakeCommand = Callable[[ConversationState], Command | str]
+CommandFactory = Callable[[ConversationState], Command | str]
 """Makes a command from the newest state when its turn comes, so that quick keys do not cross.
 
 May return why there is nothing to do instead, or an empty string if that needs no explanation.
@@ -103,7 +103,7 @@ class ConversationController:
                 await self.dispatch(lambda _: ExpandSections(section_ids=open_first, origin=Origin.PERSON))
             await self._publish_each(self.agent.ask(question, within=within))
 
-    async def dispatch(self, make: MakeCommand) -> str:
+    async def dispatch(self, make: CommandFactory) -> str:
         """Carry out a section command as soon as those before it are done; an answer does not hold it up.
 
         A command that has to fetch a page holds up no other.
@@ -116,7 +116,7 @@ class ConversationController:
                 command = make(self.state)
                 if isinstance(command, str):
                     return command
-                must_fetch = self.session.must_fetch(command)
+                must_fetch = self.session.needs_fetch(command)
                 events = self.session.dispatch(command)
                 if not must_fetch:
                     await self._publish_each(events)
@@ -185,7 +185,7 @@ class ConversationController:
             await self._publish_each(session.load_all())
             other = await asyncio.to_thread(make, session)
             if other is not session:
-                self._publish(*session.turn_to(other))
+                self._publish(*session.switch_to(other))
 
     async def load_all(self) -> Library:
         """Read the files that were not read yet, and return the whole library."""
@@ -208,10 +208,10 @@ class ConversationController:
 
     async def warm_up(self) -> str:
         """Load and start what the first question needs, so that nobody waits for it; return the model's note."""
-        await asyncio.to_thread(_prepare, self.state.library)
+        await asyncio.to_thread(_warm_caches, self.state.library)
         model = self.agent.model
-        await start_model(model)
-        return find_note(model)
+        await warm_up_model(model)
+        return get_startup_note(model)
 
     async def index_ahead(self, report: Callable[[int, int], None]) -> None:
         """Bring the search index of a large source up to date before a question needs it, in a thread.
@@ -223,9 +223,9 @@ class ConversationController:
         """
         searcher: object = self.agent.searcher
         library = self.state.library
-        if len(library) < _INDEXED_AHEAD_MIN or library.list_unloaded() or not isinstance(searcher, Indexing):
+        if len(library) < _INDEXED_AHEAD_MIN or library.list_unloaded() or not isinstance(searcher, Indexable):
             return
-        await asyncio.wrap_future(start(partial(searcher.prepare, report)))
+        await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
 
     async def propose_questions(self) -> tuple[str, ...]:
         """Return questions to ask: from the model, or from the headings if no language model answers.
@@ -235,9 +235,9 @@ class ConversationController:
         """
         agent, library = self.agent, self.state.library
         if agent.model.name == OFFLINE:
-            return propose_questions(library)
-        await start_model(agent.model)
-        budget = limit_outline(library, agent.model.window_tokens, tokens=agent.options.outline_tokens)
+            return suggest_questions(library)
+        await warm_up_model(agent.model)
+        budget = compute_outline_budget(library, agent.model.window_tokens, tokens=agent.options.outline_tokens)
         return await ask_model_for_questions(agent.model, library, budget_tokens=budget)
 
     @asynccontextmanager
@@ -266,7 +266,7 @@ class ConversationController:
                 subscriber(update)
 
 
-def _prepare(library: Library) -> None:
+def _warm_caches(library: Library) -> None:
     """Do what the first section that is opened and the first filter would otherwise wait for."""
     from rapidfuzz import fuzz, process  # noqa: F401, PLC0415 - importing it takes a while, so it happens in a thread
 

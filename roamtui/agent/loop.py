@@ -7,14 +7,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from roamtui.agent.answer import complete_answer, find_reminder
-from roamtui.agent.hits import Start, find_start, list_whole, tell_search
-from roamtui.agent.options import AgentOptions, ConfidentStart
+from roamtui.agent.answer import build_outcome, choose_reminder
+from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
-from roamtui.agent.room import TokenCalibration, estimate_request, find_room, has_room
+from roamtui.agent.retrieval_context import RetrievedContext, list_whole_document, make_search_event, retrieve_context
+from roamtui.agent.token_budget import TokenCalibration, compute_step_tokens, estimate_request_tokens, fits_window
 from roamtui.agent.tools import make_tools
-from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, read_arguments
-from roamtui.conversation.commands import CostApproval
+from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, parse_tool_arguments
+from roamtui.conversation.commands import CostApprovalRequest
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -25,28 +25,28 @@ from roamtui.conversation.events import (
     StepStarted,
     ThinkingStreamed,
     ToolFinished,
-    make_draft,
+    make_draft_events,
 )
-from roamtui.conversation.questions import Briefing
+from roamtui.conversation.question_flow import PromptContext
 from roamtui.conversation.session import Session
-from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse, Usage
+from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse, Usage
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
-    CallMade,
     Model,
-    ModelStopped,
-    Request,
-    Retrying,
+    ModelRequest,
+    ReplyFinished,
+    RetryPending,
     TextDelta,
     ThinkingDelta,
+    ToolCallReceived,
     UsageReported,
-    start_model,
+    warm_up_model,
 )
-from roamtui.models.choose import OFFLINE
 from roamtui.models.recorded import RecordedModel
-from roamtui.outline.render import limit_outline, render_outline
+from roamtui.models.registry import OFFLINE
+from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.search.base import Searcher
 
 _FOUND_WINDOW_SHARE = 0.15
@@ -59,7 +59,7 @@ _HISTORY_WINDOW_SHARE = 0.2
 
 
 @dataclass(slots=True)
-class Reply:
+class StepReply:
     """What the model has said in one step, and what its calls gave so far."""
 
     text: str = ""
@@ -68,7 +68,7 @@ class Reply:
     """Those calls that were run, with their results."""
     thinking: str = ""
     reason: str = ""
-    """Why it ended, as `ModelStopped` has it."""
+    """Why it ended, as `ReplyFinished` has it."""
     usage: Usage | None = None
     """Of this reply alone, None until it is reported."""
 
@@ -79,40 +79,40 @@ class Reply:
 
 
 @dataclass(slots=True)
-class Progress:
+class QuestionRun:
     """How far one question has come."""
 
-    reply: Reply = field(default_factory=Reply)
+    reply: StepReply = field(default_factory=StepReply)
     usage: Usage = field(default_factory=Usage)
-    stopped: Stopped = Stopped.ANSWERED
+    stopped: StopReason = StopReason.ANSWERED
     steps: int = 0
     is_running_calls: bool = False
     has_reminded: bool = False
     """Whether the model was told once that its reply was no answer yet."""
     draft: str = ""
     """That reply: the answer where nothing better follows."""
-    said: str = ""
+    last_text: str = ""
     """Text of the model since it did something last."""
 
-    def note(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
+    def record(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
         """Return what is to be recorded of an event that no command made, after what the model said before it."""
         match event:
             case AnswerStreamed(text=text):
-                self.said += text
+                self.last_text += text
                 return ()
             case StepStarted():
-                return self.take_draft()
+                return self.pop_draft()
             case SectionsSearched() | ReminderSent() | RetryScheduled():
-                return (*self.take_draft(), event)
+                return (*self.pop_draft(), event)
             case _:
                 return ()
 
-    def take_draft(self) -> tuple[ConversationEvent, ...]:
+    def pop_draft(self) -> tuple[ConversationEvent, ...]:
         """Return what the model has said before it goes on working."""
-        draft, self.said = make_draft(self.said), ""
+        draft, self.last_text = make_draft_events(self.last_text), ""
         return draft
 
-    def last_words(self) -> str:
+    def get_final_text(self) -> str:
         """Return what the model has said last that could be an answer."""
         return self.reply.text if self.reply.text.strip() else self.draft
 
@@ -161,23 +161,23 @@ class Agent:
         if self.searcher is not None:
             self.searcher.refresh(library)
         self._tools = make_tools(library, has_search=self.searcher is not None)
-        progress = Progress()
-        await start_model(self.model)
-        self.session.fit_window(self._calibration.find_window(self.model))
+        progress = QuestionRun()
+        await warm_up_model(self.model)
+        self.session.set_context_window(self._calibration.get_window(self.model))
         number = self.session.state.question_number + 1
         is_saved = False
         try:
             for told in await self._begin(question, within):
                 yield told
             try:
-                async with aclosing(self._roam(progress)) as events:
+                async with aclosing(self._run_steps(progress)) as events:
                     async for event in events:
-                        self.session.record(progress.note(event))
+                        self.session.record(progress.record(event))
                         yield event
-                words, reason = progress.last_words(), progress.reply.reason
-                outcome = complete_answer(self.session.state, words, progress.stopped, self.searcher, reason=reason)
+                words, reason = progress.get_final_text(), progress.reply.reason
+                outcome = build_outcome(self.session.state, words, progress.stopped, self.searcher, reason=reason)
             except ModelError as error:
-                outcome = QuestionAnswered(answer=progress.last_words(), stopped=Stopped.ERROR, error=str(error))
+                outcome = QuestionAnswered(answer=progress.get_final_text(), stopped=StopReason.ERROR, error=str(error))
             changes = await self.session.finish_question(replace(outcome, usage=progress.usage, steps=progress.steps))
             is_saved = True
             for change in changes:
@@ -185,113 +185,117 @@ class Agent:
         finally:
             if self.session.state.is_asking and self.session.state.question_number == number:
                 partial = QuestionAnswered(
-                    answer=progress.last_words(),
-                    stopped=Stopped.CANCELLED,
+                    answer=progress.get_final_text(),
+                    stopped=StopReason.CANCELLED,
                     usage=progress.usage,
                     steps=progress.steps,
                 )
                 step = progress.reply.make_step() if progress.is_running_calls else None
                 self.session.abandon_question(partial, step=step)
             elif not is_saved:
-                self.session.save_now()
+                self.session.flush()
 
     async def _begin(self, question: str, within: str | None) -> tuple[ConversationEvent, ...]:
         """Take up a question, with sections open where search is clear, and return what happened."""
-        state, start = self.session.state, Start()
-        room = self._take_share(_FOUND_WINDOW_SHARE)
-        if self._brings_start():
-            if whole := list_whole(state.library, room):
-                start = Start(opened=tuple(i for i in whole if state.find_open(i) is None))
+        state, start = self.session.state, RetrievedContext()
+        room = self._compute_window_share(_FOUND_WINDOW_SHARE)
+        if self._uses_retrieval():
+            if whole := list_whole_document(state.library, room):
+                start = RetrievedContext(auto_opened=tuple(i for i in whole if state.get_open(i) is None))
             elif self.searcher is not None:
-                start = await find_start(self.searcher, state, question, within, room_tokens=room)
+                start = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
         briefing = replace(
-            self._brief(start.opened),
+            self._build_prompt_context(start.auto_opened),
             within=within,
-            hits=start.listed.text,
-            excerpts=start.listed.excerpts,
-            searched=(tell_search(state.library, question, start.hits),) if start.hits else (),
+            hits_text=start.hit_list.text,
+            excerpts=start.hit_list.excerpts,
+            search_events=(make_search_event(state.library, question, start.hits),) if start.hits else (),
         )
         changes = await self.session.begin_question(question, briefing)
         return tuple(change for change in changes if not isinstance(change, QuestionAnswered))
 
-    def _brings_start(self) -> bool:
+    def _uses_retrieval(self) -> bool:
         """Return whether a question goes to the model with what search finds for it; to a recording as it did then."""
         if isinstance(self.model, RecordedModel):
-            return self.model.has_start
+            return self.model.had_retrieval
         mode = self.options.confident_start
-        return mode is ConfidentStart.ALWAYS or (mode is ConfidentStart.REMOTE and self.model.name != OFFLINE)
+        return mode is RetrievalStart.ALWAYS or (mode is RetrievalStart.REMOTE and self.model.name != OFFLINE)
 
-    def _take_share(self, share: float) -> int | None:
+    def _compute_window_share(self, share: float) -> int | None:
         """Return so much of the model's window in tokens, None where that is unknown."""
-        window = self._calibration.find_window(self.model)
+        window = self._calibration.get_window(self.model)
         return None if window is None else int(window * share)
 
-    def _brief(self, opened: tuple[str, ...] = ()) -> Briefing:
+    def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
         """Return what the model is told besides the conversation, where these sections are opened with it."""
         state = self.session.state
-        room = self._take_share(_PREFACE_WINDOW_SHARE)
-        whole = list_whole(state.library, self._take_share(_FOUND_WINDOW_SHARE)) if self._brings_start() else ()
+        room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
+        whole = (
+            list_whole_document(state.library, self._compute_window_share(_FOUND_WINDOW_SHARE))
+            if self._uses_retrieval()
+            else ()
+        )
         is_whole = bool(whole) and {*whole} <= {*state.open_ids, *opened}
-        return Briefing(
+        return PromptContext(
             system=SYSTEM,
             outline=WHOLE_NOTE if is_whole else self._make_outline(),
             model=self.model.name,
             window_tokens=self.model.window_tokens,
-            room_tokens=_PREFACE_TOKENS_MAX if room is None else min(_PREFACE_TOKENS_MAX, room),
-            history_tokens=self._take_share(_HISTORY_WINDOW_SHARE),
-            found=opened,
+            delivery_tokens_max=_PREFACE_TOKENS_MAX if room is None else min(_PREFACE_TOKENS_MAX, room),
+            history_tokens_max=self._compute_window_share(_HISTORY_WINDOW_SHARE),
+            auto_opened=opened,
             preferences=self.options.read_preferences() if self.options.read_preferences is not None else "",
         )
 
     def _make_outline(self) -> str:
         """Return the outline, made anew for another library or budget alone: it can take longer than a step."""
         library = self.session.state.library
-        window = self._calibration.find_window(self.model)
-        budget = limit_outline(library, window, tokens=self.options.outline_tokens)
+        window = self._calibration.get_window(self.model)
+        budget = compute_outline_budget(library, window, tokens=self.options.outline_tokens)
         if self._outline is None or self._outline[0] is not library or self._outline[1] != budget:
             self._outline = (library, budget, render_outline(library, budget_tokens=budget))
         return self._outline[2]
 
-    def _make_request(self, *, allow_calls: bool) -> Request:
-        return Request(
+    def _make_request(self, *, allow_calls: bool) -> ModelRequest:
+        return ModelRequest(
             messages=tuple(self.session.state.transcript.messages()),
             tools=tuple(tool.spec for tool in self._tools.values()),
             allow_calls=allow_calls,
         )
 
-    async def _roam(self, progress: Progress) -> AsyncGenerator[ConversationEvent, None]:
+    async def _run_steps(self, progress: QuestionRun) -> AsyncGenerator[ConversationEvent, None]:
         """Ask the model step by step, and run its calls, until it answers or the limit is reached."""
         steps_max = self.options.steps_max
         for number in range(1, steps_max + 1):
             progress.steps = number
             is_last = number == steps_max
-            if not await self._may_spend(progress):
-                progress.stopped = Stopped.COST
+            if not await self._confirm_spending(progress):
+                progress.stopped = StopReason.COST
                 return
             async with aclosing(self._ask_model(progress, allow_calls=not is_last)) as events:
                 async for event in events:
                     yield event
             reply = progress.reply
             if reply.calls and is_last:
-                progress.stopped = Stopped.STEP_LIMIT
+                progress.stopped = StopReason.STEP_LIMIT
                 step = replace(reply.make_step(LIMIT_REACHED), text="")  # the text is the answer
             elif reply.calls:
                 async with aclosing(self._run_calls(progress, is_next_last=number + 1 == steps_max)) as events:
                     async for event in events:
                         yield event
-                progress.reply, step = Reply(), reply.make_step()
+                progress.reply, step = StepReply(), reply.make_step()
             else:
                 may_remind = not (is_last or progress.has_reminded)
-                reminder = find_reminder(self.session.state, reply.text, reply.reason) if may_remind else ""
+                reminder = choose_reminder(self.session.state, reply.text, reply.reason) if may_remind else ""
                 if not reminder:
                     return
                 yield ReminderSent(text=reminder)
                 progress.has_reminded, progress.draft = True, reply.text
-                progress.reply, step = Reply(), replace(reply.make_step(), reminder=reminder)
+                progress.reply, step = StepReply(), replace(reply.make_step(), reminder=reminder)
             for failure in await self.session.record_step(step):
                 yield failure
 
-    async def _may_spend(self, progress: Progress) -> bool:
+    async def _confirm_spending(self, progress: QuestionRun) -> bool:
         """Return whether the next request may be sent: below the spending cap, or with the person's consent.
 
         What it will cost is guessed by what a step of the question has cost on average.
@@ -303,25 +307,25 @@ class Agent:
         before = sum(exchange.usage.cost_usd or 0.0 for exchange in self.session.state.transcript.exchanges)
         if before + cost + cost / max(1, progress.steps - 1) <= cap:
             return True
-        if not await self.session.approver(CostApproval(spent_usd=before + cost, cap_usd=cap)):
+        if not await self.session.approver(CostApprovalRequest(spent_usd=before + cost, cap_usd=cap)):
             return False
         self._consented_id = self.session.state.id
         return True
 
-    async def _ask_model(self, progress: Progress, *, allow_calls: bool) -> AsyncGenerator[ConversationEvent, None]:
+    async def _ask_model(self, progress: QuestionRun, *, allow_calls: bool) -> AsyncGenerator[ConversationEvent, None]:
         """Send one request. Room is made before one that does not fit, and once more where the model still says so."""
         request = self._make_request(allow_calls=allow_calls)
-        is_fitting = has_room(request, self._calibration.find_window(self.model))
-        changes = () if is_fitting else await self.session.make_room(self._brief())
+        is_fitting = fits_window(request, self._calibration.get_window(self.model))
+        changes = () if is_fitting else await self.session.shrink_transcript(self._build_prompt_context())
         for may_repair in (True, False):
             for change in changes:
                 yield change
             request = self._make_request(allow_calls=allow_calls)
-            progress.reply = Reply()
+            progress.reply = StepReply()
             asked = self.model.name
-            yield StepStarted(number=progress.steps, input_tokens=estimate_request(request))
+            yield StepStarted(number=progress.steps, input_tokens=estimate_request_tokens(request))
             try:
-                async with aclosing(listen(self.model, request, progress)) as events:
+                async with aclosing(stream_reply(self.model, request, progress)) as events:
                     async for event in events:
                         for change in await self.session.record_draft(progress.reply.text):
                             yield change
@@ -330,19 +334,21 @@ class Agent:
                 if not (may_repair and error.overflow):
                     raise
                 transcript = self.session.state.transcript
-                changes = await self.session.make_room(replace(self._brief(), was_refused=True))
+                changes = await self.session.shrink_transcript(
+                    replace(self._build_prompt_context(), is_overflow_retry=True)
+                )
                 if self.session.state.transcript is transcript:
                     raise  # there is no room to be made
             else:
                 self._calibration.learn(asked, request, progress.reply.usage)
                 return
 
-    async def _run_calls(self, progress: Progress, *, is_next_last: bool) -> AsyncGenerator[ConversationEvent, None]:
+    async def _run_calls(self, progress: QuestionRun, *, is_next_last: bool) -> AsyncGenerator[ConversationEvent, None]:
         """Run the calls of a reply in order."""
         reply = progress.reply
         progress.is_running_calls = True
-        self.session.record(progress.take_draft())
-        room = find_room(self._make_request(allow_calls=True), self._calibration.find_window(self.model))
+        self.session.record(progress.pop_draft())
+        room = compute_step_tokens(self._make_request(allow_calls=True), self._calibration.get_window(self.model))
         for index, call in enumerate(reply.calls):
             if index >= self.options.calls_max:
                 refusal = f"{LIMIT_REACHED}: at most {self.options.calls_max} calls a step"
@@ -365,12 +371,14 @@ class Agent:
             return ToolOutcome(text=text, finished=ToolFinished(tool=call.name[:60]))
         context = ToolContext(session=self.session, searcher=self.searcher, room_tokens=room_tokens)
         try:
-            return await tool.run(read_arguments(call.arguments), context)
+            return await tool.run(parse_tool_arguments(call.arguments), context)
         except RoamtuiError as error:
             return ToolOutcome(text=f"{call.name} failed: {error}", finished=ToolFinished(tool=call.name))
 
 
-async def listen(model: Model, request: Request, progress: Progress) -> AsyncGenerator[ConversationEvent, None]:
+async def stream_reply(
+    model: Model, request: ModelRequest, progress: QuestionRun
+) -> AsyncGenerator[ConversationEvent, None]:
     """Send a request, fill `progress.reply` from the stream, and yield what a person can watch of it.
 
     Raises:
@@ -386,7 +394,7 @@ async def listen(model: Model, request: Request, progress: Progress) -> AsyncGen
                     yield AnswerStreamed(text=text)
                 case ThinkingDelta(text):
                     yield ThinkingStreamed(text=text)
-                case CallMade(call):
+                case ToolCallReceived(call):
                     number, call_id = 1, call.id
                     while not call_id or call_id in call_ids:  # some servers number those of each reply anew
                         number += 1
@@ -396,9 +404,9 @@ async def listen(model: Model, request: Request, progress: Progress) -> AsyncGen
                 case UsageReported(usage):
                     reply.usage = usage
                     progress.usage += usage
-                case Retrying(reason, wait_seconds):
+                case RetryPending(reason, wait_seconds):
                     yield RetryScheduled(reason=reason, wait_seconds=wait_seconds)
-                case ModelStopped(reason, thinking):
+                case ReplyFinished(reason, thinking):
                     reply.reason, reply.thinking = reason, thinking
                 case _:
                     assert_never(event)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class ConfidentStart(StrEnum):
+class RetrievalStart(StrEnum):
     """When a question goes to the model with what search finds for it."""
 
     REMOTE = "remote"
@@ -28,7 +28,7 @@ class AgentOptions:
     """Of the outline at most; None for what serves best."""
     cost_usd_max: float | None = None
     """What a conversation may cost before the person is asked; None for no cap."""
-    confident_start: ConfidentStart = ConfidentStart.OFF
+    confident_start: RetrievalStart = RetrievalStart.OFF
     read_preferences: Callable[[], str] | None = None
     """Gives what the person wrote down of how they want to be answered. Asked at each question, so that a change counts
     once the transcript is built anew."""

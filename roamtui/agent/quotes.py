@@ -52,7 +52,7 @@ _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class QuoteMatch:
     """Where a quote was found."""
 
     start: int
@@ -61,13 +61,13 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class _Normal:
+class _NormalisedText:
     text: str
     offsets: array[int]
     """Offset in the original of each character of `text`."""
 
 
-def find_quote(quote: str, text: str) -> Match | None:
+def find_quote(quote: str, text: str) -> QuoteMatch | None:
     """Return where `quote` stands in `text`, None where it does not.
 
     A quote with an ellipsis is found where its parts follow one another. A quote that would begin or end inside a
@@ -78,7 +78,7 @@ def find_quote(quote: str, text: str) -> Match | None:
         return None
     start = _find_exact(quote, text)
     if start >= 0:
-        return Match(start, start + len(quote), is_exact=True)
+        return QuoteMatch(start, start + len(quote), is_exact=True)
     for has_numbers in (True, False) if _NUMBERED.search(text) else (True,):
         match = _find_parts(quote, text, has_numbers=has_numbers)
         if match is not None:
@@ -97,12 +97,12 @@ def _find_exact(quote: str, text: str) -> int:
     return -1
 
 
-def _find_parts(quote: str, text: str, *, has_numbers: bool) -> Match | None:
-    pieces = (normalise(piece, has_numbers=True).text for piece in _GAP.split(quote))
+def _find_parts(quote: str, text: str, *, has_numbers: bool) -> QuoteMatch | None:
+    pieces = (normalise_markdown(piece, has_numbers=True).text for piece in _GAP.split(quote))
     parts = [part for part in map(_trim, pieces) if part]
     if not parts:
         return None
-    plain = strip_marks(text, has_numbers=has_numbers)
+    plain = strip_markup(text, has_numbers=has_numbers)
     position = 0
     first = -1
     for part in parts:
@@ -113,11 +113,11 @@ def _find_parts(quote: str, text: str, *, has_numbers: bool) -> Match | None:
             return None
         first = found if first < 0 else first
         position = found + len(part)
-    offsets = normalise(text, has_numbers=has_numbers).offsets
+    offsets = normalise_markdown(text, has_numbers=has_numbers).offsets
     end = offsets[position - 1] + 1
     while end < len(text) and unicodedata.combining(text[end]):
         end += 1
-    return Match(offsets[first], end, is_exact=False)
+    return QuoteMatch(offsets[first], end, is_exact=False)
 
 
 def _trim(piece: str) -> str:
@@ -126,7 +126,7 @@ def _trim(piece: str) -> str:
     return f"-{trimmed}" if trimmed[:1].isdigit() and f"-{trimmed}" in piece else trimmed
 
 
-def _find_across_lines(quote: str, text: str) -> Match | None:
+def _find_across_lines(quote: str, text: str) -> QuoteMatch | None:
     """Return where a quote stands in a text with words that a line break divides after a hyphen."""
     for joint in ("", "-"):
         match = _find_parts(quote, _BROKEN_WORD.sub(joint, text), has_numbers=True)
@@ -135,7 +135,7 @@ def _find_across_lines(quote: str, text: str) -> Match | None:
             for broken in _BROKEN_WORD.finditer(text):
                 cut = broken.end() - broken.start() - len(joint)
                 bounds = [one + cut if broken.start() + len(joint) <= one else one for one in bounds]
-            return Match(bounds[0], bounds[1] + 1, is_exact=False)
+            return QuoteMatch(bounds[0], bounds[1] + 1, is_exact=False)
     return None
 
 
@@ -164,7 +164,7 @@ _WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
 
 
 @lru_cache(maxsize=256)
-def normalise(text: str, *, has_numbers: bool = False) -> _Normal:
+def normalise_markdown(text: str, *, has_numbers: bool = False) -> _NormalisedText:
     """Return `text` without marks and with single spaces, and where each of its characters came from.
 
     Args:
@@ -184,15 +184,15 @@ def normalise(text: str, *, has_numbers: bool = False) -> _Normal:
             _append(_read_mark(match, has_numbers=False), match.start(), characters, offsets)
         position = match.end()
     _append(alike[position:], position, characters, offsets)
-    return _Normal("".join(characters), offsets)
+    return _NormalisedText("".join(characters), offsets)
 
 
 @lru_cache(maxsize=256)
-def strip_marks(text: str, *, has_numbers: bool) -> str:
+def strip_markup(text: str, *, has_numbers: bool) -> str:
     """Return the text that `normalise` returns, in half of the time: most quotes stand in few of the texts."""
     alike = text.translate(_ALIKE)
     plain = _SPACES.sub(" ", _MARK.sub(partial(_read_mark, has_numbers=has_numbers), alike))
-    return normalise(text, has_numbers=has_numbers).text if _JOINED.search(plain) else plain
+    return normalise_markdown(text, has_numbers=has_numbers).text if _JOINED.search(plain) else plain
 
 
 def _read_mark(mark: re.Match[str], *, has_numbers: bool) -> str:

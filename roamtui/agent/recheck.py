@@ -27,24 +27,24 @@ from urllib.parse import unquote
 
 from rapidfuzz.distance import LCSseq
 
-from roamtui.agent.citations import MARK, cite, read_answer
-from roamtui.agent.quotes import Match, find_quote, normalise
-from roamtui.conversation.loading import hash_sections
-from roamtui.conversation.notes import Note, hash_place
+from roamtui.agent.citations import MARK, make_citation, parse_citations
+from roamtui.agent.quotes import QuoteMatch, find_quote, normalise_markdown
+from roamtui.conversation.library_sync import hash_sections
+from roamtui.conversation.notes import Note, hash_section
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.plain import plain_line
+from roamtui.document.plain import sanitise_line
 from roamtui.document.text import normalise_line_ends
-from roamtui.outline.structure import find_canonical
+from roamtui.outline.structure import get_canonical_id
 
 _SOURCE = re.compile(r"^Source: (?P<source>\S.*?)\s*$", re.MULTILINE)
 _SOURCE_LINE = re.compile(
     r"^- \[(?P<id>[0-9a-f]{8})\] .*?\((?P<state>[a-z ]+)\): \"(?P<quote>.+)\"[ \t]*$", re.MULTILINE
 )
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
-_VERIFIED = (QuoteState.EXACT.words, QuoteState.EXACT.value, QuoteState.NORMALISED.value)
+_VERIFIED = (QuoteState.EXACT.label, QuoteState.EXACT.value, QuoteState.NORMALISED.value)
 """What an export says of a quote that was found, and what it said before."""
 _PATH_STEP = " › "
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
@@ -77,7 +77,7 @@ class Claim:
     """Of the section's heading, as a link has it."""
 
 
-class Standing(StrEnum):
+class ClaimStatus(StrEnum):
     """What became of a quote."""
 
     SAME = "same"
@@ -95,7 +95,7 @@ class Finding:
     """A claim, and what became of its quote."""
 
     claim: Claim
-    standing: Standing
+    standing: ClaimStatus
     span: Span | None = None
     """Where it stands, or the text that is nearest to it; None for neither."""
     section_id: str = ""
@@ -104,7 +104,7 @@ class Finding:
     """Why it cannot be reached."""
 
 
-def list_claims(conversation_id: str, exchanges: Iterable[Exchange]) -> tuple[Claim, ...]:
+def extract_claims(conversation_id: str, exchanges: Iterable[Exchange]) -> tuple[Claim, ...]:
     """Return the quotes of a conversation that stood in the text when it was answered."""
     return tuple(
         Claim(
@@ -118,7 +118,7 @@ def list_claims(conversation_id: str, exchanges: Iterable[Exchange]) -> tuple[Cl
     )
 
 
-def find_named_source(markdown: str) -> str:
+def parse_source_line(markdown: str) -> str:
     """Return what the ``Source:`` line of a Markdown text names, empty without one."""
     named = _SOURCE.search(markdown)
     return named["source"] if named else ""
@@ -134,7 +134,7 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     lines = [*_SOURCE_LINE.finditer(markdown)]
     told = {" ".join(line["quote"].split()) for line in lines}
     claims = [
-        Claim(quote=line["quote"], place=name, line=_find_line(markdown, line.start()), section_id=line["id"])
+        Claim(quote=line["quote"], place=name, line=_get_line_number(markdown, line.start()), section_id=line["id"])
         for line in lines
         if line["state"] in _VERIFIED
     ]
@@ -153,19 +153,19 @@ def _read_sentences(markdown: str, name: str) -> Iterator[Claim]:
         return f"[{section_id}]"
 
     text = _LINK.sub(mark, markdown)
-    for found in read_answer(text)[0]:
+    for found in parse_citations(text)[0]:
         if found.is_code or not found.marks:
             continue
         section_id = found.marks[0].section_id
         quote = MARK.sub(lambda one: links[one[0][1:-1]][0] if one[0][1:-1] in links else one[0], found.text)
-        claim = Claim(quote=quote, place=name, line=_find_line(text, found.start), section_id=section_id)
+        claim = Claim(quote=quote, place=name, line=_get_line_number(text, found.start), section_id=section_id)
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
             claim = replace(claim, section_id="", source=unquote(source), anchor=unquote(anchor))
         yield claim
 
 
-def _find_line(text: str, offset: int) -> int:
+def _get_line_number(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
@@ -179,37 +179,37 @@ def recheck(claim: Claim, library: Library) -> Finding:
         row = library.root.anchors.get(claim.anchor.lower())
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.problem_of(expected)):
-        return Finding(claim=claim, standing=Standing.UNREACHABLE, message=problem)
+        return Finding(claim=claim, standing=ClaimStatus.UNREACHABLE, message=problem)
     spans = [Span(doc=one.key, start=0, end=len(one.text)) for one in library.documents if len(one.text)]
     if expected is not None:
-        own = library.shown_span(expected)
+        own = library.get_content_span(expected)
         spans = [own, *sorted(spans, key=lambda whole: whole.doc != own.doc)]
     for number, span in enumerate(spans):
         match = _find_in_sections(claim.quote, span, library)
         if match is not None:
             is_there = not (claim.section_id or claim.anchor) if expected is None else number == 0
-            standing = Standing.SAME if is_there else Standing.MOVED
+            standing = ClaimStatus.SAME if is_there else ClaimStatus.MOVED
             return _describe(claim, standing, span, (match.start, match.end), library)
     for number, span in enumerate(spans):
         like_min = _LIKE_MOVED_MIN
         if expected is not None:
             like_min = _LIKE_MIN if number == 0 else _LIKE_ELSEWHERE_MIN
-        near = find_nearest(claim.quote, library.text_at(span), like_min)
+        near = find_closest_words(claim.quote, library.text_at(span), like_min)
         if near is not None:
-            return _describe(claim, Standing.CHANGED, span, near, library)
+            return _describe(claim, ClaimStatus.CHANGED, span, near, library)
     unread = next((document.problem for document in library.documents if document.problem), "")
-    standing = Standing.UNREACHABLE if unread and expected is None else Standing.GONE
+    standing = ClaimStatus.UNREACHABLE if unread and expected is None else ClaimStatus.GONE
     return Finding(claim=claim, standing=standing, message=unread)
 
 
-def _describe(claim: Claim, standing: Standing, within: Span, bounds: tuple[int, int], library: Library) -> Finding:
+def _describe(claim: Claim, standing: ClaimStatus, within: Span, bounds: tuple[int, int], library: Library) -> Finding:
     span = Span(doc=within.doc, start=within.start + bounds[0], end=within.start + bounds[1])
     node_id = library.section_at(span.doc, span.start)
-    section_id = find_canonical(library, node_id) if node_id else ""
+    section_id = get_canonical_id(library, node_id) if node_id else ""
     return Finding(claim=claim, standing=standing, span=span, section_id=section_id)
 
 
-def count_lost(citations: Iterable[Citation], library: Library) -> int:
+def count_stale_quotes(citations: Iterable[Citation], library: Library) -> int:
     """Return how many quotes of an answer that stood in their documents do so no longer; quick enough to be shown.
 
     What is not loaded is not judged.
@@ -228,7 +228,7 @@ def count_lost(citations: Iterable[Citation], library: Library) -> int:
     return lost
 
 
-def _find_in_sections(quote: str, span: Span, library: Library) -> Match | None:
+def _find_in_sections(quote: str, span: Span, library: Library) -> QuoteMatch | None:
     """Return where a quote stands in a text; one with an ellipsis within one own text, not from here to anywhere."""
     match = find_quote(quote, library.text_at(span))
     if match is None or not _GAP.search(quote):
@@ -240,7 +240,7 @@ def _find_in_sections(quote: str, span: Span, library: Library) -> Match | None:
         match = find_quote(quote, library.text_at(Span(doc=span.doc, start=start, end=end)))
         if match is not None:
             shift = start - span.start
-            return Match(match.start + shift, match.end + shift, is_exact=match.is_exact)
+            return QuoteMatch(match.start + shift, match.end + shift, is_exact=match.is_exact)
     return None
 
 
@@ -255,7 +255,7 @@ class _Words(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _read_words(text: str) -> _Words:
-    normal = normalise(text, has_numbers=True)
+    normal = normalise_markdown(text, has_numbers=True)
     found = [*_WORD.finditer(normal.text)]
     offsets = normal.offsets
     bounds = tuple((offsets[one.start()], offsets[one.end() - 1] + 1) for one in found)
@@ -263,7 +263,7 @@ def _read_words(text: str) -> _Words:
     return _Words(words, bounds, Counter(words))
 
 
-def find_nearest(quote: str, text: str, like_min: float) -> tuple[int, int] | None:
+def find_closest_words(quote: str, text: str, like_min: float) -> tuple[int, int] | None:
     """Return where the words of a text stand that are most like those of a quote, None where none are like them.
 
     Args:
@@ -273,10 +273,10 @@ def find_nearest(quote: str, text: str, like_min: float) -> tuple[int, int] | No
     """
     wanted, given = _read_words(quote).words, _read_words(text)
     best = _Run(like_min, 0, 0, 0, 0)
-    for start in _find_places(wanted, given):
+    for start in _list_candidate_positions(wanted, given):
         low, high = max(0, start - len(wanted)), start + 3 * len(wanted)
         best = max(best, _align(wanted, given.words[low:high], low))
-    if best.like <= like_min:
+    if best.similarity <= like_min:
         return None
     bounds, first, last = given.bounds, best.first, best.last
     for _ in range(best.before):  # the quote's own first words have others in their place
@@ -292,7 +292,7 @@ def find_nearest(quote: str, text: str, like_min: float) -> tuple[int, int] | No
 class _Run(NamedTuple):
     """Words of a text that are like a quote."""
 
-    like: float
+    similarity: float
     """Share of the words of both that they have in common, in order."""
     first: int
     last: int
@@ -301,7 +301,7 @@ class _Run(NamedTuple):
     after: int
 
 
-def _find_places(wanted: Sequence[str], given: _Words) -> list[int]:
+def _list_candidate_positions(wanted: Sequence[str], given: _Words) -> list[int]:
     """Return the words of a text from which on it has most words of a quote; a rare one counts for more."""
     weights = {word: 1 / (1 + log2(given.counts[word])) for word in wanted if word in given.counts}
     hits = [index for index, word in enumerate(given.words) if word in weights]
@@ -330,12 +330,12 @@ def _align(wanted: Sequence[str], given: Sequence[str], shift: int) -> _Run:
     for index, (begin, first) in enumerate(pairs):
         for count, (end, last) in enumerate(pairs[index:], start=1):
             like = 2 * count / (len(wanted) + last - first + 1)
-            if like > best.like:
+            if like > best.similarity:
                 best = _Run(like, shift + first, shift + last, begin, len(wanted) - 1 - end)
     return best
 
 
-def mark_changes(quote: str, text: str) -> str:
+def format_word_diff(quote: str, text: str) -> str:
     """Return the words of a text with what a quote had in their place: ``for [-three-]{+four+} weeks``."""
     before, after = quote.split(), text.split()
     parts: list[str] = []
@@ -346,43 +346,47 @@ def mark_changes(quote: str, text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedNote:
+class LocatedNote:
     """A note, and what became of its place."""
 
     note: Note
-    standing: Standing
+    standing: ClaimStatus
     now: Citation | None = None
     """The place as it is today, None where there is none."""
     message: str = ""
     """Why it cannot be reached."""
 
     @property
-    def citation(self) -> Citation:
+    def current_citation(self) -> Citation:
         """The place of today, else the one that was kept."""
         return self.now or self.note.citation
 
     @property
-    def news(self) -> str:
+    def change_note(self) -> str:
         """What a person should know of the place, a few words; empty where all is as it was."""
         what = "these words" if self.note.citation.quote is not None else "this section"
         match self.standing:
-            case Standing.SAME:
+            case ClaimStatus.SAME:
                 return ""
-            case Standing.MOVED:
-                before = name_path(self.note.citation, self.citation.path[0] if self.citation.path else "")
+            case ClaimStatus.MOVED:
+                before = list_path_titles(
+                    self.note.citation, self.current_citation.path[0] if self.current_citation.path else ""
+                )
                 return f"moved or renamed; it was {_PATH_STEP.join(before) or 'untitled'}"
-            case Standing.CHANGED:
+            case ClaimStatus.CHANGED:
                 is_quote = self.note.citation.quote is not None
                 return (
-                    f"now reads “{plain_line(self.citation.quote or '')}”" if is_quote else "its text has changed since"
+                    f"now reads “{sanitise_line(self.current_citation.quote or '')}”"
+                    if is_quote
+                    else "its text has changed since"
                 )
-            case Standing.GONE:
+            case ClaimStatus.GONE:
                 return f"{what} can no longer be found in the document"
-            case Standing.UNREACHABLE:
+            case ClaimStatus.UNREACHABLE:
                 return self.message or "its file or page is not read yet"
 
 
-def place_notes(notes: Iterable[Note], library: Library | None) -> tuple[PlacedNote, ...]:
+def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[LocatedNote, ...]:
     """Return notes in the order of the document of today, those without a place last; without a document as kept.
 
     Args:
@@ -390,45 +394,45 @@ def place_notes(notes: Iterable[Note], library: Library | None) -> tuple[PlacedN
         library: Its files should all be loaded.
     """
     if library is None:
-        return tuple(PlacedNote(note=note, standing=Standing.SAME) for note in notes)
+        return tuple(LocatedNote(note=note, standing=ClaimStatus.SAME) for note in notes)
     find_by_hash = cache(partial(hash_sections, library))
     placed = [_place_note(note, library, find_by_hash) for note in notes]
     return tuple(sorted(placed, key=lambda one: _rank_note(one, library)))
 
 
-def _place_note(note: Note, library: Library, find_by_hash: Callable[[], dict[str, str]]) -> PlacedNote:
+def _place_note(note: Note, library: Library, find_by_hash: Callable[[], dict[str, str]]) -> LocatedNote:
     section_id, quote = note.citation.section_id, note.citation.quote
     is_here = section_id in library
     is_unread = any(link in library and not library.is_loaded(link) for link in note.links)
     if not is_here and (is_unread or library.list_unloaded()):
-        return PlacedNote(note=note, standing=Standing.UNREACHABLE)
+        return LocatedNote(note=note, standing=ClaimStatus.UNREACHABLE)
     if quote is not None:
         found = recheck(Claim(quote=quote, place="", section_id=section_id), library)
         now = None
         if found.span is not None:
-            words = library.text_at(found.span) if found.standing is Standing.CHANGED else quote
-            now = cite(found.section_id, words, QuoteState.EXACT, found.span, library)
-        return PlacedNote(note=note, standing=found.standing, now=now, message=found.message)
+            words = library.text_at(found.span) if found.standing is ClaimStatus.CHANGED else quote
+            now = make_citation(found.section_id, words, QuoteState.EXACT, found.span, library)
+        return LocatedNote(note=note, standing=found.standing, now=now, message=found.message)
     if is_here:
-        today = hash_place(library, section_id)
-        standing = Standing.CHANGED if today and note.content_hash not in ("", today) else Standing.SAME
+        today = hash_section(library, section_id)
+        standing = ClaimStatus.CHANGED if today and note.content_hash not in ("", today) else ClaimStatus.SAME
     else:
         section_id = find_by_hash().get(note.content_hash, "")
         if not section_id and note.opening:
             section_id = recheck(Claim(quote=note.opening, place=""), library).section_id
-        standing = Standing.MOVED if section_id else Standing.GONE
-    return PlacedNote(note=note, standing=standing, now=cite_place(section_id, None, library) if section_id else None)
+        standing = ClaimStatus.MOVED if section_id else ClaimStatus.GONE
+    return LocatedNote(note=note, standing=standing, now=cite_span(section_id, None, library) if section_id else None)
 
 
-def cite_place(section_id: str, span: Span | None, library: Library) -> Citation:
+def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
     """Return the citation of a section, or of the very words of a span of it."""
     if span is None:
-        return cite(section_id, None, QuoteState.NO_QUOTE, None, library)
+        return make_citation(section_id, None, QuoteState.NO_QUOTE, None, library)
     section_id = library.section_at(span.doc, span.start) or section_id
-    return cite(section_id, library.text_at(span), QuoteState.EXACT, span, library)
+    return make_citation(section_id, library.text_at(span), QuoteState.EXACT, span, library)
 
 
-def _rank_note(placed: PlacedNote, library: Library) -> tuple[bool, tuple[int, ...], int]:
+def _rank_note(placed: LocatedNote, library: Library) -> tuple[bool, tuple[int, ...], int]:
     """Return what sorts notes by their places."""
     named = [*([placed.now.section_id] if placed.now else []), *reversed(placed.note.links)]
     section_id = next((one for one in named if one in library), None)
@@ -439,7 +443,7 @@ def _rank_note(placed: PlacedNote, library: Library) -> tuple[bool, tuple[int, .
     return False, rows, span.start if span else 0
 
 
-def render_notes(placed: Sequence[PlacedNote], source: str, title: str) -> str:
+def render_notes(placed: Sequence[LocatedNote], source: str, title: str) -> str:
     """Return notes as Markdown: titles as headings, kept words as quotes with their place, then the person's own.
 
     Args:
@@ -447,38 +451,38 @@ def render_notes(placed: Sequence[PlacedNote], source: str, title: str) -> str:
         source: The path or the address of the document.
         title: Its title, which goes without saying above each section.
     """
-    parts = [f"# Notes: {plain_line(title)}", f"Source: {source}"]
+    parts = [f"# Notes: {sanitise_line(title)}", f"Source: {source}"]
     before = None
     for one in placed:
-        heading = _PATH_STEP.join(name_path(one.citation, title)) or "(untitled)"
+        heading = _PATH_STEP.join(list_path_titles(one.current_citation, title)) or "(untitled)"
         if heading != before:
             parts.append(f"## {heading}")
             before = heading
-        place = f"— {describe_place(one.citation, source)}"
+        place = f"— {format_location(one.current_citation, source)}"
         if one.note.citation.quote is not None:
             lines = normalise_line_ends(one.note.citation.quote.strip("\r\n")).split("\n")
             place = "\n".join(f"> {line}".rstrip() for line in [*lines, "", place])
         parts.append(place)
-        if one.news:
-            parts.append(f"*({one.news})*")
+        if one.change_note:
+            parts.append(f"*({one.change_note})*")
         if one.note.words:
             parts.append(one.note.words)
     return "\n\n".join(parts) + "\n"
 
 
-def name_path(citation: Citation, title: str) -> list[str]:
+def list_path_titles(citation: Citation, title: str) -> list[str]:
     """Return the titles down to a section, below its file where there are several, else without the document's own."""
-    names = [plain_line(name) for name in citation.path]
+    names = [sanitise_line(name) for name in citation.path]
     if len(names) > 1 and citation.path[0] == title:
         del names[0]
-    is_of_file = citation.doc and "://" not in citation.doc and names != [plain_line(citation.doc)]
-    return [plain_line(citation.doc), *names] if is_of_file else names
+    is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
+    return [sanitise_line(citation.doc), *names] if is_of_file else names
 
 
-def describe_place(citation: Citation, source: str) -> str:
+def format_location(citation: Citation, source: str) -> str:
     """Return the file, section and page or line of a citation: ``handbook.md › Late fees · line 12``."""
     file = citation.doc or source
-    file = plain_line(file if "://" in file else file.rpartition("/")[2])
-    section = plain_line(citation.path[-1]) if citation.path else ""
+    file = sanitise_line(file if "://" in file else file.rpartition("/")[2])
+    section = sanitise_line(citation.path[-1]) if citation.path else ""
     place = f"p. {citation.page}" if citation.page is not None else citation.place
     return f"{_PATH_STEP.join(dict.fromkeys(filter(None, [file, section])))} · {place}"

@@ -20,9 +20,9 @@ from roamtui.document.markdown.blocks import (
     Quote,
     Table,
 )
-from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
+from roamtui.document.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line, shorten, strip_anchor
+from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 
 _READ = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
 _FILE_NAME = re.compile(r"(?:https?://|data:|\S*/)?\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?#]\S*)?", re.IGNORECASE)
@@ -34,7 +34,7 @@ _LABELLED_COLUMNS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """A row of a document, and where in the text something stands."""
 
     document: Document
@@ -52,16 +52,16 @@ class Place:
         return self.document.columns.titles[self.row]
 
     @property
-    def quoted(self) -> str:
+    def quoted_title(self) -> str:
         """Title of the row as messages have it."""
-        return f"“{shorten(strip_anchor(plain_line(self.title)), 60)}”" if self.title else "the beginning"
+        return f"“{shorten(strip_anchor(sanitise_line(self.title)), 60)}”" if self.title else "the beginning"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnostic:
     """Where a document is hard to roam, and why."""
 
-    place: Place
+    place: SourceLocation
     message: str
     """Words of the document in it are sanitised."""
     count: int = 1
@@ -72,60 +72,62 @@ class Finding:
 class Passage:
     """A paragraph, also of a list or a quotation."""
 
-    place: Place
+    place: SourceLocation
     text: str
     is_first: bool
     """Whether its section begins with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedQuestion:
+class SearchedQuestion:
     """A question whose sections are known, and what search finds for it."""
 
     question: str
     golds: frozenset[str]
-    place: Place
+    place: SourceLocation
     """Of its first section."""
     found: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class DocumentFacts:
     """What a library holds that rules look at."""
 
     library: Library
-    sections: list[Place] = field(default_factory=list)
+    sections: list[SourceLocation] = field(default_factory=list)
     """Headings."""
     passages: list[Passage] = field(default_factory=list)
-    tables: list[tuple[Place, bool]] = field(default_factory=list)
+    tables: list[tuple[SourceLocation, bool]] = field(default_factory=list)
     """Each with whether its columns have names."""
-    images: list[tuple[Place, bool]] = field(default_factory=list)
+    images: list[tuple[SourceLocation, bool]] = field(default_factory=list)
     """Each with whether it is described."""
-    links: list[tuple[Place, str]] = field(default_factory=list)
+    links: list[tuple[SourceLocation, str]] = field(default_factory=list)
     """Each with its address as it stands there."""
-    items: list[Place] = field(default_factory=list)
+    items: list[SourceLocation] = field(default_factory=list)
     """Links of lists of links, pages within pages too."""
-    questions: tuple[AskedQuestion, ...] = ()
+    questions: tuple[SearchedQuestion, ...] = ()
 
 
-def read_facts(library: Library, questions: Iterable[AskedQuestion] = ()) -> Facts:
+def read_facts(library: Library, questions: Iterable[SearchedQuestion] = ()) -> DocumentFacts:
     """Return what rules look at; of pages behind links nothing, whose text is not the source's own."""
-    facts = Facts(library, questions=tuple(questions))
+    facts = DocumentFacts(library, questions=tuple(questions))
     for document in library.documents:
         kinds, starts = document.columns.kinds, document.columns.starts
-        facts.items.extend(Place(document, row, starts[row]) for row, kind in enumerate(kinds) if kind is NodeKind.LINK)
+        facts.items.extend(
+            SourceLocation(document, row, starts[row]) for row, kind in enumerate(kinds) if kind is NodeKind.LINK
+        )
         if document.columns.has_files or (document.url and document is not library.root):
             continue
-        definitions = find_definitions(str(document.text))
+        definitions = parse_link_definitions(str(document.text))
         for row, kind in enumerate(kinds):
             if kind is NodeKind.SECTION:
-                facts.sections.append(Place(document, row, starts[row]))
+                facts.sections.append(SourceLocation(document, row, starts[row]))
             if kind in _READ:
                 _read_row(facts, document, row, definitions)
     return facts
 
 
-def _read_row(facts: Facts, document: Document, row: int, definitions: Definitions) -> None:
+def _read_row(facts: DocumentFacts, document: Document, row: int, definitions: Definitions) -> None:
     """Read the own text of one row."""
     start, end = document.columns.starts[row : row + 2]
     text = document.text[start:end]
@@ -136,15 +138,15 @@ def _read_row(facts: Facts, document: Document, row: int, definitions: Definitio
         if isinstance(block, Paragraph):
             words = " ".join("".join(one.text for one in block.words if not one.is_image).split())
             if words:
-                place = Place(document, row, block.start)
+                place = SourceLocation(document, row, block.start)
                 facts.passages.append(Passage(place=place, text=words, is_first=not is_begun))
         if isinstance(block, Table) and block.rows and not document.page_starts:
             first = block.rows[0]
             has_names = first.is_head and any(word.text.strip() for cell in first.cells for word in cell)
             if len(first.cells) > _LABELLED_COLUMNS:
-                facts.tables.append((Place(document, row, first.start), has_names))
+                facts.tables.append((SourceLocation(document, row, first.start), has_names))
         for inline, offset in _list_words(block):
-            _read_words(facts, Place(document, row, offset), inline, markdown.links)
+            _read_words(facts, SourceLocation(document, row, offset), inline, markdown.links)
         is_begun = is_begun or not isinstance(block, Heading)
 
 
@@ -174,7 +176,7 @@ def _list_words(block: Block) -> Iterator[tuple[Inline, int]]:
             pass
 
 
-def _read_words(facts: Facts, place: Place, words: Inline, links: Sequence[Link]) -> None:
+def _read_words(facts: DocumentFacts, place: SourceLocation, words: Inline, links: Sequence[Link]) -> None:
     for word in words:
         if word.is_image:
             near = place.document.text[place.offset : place.offset + _NEAR]

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from roamtui.checking.facts import AskedQuestion, Facts, Finding, Place
+from roamtui.checking.facts import Diagnostic, DocumentFacts, SearchedQuestion, SourceLocation
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, resolve_link
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line, shorten, strip_anchor
-from roamtui.document.web_loader import is_text_address
+from roamtui.document.plain import sanitise_line, shorten, strip_anchor
+from roamtui.document.web_loader import is_text_url
 from roamtui.errors import UsageError
-from roamtui.evaluation.questions import EvalQuestion, GoldError, find_gold_ids
+from roamtui.evaluation.question_set import EvalQuestion, GoldError, resolve_golds
 from roamtui.outline.labels import OPTIONAL, has_own_text
 from roamtui.outline.render import render_outline
-from roamtui.outline.structure import list_below
-from roamtui.search.sentences import UnitKind, find_units
+from roamtui.outline.structure import list_outline_children
+from roamtui.search.sentences import UnitKind, split_units
 
 LONG_TOKENS = 2_000
 """About three pages of a book: more than one heading can tell of."""
@@ -68,7 +68,7 @@ HITS_MAX = 10
 """Of search, that are looked at for a question."""
 
 
-def find_long(facts: Facts) -> Iterator[Finding]:
+def check_long_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield sections whose own text is too long for one heading, tables and code apart."""
     for document in facts.library.documents:
         if document.page_starts:
@@ -76,22 +76,24 @@ def find_long(facts: Facts) -> Iterator[Finding]:
         kinds, starts = document.columns.kinds, document.columns.starts
         tokens = document.tokens_before[-1]
         if NodeKind.TEXT in kinds and tokens > LONG_TOKENS and _is_prose(str(document.text)):
-            yield Finding(Place(document, 0, 0), f"{tokens:,} tokens have no heading at all")
+            yield Diagnostic(SourceLocation(document, 0, 0), f"{tokens:,} tokens have no heading at all")
         for row, tokens in enumerate(document.own_tokens):
             is_long = kinds[row] in (NodeKind.SECTION, NodeKind.PREAMBLE) and tokens > LONG_TOKENS
             is_list = _LIST.search(document.columns.titles[row]) is not None
             if is_long and not is_list and _is_prose(document.text[starts[row] : starts[row + 1]]):
-                yield Finding(Place(document, row, starts[row]), f"{tokens:,} tokens have no heading of their own")
+                yield Diagnostic(
+                    SourceLocation(document, row, starts[row]), f"{tokens:,} tokens have no heading of their own"
+                )
 
 
 def _is_prose(text: str) -> bool:
     """Return whether a text is to be read in one go, unlike a table, a list, code or data."""
-    units = [(unit.end - unit.start, unit.kind) for unit in find_units(text)]
+    units = [(unit.end - unit.start, unit.kind) for unit in split_units(text)]
     prose = sum(size for size, kind in units if kind is UnitKind.PROSE)
     return prose >= _PROSE_SHARE_MIN * sum(size for size, _ in units) and not text.lstrip().startswith(("{", "["))
 
 
-def find_empty(facts: Facts) -> Iterator[Finding]:
+def check_empty_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield headings with nothing below them."""
     for place in facts.sections:
         columns = place.document.columns
@@ -100,10 +102,10 @@ def find_empty(facts: Facts) -> Iterator[Finding]:
         is_leaf = columns.ends[place.row] == place.row + 1 and place.section_id not in facts.library.grafts
         is_said = _NOTHING.search(place.title) or "](" in facts.library.own_text(place.section_id)
         if is_leaf and not is_said and not has_own_text(facts.library, place.section_id):
-            yield Finding(place, f"nothing stands below {place.quoted}")
+            yield Diagnostic(place, f"nothing stands below {place.quoted_title}")
 
 
-def find_skipped(facts: Facts) -> Iterator[Finding]:
+def check_skipped_levels(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield the first heading below another one that is more than one level deeper."""
     told: set[tuple[int, int]] = set()
     for place in facts.sections:
@@ -114,77 +116,77 @@ def find_skipped(facts: Facts) -> Iterator[Finding]:
         is_skipped = columns.kinds[parent] is NodeKind.SECTION and level > above + 1 and not place.document.page_starts
         if parent >= 0 and is_skipped and key not in told and _is_written(place, level):
             told.add(key)
-            yield Finding(place, f"{place.quoted} is of level {level}, the heading above it of level {above}")
+            yield Diagnostic(place, f"{place.quoted_title} is of level {level}, the heading above it of level {above}")
 
 
-def _is_written(place: Place, level: int) -> bool:
+def _is_written(place: SourceLocation, level: int) -> bool:
     """Return whether a heading has the level that it is written with; a page within a document may lower it."""
     start = place.document.text[place.offset : place.offset + 7].lstrip(" ")
     marks = len(start) - len(start.lstrip("#"))
     return marks in (0, level)
 
 
-def find_left_out(facts: Facts) -> Iterator[Finding]:
+def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield what has so many parts side by side that an outline cannot name them: the whole, and what is very wide."""
     library = facts.library
-    named = find_named(library)
+    named = list_outlined_ids(library)
     tops = {library.root_id, library.title_id()}
     for parent in (library.root_id, *library.walk()) if facts.sections else ():
-        below = list_below(library, parent) if parent in tops or parent in named else ()
+        below = list_outline_children(library, parent) if parent in tops or parent in named else ()
         left = sum(node_id not in named for node_id in below)
         if left >= (_LEFT_OUT_MIN if parent in tops else _LEFT_OUT_BELOW_MIN) and 2 * left > len(below):
             document, row = library.locate(parent) if parent in library else (library.root, 0)
-            place = Place(document, row, document.columns.starts[row])
+            place = SourceLocation(document, row, document.columns.starts[row])
             message = (
                 f"an outline of {OUTLINE_TOKENS:,} tokens leaves out {left} of the {len(below)} parts side by side"
             )
-            yield Finding(place, message, count=left)
+            yield Diagnostic(place, message, count=left)
 
 
-def find_named(library: Library) -> set[str]:
+def list_outlined_ids(library: Library) -> set[str]:
     """Return the ids that an outline names."""
     return set(_ID.findall(render_outline(library, budget_tokens=OUTLINE_TOKENS)))
 
 
-def find_numbers(facts: Facts) -> Iterator[Finding]:
+def check_number_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield headings that are numbers alone, once for what they stand below."""
-    groups: dict[tuple[int, int], list[Place]] = defaultdict(list)
+    groups: dict[tuple[int, int], list[SourceLocation]] = defaultdict(list)
     for place in facts.sections:
-        title = plain_line(place.title)
+        title = sanitise_line(place.title)
         is_void = _NOTHING.search(facts.library.own_text(place.section_id, length_max=60))
         is_name = not _NUMBER.fullmatch(title) or _VERSION.fullmatch(title)
         if not is_name and not is_void and not place.document.page_starts:
             groups[id(place.document), place.document.columns.parents[place.row]].append(place)
     for places in groups.values():
         more = f" and {len(places) - 1} more beside it are" if len(places) > 1 else " is"
-        yield Finding(places[0], f"{places[0].quoted}{more} a number alone", count=len(places))
+        yield Diagnostic(places[0], f"{places[0].quoted_title}{more} a number alone", count=len(places))
 
 
-def find_repeated(facts: Facts) -> Iterator[Finding]:
+def check_repeated_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield titles that many sections of a document have, at the first of them; parts of releases are always alike."""
-    groups: dict[tuple[int, str], list[Place]] = defaultdict(list)
+    groups: dict[tuple[int, str], list[SourceLocation]] = defaultdict(list)
     for place in facts.sections:
         columns = place.document.columns
         parent = columns.parents[place.row]
         if parent < 0 or not _VERSION.fullmatch(columns.titles[parent]):
-            title = strip_anchor(plain_line(place.title)).casefold()
+            title = strip_anchor(sanitise_line(place.title)).casefold()
             groups[id(place.document), title].append(place)
     for (_, title), places in groups.items():
         if title and len(places) >= _REPEATED_MIN and not _NUMBER.fullmatch(title):
-            message = f"{places[0].quoted} is the title of {len(places)} sections"
-            yield Finding(places[0], message, count=len(places))
+            message = f"{places[0].quoted_title} is the title of {len(places)} sections"
+            yield Diagnostic(places[0], message, count=len(places))
 
 
-def find_unsaid(facts: Facts) -> Iterator[Finding]:
+def check_leaning_starts(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield sections that begin with words that lean on what stands before, or that neither title nor words name."""
     for passage in facts.passages:
         is_read = passage.is_first and not passage.place.document.page_starts
         lean = _BACKWARD.match(passage.text) if is_read else None
         if lean is not None and passage.place.title:
-            yield Finding(passage.place, f"{passage.place.quoted} begins with “{plain_line(lean.group())}”")
+            yield Diagnostic(passage.place, f"{passage.place.quoted_title} begins with “{sanitise_line(lean.group())}”")
 
 
-def find_duplicates(facts: Facts) -> Iterator[Finding]:
+def check_duplicates(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield long passages that stood before; those that follow each other as they did there are one finding."""
     first: dict[str, int] = {}
     copies: dict[int, list[int]] = defaultdict(list)
@@ -204,36 +206,38 @@ def find_duplicates(facts: Facts) -> Iterator[Finding]:
     for origin, numbers in copies.items():
         passage, copy = facts.passages[origin], facts.passages[numbers[0]]
         more = f" and {len(numbers) - 1} more times" if len(numbers) > 1 else ""
-        words = shorten(plain_line(passage.text), _SHOWN)
+        words = shorten(sanitise_line(passage.text), _SHOWN)
         key = copy.place.document.key
         line = copy.place.document.text[: copy.place.offset].count("\n") + 1
         place = f"{key} line {line}" if key else f"line {line}"
-        message = f"“{words}” stands also under {copy.place.quoted}, {place}{more}"
-        yield Finding(passage.place, message, count=len(numbers))
+        message = f"“{words}” stands also under {copy.place.quoted_title}, {place}{more}"
+        yield Diagnostic(passage.place, message, count=len(numbers))
 
 
-def find_nameless_columns(facts: Facts) -> Iterator[Finding]:
+def check_nameless_columns(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield tables whose columns have no names."""
     for place, has_names in facts.tables:
         if not has_names:
-            yield Finding(place, f"the columns of a table under {place.quoted} have no names")
+            yield Diagnostic(place, f"the columns of a table under {place.quoted_title} have no names")
 
 
-def find_undescribed(facts: Facts) -> Iterator[Finding]:
+def check_undescribed_images(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield images without a description."""
     for place, is_described in facts.images:
         if not is_described:
-            yield Finding(place, f"an image under {place.quoted} has no description")
+            yield Diagnostic(place, f"an image under {place.quoted_title} has no description")
 
 
-def find_dead_links(facts: Facts) -> Iterator[Finding]:
+def check_dead_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield links to headings and files that are not in the source."""
     library = facts.library
     targets = {id(document): _read_targets(document) for document in library.documents}
     for place, href in facts.links:
         end = resolve_link(href, library, place.section_id)
         if isinstance(end, DeadLink) and _is_within(href, place, library, targets[id(place.document)]):
-            yield Finding(place, f"a link under {place.quoted} leads nowhere: {shorten(plain_line(href), _SHOWN)}")
+            yield Diagnostic(
+                place, f"a link under {place.quoted_title} leads nowhere: {shorten(sanitise_line(href), _SHOWN)}"
+            )
 
 
 def _read_targets(document: Document) -> frozenset[str]:
@@ -242,7 +246,7 @@ def _read_targets(document: Document) -> frozenset[str]:
     return frozenset(_NO_ALNUM.sub("", name).casefold() for name in (*document.anchors, *named))
 
 
-def _is_within(href: str, place: Place, library: Library, targets: frozenset[str]) -> bool:
+def _is_within(href: str, place: SourceLocation, library: Library, targets: frozenset[str]) -> bool:
     """Return whether a link that leads nowhere was meant for something that the source should have."""
     parts = urlsplit(href.strip())
     if parts.scheme or parts.netloc or parts.path.startswith("/") or parts.fragment.startswith("sec-"):
@@ -264,9 +268,9 @@ def _is_within(href: str, place: Place, library: Library, targets: frozenset[str
     return not Path(library.source, path).exists()
 
 
-def find_undescribed_links(facts: Facts) -> Iterator[Finding]:
+def check_undescribed_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield lists with links that have nothing beside their titles, at the first of them."""
-    groups: dict[tuple[int, int], list[Place]] = defaultdict(list)
+    groups: dict[tuple[int, int], list[SourceLocation]] = defaultdict(list)
     counts: dict[tuple[int, int], int] = defaultdict(int)
     for place in facts.items:
         document, starts = place.document, place.document.columns.starts
@@ -276,36 +280,38 @@ def find_undescribed_links(facts: Facts) -> Iterator[Finding]:
         if item and not _WORD.search(_ITEM_LINK.sub("", item)):
             groups[key].append(place)
     for key, places in groups.items():
-        message = f"{len(places)} of {counts[key]} links say nothing of their pages, the first is {places[0].quoted}"
-        yield Finding(places[0], message, count=len(places))
+        message = (
+            f"{len(places)} of {counts[key]} links say nothing of their pages, the first is {places[0].quoted_title}"
+        )
+        yield Diagnostic(places[0], message, count=len(places))
 
 
-def find_missing_optional(facts: Facts) -> Iterator[Finding]:
+def check_missing_optional(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield a long list of links in which none are said to be optional."""
     root = facts.library.root
     count = root.columns.kinds.count(NodeKind.LINK)
     if count >= _LINKS_MANY and OPTIONAL not in (title.casefold() for title in root.columns.titles):
-        yield Finding(Place(root, 0, 0), f"none of {count} links is said to be optional")
+        yield Diagnostic(SourceLocation(root, 0, 0), f"none of {count} links is said to be optional")
 
 
-def find_failing_pages(facts: Facts) -> Iterator[Finding]:
+def check_failing_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield links whose pages were asked for and cannot be had."""
     for place in facts.items:
         if problem := facts.library.problem_of(place.section_id):
-            yield Finding(place, f"the page of {place.quoted} cannot be had: {plain_line(problem)}")
+            yield Diagnostic(place, f"the page of {place.quoted_title} cannot be had: {sanitise_line(problem)}")
 
 
-def find_web_pages(facts: Facts) -> Iterator[Finding]:
+def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield links whose pages were asked for and are HTML, with no Markdown beside it."""
     for place in facts.items:
         page = facts.library.file(place.section_id)
-        if page is not None and page.is_html and not is_text_address(page.url or ""):
-            yield Finding(place, f"{place.quoted} leads to a page of HTML")
+        if page is not None and page.is_html and not is_text_url(page.url or ""):
+            yield Diagnostic(place, f"{place.quoted_title} leads to a page of HTML")
 
 
 def ask_questions(
     library: Library, questions: Sequence[EvalQuestion], search: Callable[[str], Sequence[str]]
-) -> tuple[tuple[AskedQuestion, ...], tuple[str, ...]]:
+) -> tuple[tuple[SearchedQuestion, ...], tuple[str, ...]]:
     """Return the questions that are about a library, and a sentence for each that cannot be asked.
 
     Args:
@@ -316,7 +322,7 @@ def ask_questions(
     has_files = library.root.columns.has_files
     name = library.source.rpartition("/")[2]
     documents = {one.key: one for one in library.documents} if has_files else {}
-    asked: list[AskedQuestion] = []
+    asked: list[SearchedQuestion] = []
     problems: list[str] = []
     for question in questions:
         if not has_files and question.doc.rpartition("/")[2] == name:
@@ -324,38 +330,38 @@ def ask_questions(
         if question.doc not in documents:
             continue
         try:
-            golds = find_gold_ids(question, documents).strict
+            golds = resolve_golds(question, documents).strict
         except GoldError as error:
-            problems.append(f"Question {question.id} is left out: {plain_line(str(error))}.")
+            problems.append(f"Question {question.id} is left out: {sanitise_line(str(error))}.")
             continue
         document = documents[question.doc]
         row = min(document.rows_by_id[one] for one in golds & document.rows_by_id.keys())
-        place = Place(document, row, document.columns.starts[row])
+        place = SourceLocation(document, row, document.columns.starts[row])
         found = tuple(search(question.question)[:HITS_MAX])
-        asked.append(AskedQuestion(question=question.question, golds=golds, place=place, found=found))
+        asked.append(SearchedQuestion(question=question.question, golds=golds, place=place, found=found))
     return tuple(asked), tuple(problems)
 
 
-def find_unfound(facts: Facts) -> Iterator[Finding]:
+def check_unfound_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield questions whose sections search does not find."""
     for asked in facts.questions:
         if asked.golds.isdisjoint(asked.found):
-            yield Finding(asked.place, f"search does not find {_name(asked)} among its first {HITS_MAX}")
+            yield Diagnostic(asked.place, f"search does not find {_name(asked)} among its first {HITS_MAX}")
 
 
-def find_unnamed(facts: Facts) -> Iterator[Finding]:
+def check_unnamed_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield questions whose section stands below nothing that an outline names."""
     library = facts.library
-    named = find_named(library) - {library.title_id()} if facts.questions else set()
+    named = list_outlined_ids(library) - {library.title_id()} if facts.questions else set()
     for asked in facts.questions:
         section_id = asked.place.section_id
         if named.isdisjoint((*library.ancestors(section_id), section_id)):
             message = f"an outline of {OUTLINE_TOKENS:,} tokens names nothing that leads to {_name(asked)}"
-            yield Finding(asked.place, message)
+            yield Diagnostic(asked.place, message)
 
 
-def _name(asked: AskedQuestion) -> str:
-    return f"{asked.place.quoted} for “{shorten(plain_line(asked.question), 80)}”"
+def _name(asked: SearchedQuestion) -> str:
+    return f"{asked.place.quoted_title} for “{shorten(sanitise_line(asked.question), 80)}”"
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,65 +371,69 @@ class Rule:
     code: str
     """Its letter names the part of the score."""
     name: str
-    find: Callable[[Facts], Iterable[Finding]]
-    count: Callable[[Facts], int]
+    check: Callable[[DocumentFacts], Iterable[Diagnostic]]
+    count: Callable[[DocumentFacts], int]
     """How many places it looks at."""
-    fix: str
+    advice: str
 
 
-def _count_sections(facts: Facts) -> int:
+def _count_sections(facts: DocumentFacts) -> int:
     return len(facts.sections) or 1
 
 
-def _count_items(facts: Facts) -> int:
+def _count_items(facts: DocumentFacts) -> int:
     return len(facts.items)
 
 
 PARTS = {"S": "structure", "H": "headings", "T": "texts", "L": "links", "X": "llms.txt", "Q": "questions"}
 RULES = (
-    Rule("S01", "long-section", find_long, _count_sections, "Divide it: a heading for each topic."),
-    Rule("S02", "empty-section", find_empty, _count_sections, "Say something there, or take it out."),
-    Rule("S03", "skipped-level", find_skipped, _count_sections, "Use the next level."),
-    Rule("S04", "left-out", find_left_out, _count_sections, "Group them below headings of their own."),
-    Rule("H01", "number-alone", find_numbers, _count_sections, "Add what it is about."),
-    Rule("H02", "repeated-title", find_repeated, _count_sections, "Add what each is about."),
-    Rule("T01", "leaning-start", find_unsaid, _count_sections, "Begin with what the section is about."),
-    Rule("T02", "duplicate", find_duplicates, lambda facts: len(facts.passages), "Keep one, and link to it."),
-    Rule("T03", "nameless-columns", find_nameless_columns, lambda facts: len(facts.tables), "Name the columns."),
-    Rule("T04", "undescribed-image", find_undescribed, lambda facts: len(facts.images), "Say what it shows."),
-    Rule("L01", "dead-link", find_dead_links, lambda facts: len(facts.links), "Mend it or take it out."),
+    Rule("S01", "long-section", check_long_sections, _count_sections, "Divide it: a heading for each topic."),
+    Rule("S02", "empty-section", check_empty_sections, _count_sections, "Say something there, or take it out."),
+    Rule("S03", "skipped-level", check_skipped_levels, _count_sections, "Use the next level."),
+    Rule("S04", "left-out", check_left_out, _count_sections, "Group them below headings of their own."),
+    Rule("H01", "number-alone", check_number_titles, _count_sections, "Add what it is about."),
+    Rule("H02", "repeated-title", check_repeated_titles, _count_sections, "Add what each is about."),
+    Rule("T01", "leaning-start", check_leaning_starts, _count_sections, "Begin with what the section is about."),
+    Rule("T02", "duplicate", check_duplicates, lambda facts: len(facts.passages), "Keep one, and link to it."),
+    Rule("T03", "nameless-columns", check_nameless_columns, lambda facts: len(facts.tables), "Name the columns."),
+    Rule("T04", "undescribed-image", check_undescribed_images, lambda facts: len(facts.images), "Say what it shows."),
+    Rule("L01", "dead-link", check_dead_links, lambda facts: len(facts.links), "Mend it or take it out."),
     Rule(
         "X01",
         "undescribed-link",
-        find_undescribed_links,
+        check_undescribed_links,
         _count_items,
         "Say what stands on each page.",
     ),
     Rule(
         "X02",
         "no-markdown",
-        find_web_pages,
+        check_html_pages,
         _count_items,
         "Link to Markdown, or serve it as page.md.",
     ),
-    Rule("X03", "failing-page", find_failing_pages, _count_items, "Mend the link or the page."),
+    Rule("X03", "failing-page", check_failing_pages, _count_items, "Mend the link or the page."),
     Rule(
         "X04",
         "no-optional",
-        find_missing_optional,
+        check_missing_optional,
         _count_items,
         "Put what few need below “## Optional”.",
     ),
-    Rule("Q01", "unfound", find_unfound, lambda facts: len(facts.questions), "Use the question's words there."),
-    Rule("Q02", "unnamed", find_unnamed, lambda facts: len(facts.questions), "Say it in a heading further up."),
+    Rule(
+        "Q01", "unfound", check_unfound_questions, lambda facts: len(facts.questions), "Use the question's words there."
+    ),
+    Rule(
+        "Q02", "unnamed", check_unnamed_questions, lambda facts: len(facts.questions), "Say it in a heading further up."
+    ),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class CheckReport:
     """What the rules found."""
 
-    findings: tuple[tuple[Rule, Finding], ...]
+    findings: tuple[tuple[Rule, Diagnostic], ...]
     """In the order of the text."""
     parts: dict[str, int]
     """Of each part that there is something of, from 0 to 100: what its rules looked at and did not object to."""
@@ -445,19 +455,19 @@ def choose_rules(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule,
         for word in (one.strip() for words_ in words for one in words_.split(",")):
             found = [rule for rule in RULES if rule.code.startswith(word.upper()) or rule.name == word]
             if not word or not found:
-                raise UsageError(f'no rule begins with "{plain_line(word)}". docs/check.md lists them.')
+                raise UsageError(f'no rule begins with "{sanitise_line(word)}". docs/check.md lists them.')
             yield from found
 
     chosen, left = set(expand(selected)) or set(RULES), set(expand(ignored))
     return tuple(rule for rule in RULES if rule in chosen - left)
 
 
-def check(facts: Facts, rules: Sequence[Rule] = RULES) -> Report:
+def check(facts: DocumentFacts, rules: Sequence[Rule] = RULES) -> CheckReport:
     """Return what rules find, and a score."""
-    findings: list[tuple[Rule, Finding]] = []
+    findings: list[tuple[Rule, Diagnostic]] = []
     shares: dict[str, list[float]] = {}
     for rule in rules:
-        found = [*rule.find(facts)]
+        found = [*rule.check(facts)]
         findings += ((rule, finding) for finding in found)
         places = rule.count(facts)
         if places:
@@ -466,4 +476,4 @@ def check(facts: Facts, rules: Sequence[Rule] = RULES) -> Report:
     order = {id(document): number for number, document in enumerate(facts.library.documents)}
     findings.sort(key=lambda pair: (order[id(pair[1].place.document)], pair[1].place.offset, pair[0].code))
     parts = {name: int(100 * sum(kept) / len(kept)) for name, kept in shares.items()}
-    return Report(findings=tuple(findings), parts=parts)
+    return CheckReport(findings=tuple(findings), parts=parts)

@@ -26,7 +26,7 @@ class ExpandSections:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollapseSections:
+class CloseSections:
     """Close sections: at once between questions, marked and closed after it during one."""
 
     section_ids: tuple[str, ...]
@@ -67,7 +67,7 @@ class ReadSection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UndoDeed:
+class Undo:
     """Take back what was last opened, closed or pinned, by whomever; or do again what was taken back last."""
 
     is_redo: bool = False
@@ -75,26 +75,17 @@ class UndoDeed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CloseAgentSections:
+class CloseAgentOpened:
     """Close and fold everything that the agent opened and the person did not pin."""
 
     origin: Origin = Origin.PERSON
 
 
-Command = (
-    ExpandSections
-    | CollapseSections
-    | PinSections
-    | UnfoldNodes
-    | FoldNodes
-    | ReadSection
-    | UndoDeed
-    | CloseAgentSections
-)
+Command = ExpandSections | CloseSections | PinSections | UnfoldNodes | FoldNodes | ReadSection | Undo | CloseAgentOpened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostApproval:
+class CostApprovalRequest:
     """The next request may take the conversation past its spending cap."""
 
     spent_usd: float
@@ -102,7 +93,7 @@ class CostApproval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OriginApproval:
+class OriginApprovalRequest:
     """Pages are to be fetched from an origin that the person did not type."""
 
     host: str
@@ -113,13 +104,13 @@ class OriginApproval:
     """The pages."""
 
 
-Approval = CostApproval | OriginApproval
+ApprovalRequest = CostApprovalRequest | OriginApprovalRequest
 
 
-Approver = Callable[[Approval], Awaitable[bool]]
+Approver = Callable[[ApprovalRequest], Awaitable[bool]]
 """Returns whether something may be done; asks a person, if there is one."""
 
 
-async def deny(_approval: Approval) -> bool:
+async def deny(_approval: ApprovalRequest) -> bool:
     """Return False: where no person can be asked, nothing is approved."""
     return False

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.transcript import Citation, Deed, OpenSection, Step, Stopped, Usage
+from roamtui.conversation.transcript import Citation, OpenSection, Step, StopReason, UndoStep, Usage
 from roamtui.document.node import Span
 from roamtui.document.plain import shorten
 
@@ -64,7 +64,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationBegun:
+class ConversationStarted:
     """A conversation begins. Always its first event."""
 
     conversation_id: str
@@ -89,7 +89,7 @@ class ConversationRenamed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentRead:
+class DocumentIdentified:
     """What the conversation is about is this now, and what is to be found in it again lies there."""
 
     source: str
@@ -102,7 +102,7 @@ class DocumentRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntrySkipped:
+class LogEntrySkipped:
     """An entry of the log could not be read: it is damaged, or a newer version wrote it."""
 
     is_newer: bool = False
@@ -142,7 +142,7 @@ class SectionsDelivered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsFoundAgain:
+class SectionsRelocated:
     """What was open is this in another text of the document: found by id, else by its own text."""
 
     sections: tuple[OpenSection, ...]
@@ -160,7 +160,7 @@ class SectionsClosed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsMarked:
+class SectionsMarkedForClosing:
     """Sections will be closed when the question that is under way has ended."""
 
     section_ids: tuple[str, ...]
@@ -168,7 +168,7 @@ class SectionsMarked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionsKept:
+class ClosingDeclined:
     """Sections were to be closed and stay open, with the reason for each."""
 
     reasons: tuple[tuple[str, str], ...]
@@ -200,24 +200,24 @@ class NodesFolded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingChanged:
+class ReadingSectionChanged:
     """The person reads another section, or none."""
 
     section_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeedDone:
+class UndoStepRecorded:
     """The person or the agent opened, closed or pinned something: it can be taken back."""
 
-    deed: Deed
+    deed: UndoStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeedUndone:
+class UndoApplied:
     """The last deed was taken back, or what was taken back was done again."""
 
-    deed: Deed
+    deed: UndoStep
     """What doing that changed, beside what other events tell: that is how it is reversed."""
     restored: tuple[OpenSection, ...] = ()
     """Sections that are open again, or pinned or marked otherwise, as they are now."""
@@ -256,7 +256,7 @@ class SaveFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavingReported:
+class SaveWarningRaised:
     """The conversation is on disk, but not where or as it was, such as under another id."""
 
     message: str
@@ -407,7 +407,7 @@ class QuestionAnswered:
     number: int = 0
     """0 until it is decided."""
     answer: str
-    stopped: Stopped
+    stopped: StopReason
     citations: tuple[Citation, ...] = ()
     usage: Usage = field(default_factory=Usage)
     steps: int = 0
@@ -424,12 +424,12 @@ class QuestionAnswered:
     @property
     def is_unproven(self) -> bool:
         """Whether this is an answer without a single quote, so that nothing of it could be checked."""
-        is_answer = self.stopped in (Stopped.ANSWERED, Stopped.STEP_LIMIT) and bool(self.answer)
+        is_answer = self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT) and bool(self.answer)
         return is_answer and all(citation.quote is None for citation in self.citations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionsTakenBack:
+class QuestionsRewound:
     """The conversation went back to before a question: it and all that followed are no longer part of it."""
 
     first: int
@@ -437,7 +437,7 @@ class QuestionsTakenBack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationChanged:
+class ConversationSwitched:
     """Another conversation goes on in place of the one before."""
 
     conversation_id: str
@@ -448,67 +448,67 @@ class DocumentReloaded:
     """The document is now as it was read last."""
 
 
-Record = (
-    ConversationBegun
+InternalEvent = (
+    ConversationStarted
     | ConversationForked
     | ConversationRenamed
-    | DocumentRead
-    | EntrySkipped
+    | DocumentIdentified
+    | LogEntrySkipped
     | OriginsApproved
     | TranscriptRebuilt
     | SectionsDelivered
-    | SectionsFoundAgain
+    | SectionsRelocated
     | StepRecorded
     | DraftRecorded
     | ResultsDropped
-    | DeedDone
+    | UndoStepRecorded
 )
 """What the state is made of and nobody is told of."""
-Passing = (
+TransientEvent = (
     AnswerStreamed
-    | ConversationChanged
+    | ConversationSwitched
     | DocumentReloaded
     | LoadingProgressed
     | ReminderSent
     | RetryScheduled
     | SaveFailed
-    | SavingReported
-    | SectionsKept
+    | SaveWarningRaised
+    | ClosingDeclined
     | SectionsSearched
     | StepStarted
     | ThinkingStreamed
     | ToolFinished
 )
 """What changes nothing of the state, but what a person is told of it."""
-Change = (
+StateEvent = (
     QuestionAsked
     | QuestionAnswered
     | SectionsExpanded
     | SectionsClosed
-    | SectionsMarked
+    | SectionsMarkedForClosing
     | SectionsPinned
     | NodesUnfolded
     | NodesFolded
-    | ReadingChanged
-    | DeedUndone
+    | ReadingSectionChanged
+    | UndoApplied
     | NodesLoaded
-    | QuestionsTakenBack
+    | QuestionsRewound
 )
 """What changes the state, and is told."""
-ConversationEvent = Record | Passing | Change
+ConversationEvent = InternalEvent | TransientEvent | StateEvent
 EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
     {
         AnswerStreamed: "answer_streamed",
-        ConversationBegun: "conversation_begun",
-        ConversationChanged: "conversation_changed",
+        ConversationStarted: "conversation_begun",
+        ConversationSwitched: "conversation_changed",
         ConversationForked: "conversation_forked",
         ConversationRenamed: "conversation_renamed",
-        DeedDone: "deed_done",
-        DeedUndone: "deed_undone",
-        DocumentRead: "document_read",
+        UndoStepRecorded: "deed_done",
+        UndoApplied: "deed_undone",
+        DocumentIdentified: "document_read",
         DocumentReloaded: "document_reloaded",
         DraftRecorded: "draft_recorded",
-        EntrySkipped: "entry_skipped",
+        LogEntrySkipped: "entry_skipped",
         LoadingProgressed: "loading_progressed",
         NodesFolded: "nodes_folded",
         NodesLoaded: "nodes_loaded",
@@ -516,19 +516,19 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         OriginsApproved: "origins_approved",
         QuestionAnswered: "question_answered",
         QuestionAsked: "question_asked",
-        QuestionsTakenBack: "questions_taken_back",
-        ReadingChanged: "reading_changed",
+        QuestionsRewound: "questions_taken_back",
+        ReadingSectionChanged: "reading_changed",
         ReminderSent: "reminder_sent",
         ResultsDropped: "results_dropped",
         RetryScheduled: "retry_scheduled",
         SaveFailed: "save_failed",
-        SavingReported: "saving_reported",
+        SaveWarningRaised: "saving_reported",
         SectionsClosed: "sections_closed",
         SectionsDelivered: "sections_delivered",
         SectionsExpanded: "sections_expanded",
-        SectionsFoundAgain: "sections_found_again",
-        SectionsKept: "sections_kept",
-        SectionsMarked: "sections_marked",
+        SectionsRelocated: "sections_found_again",
+        ClosingDeclined: "sections_kept",
+        SectionsMarkedForClosing: "sections_marked",
         SectionsPinned: "sections_pinned",
         SectionsSearched: "sections_searched",
         StepRecorded: "step_recorded",
@@ -545,18 +545,18 @@ _TOLD_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, Cl
 """Other closings were asked for, and are no news."""
 
 
-def list_news(events: Iterable[ConversationEvent]) -> tuple[ConversationEvent, ...]:
+def list_visible_events(events: Iterable[ConversationEvent]) -> tuple[ConversationEvent, ...]:
     """Return the events that front ends are told of."""
-    return tuple(event for event in events if not isinstance(event, Record))
+    return tuple(event for event in events if not isinstance(event, InternalEvent))
 
 
-def make_draft(text: str) -> tuple[AnswerStreamed, ...]:
+def make_draft_events(text: str) -> tuple[AnswerStreamed, ...]:
     """Return what the model said before it went on working as it is kept, nothing where it said nothing."""
     said = text.strip()
     return (AnswerStreamed(text=shorten(said, _DRAFT_LENGTH)),) if said else ()
 
 
-def strip(event: ConversationEvent) -> ConversationEvent:
+def strip_texts(event: ConversationEvent) -> ConversationEvent:
     """Return an event without what stands in the exchange's steps too: text of the document."""
     match event:
         case SectionsSearched(hits=hits):
@@ -567,7 +567,7 @@ def strip(event: ConversationEvent) -> ConversationEvent:
             return event
 
 
-def keep_event(event: ConversationEvent) -> ConversationEvent | None:
+def to_stored_event(event: ConversationEvent) -> ConversationEvent | None:
     """Return an event as it is kept with its exchange, so that a person sees it again; None where it is not.
 
     What only concerns the moment is not kept, such as what could not be saved or how far loading is; of an answer, the
@@ -575,10 +575,10 @@ def keep_event(event: ConversationEvent) -> ConversationEvent | None:
     """
     match event:
         case SectionsExpanded(origin=Origin.AGENT, results=results):
-            return strip(SectionsExpanded(results=results, origin=Origin.AGENT))
+            return strip_texts(SectionsExpanded(results=results, origin=Origin.AGENT))
         case SectionsSearched():
-            return strip(event)
-        case AnswerStreamed() | ReminderSent() | RetryScheduled() | SectionsKept(origin=Origin.AGENT):
+            return strip_texts(event)
+        case AnswerStreamed() | ReminderSent() | RetryScheduled() | ClosingDeclined(origin=Origin.AGENT):
             return event
         case SectionsClosed(reason=reason) if reason in _TOLD_REASONS:
             return event

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from roamtui.conversation.events import EVENT_NAMES
-from roamtui.conversation.narration import narrate_ending
+from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
-from roamtui.document.plain import plain_line
+from roamtui.document.plain import sanitise_line
 
 _NEXT_ITEM = re.compile(r"\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
 _OF_THE_STATE = ("deliveries", "used_ids", "unfolded_ids", "moved")
@@ -20,29 +20,29 @@ _OF_THE_STATE = ("deliveries", "used_ids", "unfolded_ids", "moved")
 
 def render_markdown(saved: ConversationState, source: str) -> str:
     """Return a conversation as Markdown: questions as headings, answers, sources."""
-    parts = [f"# {plain_line(saved.title) or 'Conversation'}", f"Source: {source}"]
+    parts = [f"# {sanitise_line(saved.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in saved.transcript.exchanges:
-        parts.append(f"## {plain_line(exchange.question)}")
+        parts.append(f"## {sanitise_line(exchange.question)}")
         if exchange.answer:
             parts.append(exchange.answer)
-        parts += [f"*{piece.words}*" for piece in narrate_ending(exchange.ending)]
+        parts += [f"*{piece.text}*" for piece in make_outcome_notices(exchange.outcome)]
         if exchange.citations:
-            parts.append("\n".join(map(_describe_source, exchange.citations)))
+            parts.append("\n".join(map(_format_source, exchange.citations)))
     return "\n\n".join(parts) + "\n"
 
 
-def _describe_source(citation: Citation) -> str:
+def _format_source(citation: Citation) -> str:
     """Return where a quote stood, and the quote, on one line that `roamtui.agent.recheck` reads.
 
     Where the quote went on with another item or row, an ellipsis stands between them.
     """
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
-    path = " > ".join(map(plain_line, (*filter(None, [citation.doc]), *titles)))
-    quote = f': "{plain_line(_NEXT_ITEM.sub(" … ", citation.quote))}"' if citation.quote else ""
-    return f"- [{citation.section_id}] {path}, {citation.place} ({citation.state.words}){quote}"
+    path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
+    quote = f': "{sanitise_line(_NEXT_ITEM.sub(" … ", citation.quote))}"' if citation.quote else ""
+    return f"- [{citation.section_id}] {path}, {citation.place} ({citation.state.label}){quote}"
 
 
-def describe_conversation(saved: ConversationState, source: str) -> dict[str, Any]:
+def to_json_conversation(saved: ConversationState, source: str) -> dict[str, Any]:
     """Return a conversation as JSON values."""
     exchanges = []
     for exchange in saved.transcript.exchanges:
@@ -51,19 +51,19 @@ def describe_conversation(saved: ConversationState, source: str) -> dict[str, An
             fields: dict[str, Any] = msgspec.to_builtins(event)
             told = {key: value for key, value in fields.items() if value or key not in _OF_THE_STATE}
             events.append({"kind": EVENT_NAMES[type(event)], **told})
-        citations = [describe_citation(citation) for citation in exchange.citations]
+        citations = [to_json_citation(citation) for citation in exchange.citations]
         exchanges.append({**msgspec.to_builtins(exchange), "events": events, "citations": citations})
     return {
         "id": saved.id,
         "source": source,
         "title": saved.title,
         "model": saved.model,
-        "open": [section.section_id for section in saved.open],
+        "open": [section.section_id for section in saved.open_sections],
         "exchanges": exchanges,
     }
 
 
-def describe_citation(citation: Citation) -> dict[str, Any]:
+def to_json_citation(citation: Citation) -> dict[str, Any]:
     """Return a citation as the command line's JSON has it."""
     return {
         "section_id": citation.section_id,

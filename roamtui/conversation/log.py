@@ -1,4 +1,4 @@
-"""`Log`: all that happened in one conversation as lines of JSON in a file that is only ever appended to.
+"""`ConversationLog`: all that happened in one conversation as lines of JSON in a file that is only ever appended to.
 
 A line that is torn, damaged or of a newer version stays in the file and is passed over; an older version left out
 nothing that a newer one cannot do without, so every field that came later has a default.
@@ -25,22 +25,22 @@ from roamtui.conversation.events import (
     EVENT_NAMES,
     ConversationEvent,
     DraftRecorded,
-    EntrySkipped,
+    LogEntrySkipped,
     QuestionAnswered,
     QuestionAsked,
-    QuestionsTakenBack,
+    QuestionsRewound,
     ResultsDropped,
     StepRecorded,
     TranscriptRebuilt,
 )
 from roamtui.conversation.repeats import drop_repeats
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.transcript import StopReason
 from roamtui.errors import StoreError, UsageError
-from roamtui.locations import make_private_folder, open_private_file
+from roamtui.paths import make_private_folder, open_private_file
 
 _Event = TypeVar("_Event")
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
-DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
+DECODE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
 """What decoding a damaged text raises."""
 LOST_QUESTION = "(This question could not be read.)"
 LOST_ANSWER = "This message was damaged on disk."
@@ -55,12 +55,12 @@ _TIME = re.compile(rb'"at": "[^"]*"')
 
 
 @dataclass(slots=True, kw_only=True)
-class Log:
+class ConversationLog:
     """What happened in one conversation, and how much of it is on disk."""
 
     conversation_id: str
     events: list[ConversationEvent] = field(default_factory=list)
-    saved: int = 0
+    saved_count: int = 0
     """How many of the events are on disk."""
     size: int = 0
     """Bytes of the file, as this program knows it."""
@@ -68,21 +68,21 @@ class Log:
     @property
     def is_saved(self) -> bool:
         """Whether all is on disk."""
-        return self.saved == len(self.events)
+        return self.saved_count == len(self.events)
 
     @property
-    def damage(self) -> str:
+    def damage_message(self) -> str:
         """What a person should know of entries that could not be read since the transcript was made, a sentence."""
-        skipped: list[EntrySkipped] = []
+        skipped: list[LogEntrySkipped] = []
         for event in self.events:
-            if isinstance(event, EntrySkipped):
+            if isinstance(event, LogEntrySkipped):
                 skipped.append(event)
             elif isinstance(event, TranscriptRebuilt):
                 skipped.clear()
-        return describe_damage("This conversation is", skipped)
+        return format_damage("This conversation is", skipped)
 
 
-def describe_damage(lead: str, skipped: Sequence[EntrySkipped]) -> str:
+def format_damage(lead: str, skipped: Sequence[LogEntrySkipped]) -> str:
     """Return what a person should know of entries that could not be read, a sentence; empty for none."""
     newer = sum(event.is_newer for event in skipped)
     parts = []
@@ -108,43 +108,43 @@ def encode_entries(events: Iterable[ConversationEvent], at: datetime | None = No
 
 def decode_entries(content: bytes) -> list[ConversationEvent]:
     """Return the events of lines; in the place of each that cannot be read stands one that says so."""
-    return [*_mend(decode_entry(line, _KINDS) for line in content.split(b"\n") if line)]
+    return [*_fill_gaps(decode_entry(line, _KINDS) for line in content.split(b"\n") if line)]
 
 
 def decode_log(content: bytes) -> tuple[list[ConversationEvent], bool]:
     """Return the events of a conversation, and whether a mark must come before what is appended (`drop_repeats`)."""
     lines = (line for line in content.split(b"\n") if line)
     events, needs_mark = drop_repeats((_TIME.sub(b"", line, count=1), decode_entry(line, _KINDS)) for line in lines)
-    return [*_mend(events)], needs_mark
+    return [*_fill_gaps(events)], needs_mark
 
 
-def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | EntrySkipped:
+def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | LogEntrySkipped:
     """Return the event of a line, of a kind by its name; of what cannot be read, that it was skipped."""
     try:
         fields: dict[str, Any] = json.loads(line)
         kind = kinds.get(fields["event"])
-        return EntrySkipped(is_newer=True) if kind is None else msgspec.convert(fields, kind)
-    except DAMAGE:
-        return EntrySkipped()
+        return LogEntrySkipped(is_newer=True) if kind is None else msgspec.convert(fields, kind)
+    except DECODE_ERRORS:
+        return LogEntrySkipped()
 
 
-def _mend(events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:
+def _fill_gaps(events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:
     """Yield events, with a question in the place of each that could not be read, so that others keep their number."""
     asked, skipped, is_asking = 0, 0, False
     for event in events:
         match event:
-            case EntrySkipped():
+            case LogEntrySkipped():
                 skipped += 1
             case QuestionAsked(number=number):
                 for lost in range(asked + 1, min(number, asked + skipped + 1)):
                     yield QuestionAsked(number=lost, question=LOST_QUESTION)
-                    yield QuestionAnswered(number=lost, answer="", stopped=Stopped.ERROR, error=LOST_ANSWER)
+                    yield QuestionAnswered(number=lost, answer="", stopped=StopReason.ERROR, error=LOST_ANSWER)
                     asked = lost
                 asked, is_asking = asked + 1, True
             case StepRecorded() | DraftRecorded() | ResultsDropped() | QuestionAnswered() if not is_asking:
                 asked, is_asking = asked + 1, True
                 yield QuestionAsked(number=asked, question=LOST_QUESTION)
-            case QuestionsTakenBack(first=first):
+            case QuestionsRewound(first=first):
                 if first > asked:
                     continue
                 asked, is_asking = first - 1, False
@@ -216,7 +216,7 @@ def open_log(path: Path) -> Iterator[int]:
             with suppress(OSError):
                 path.unlink()
     if is_new:
-        _flush(path.parent)
+        _fsync_folder(path.parent)
 
 
 def read_at(file: int, offset: int, size: int) -> bytes:
@@ -245,7 +245,7 @@ def append(file: int, entries: bytes) -> int:
     return size + len(entries)
 
 
-def overwrite(path: Path) -> None:
+def shred(path: Path) -> None:
     """Delete a log, its bytes first.
 
     Raises:
@@ -257,10 +257,10 @@ def overwrite(path: Path) -> None:
             _write(file, bytes(os.fstat(file).st_size))
             os.fsync(file)
         path.unlink()  # only now: Windows deletes no open file
-    _flush(path.parent)
+    _fsync_folder(path.parent)
 
 
-def erase_lines(path: Path, is_wanted: Callable[[bytes], bool]) -> None:
+def blank_lines_out(path: Path, is_wanted: Callable[[bytes], bool]) -> None:
     """Overwrite lines with blanks; all others stay where they are, for programs that write after them.
 
     Raises:
@@ -276,7 +276,7 @@ def erase_lines(path: Path, is_wanted: Callable[[bytes], bool]) -> None:
             os.ftruncate(file, 0)
 
 
-def _flush(folder: Path) -> None:
+def _fsync_folder(folder: Path) -> None:
     """Have the names of a folder on disk, where the system can."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
@@ -286,13 +286,13 @@ def _flush(folder: Path) -> None:
             os.close(descriptor)
 
 
-def explain(error: OSError) -> str:
+def format_os_error(error: OSError) -> str:
     """Return why something failed on disk, in a few words."""
     return error.strerror or str(error)
 
 
 @contextmanager
-def explained(failure: str, folder: Path) -> Iterator[None]:
+def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
     """Make a sentence of what fails on disk: of `failure`, with its ``{reason}`` and the ``{folder}``.
 
     Raises:
@@ -301,7 +301,7 @@ def explained(failure: str, folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(failure.format(folder=folder, reason=explain(error))) from None
+        raise StoreError(failure.format(folder=folder, reason=format_os_error(error))) from None
 
 
 class Trace:
@@ -319,7 +319,7 @@ class Trace:
         """
         self._path = path
         self._redact = redact
-        self._log: Log | None = None
+        self._log: ConversationLog | None = None
         self._written = 0
         self.failure = ""
         """Why the file is not whole, a sentence; empty while all is well."""
@@ -331,9 +331,9 @@ class Trace:
             if path.is_file():
                 path.chmod(PRIVATE_FILE)
         except OSError as error:
-            raise UsageError(f"--trace cannot write {path}: {explain(error)}. Name another file.") from None
+            raise UsageError(f"--trace cannot write {path}: {format_os_error(error)}. Name another file.") from None
 
-    def write(self, log: Log) -> None:
+    def write(self, log: ConversationLog) -> None:
         """Append what is new in a log, all of another one; where that fails the trace ends, and `failure` says so."""
         if log is not self._log:
             self._log, self._written = log, 0
@@ -345,7 +345,7 @@ class Trace:
             self._append("".join(f"{json.dumps(self._redact(json.loads(line)))}\n" for line in entries).encode("ascii"))
             self._written = count
         except OSError as error:
-            self.failure = f"The trace {self._path} ends here: {explain(error)}."
+            self.failure = f"The trace {self._path} ends here: {format_os_error(error)}."
 
     def _append(self, entries: bytes) -> None:
         file = open_private_file(self._path, os.O_WRONLY | os.O_APPEND)

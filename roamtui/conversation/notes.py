@@ -1,4 +1,4 @@
-"""`Notes`: what a person kept of one document, in a log beside the conversations.
+"""`NoteStore`: what a person kept of one document, in a log beside the conversations.
 
 Of the lines with one id the last counts: other words are one more line. Deleted, all of them are blanked.
 """
@@ -12,17 +12,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 
-from roamtui.conversation.events import EntrySkipped
-from roamtui.conversation.loading import identify_source, list_links_to
+from roamtui.conversation.events import LogEntrySkipped
+from roamtui.conversation.library_sync import get_source_key, list_links_to
 from roamtui.conversation.log import (
     LOG_SUFFIX,
     append,
+    blank_lines_out,
     decode_entry,
-    describe_damage,
     encode_entry,
-    erase_lines,
-    explained,
+    format_damage,
     locked,
+    map_store_errors,
     open_log,
     prepare_folder,
 )
@@ -30,8 +30,8 @@ from roamtui.conversation.transcript import Citation
 from roamtui.conversation.update import hash_own_text
 from roamtui.document.library import Library
 from roamtui.document.plain import shorten
-from roamtui.locations import name_index
-from roamtui.outline.labels import find_body
+from roamtui.outline.labels import strip_heading
+from roamtui.paths import make_index_stem
 
 _OPENING_LENGTH = 300
 
@@ -66,26 +66,26 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
     return Note(
         id=secrets.token_hex(6),
         at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        source=identify_source(library),
+        source=get_source_key(library),
         citation=citation,
-        content_hash=hash_place(library, section_id),
-        opening=shorten(find_body(library.own_text(section_id)).strip(), _OPENING_LENGTH).removesuffix("…"),
+        content_hash=hash_section(library, section_id),
+        opening=shorten(strip_heading(library.own_text(section_id)).strip(), _OPENING_LENGTH).removesuffix("…"),
         links=tuple(list_links_to(library, section_id)),
         words=words,
     )
 
 
-def hash_place(library: Library, section_id: str) -> str:
+def hash_section(library: Library, section_id: str) -> str:
     """Return the digest of a section's own text, empty where its file or page is not read."""
     return hash_own_text(library, section_id) if library.is_loaded(section_id) else ""
 
 
-class Notes:
+class NoteStore:
     """The notes of one document. Safe to use from several threads and programs."""
 
     def __init__(self, folder: Path, source: str) -> None:
         """Keep notes in `folder`; `source` is what conversations know the document by."""
-        self._path = folder / f"{name_index(source)}{LOG_SUFFIX}"
+        self._path = folder / f"{make_index_stem(source)}{LOG_SUFFIX}"
         self._lock = Lock()
         self._unsaved: dict[str, Note] = {}
         self.damage = ""
@@ -97,18 +97,18 @@ class Notes:
         Raises:
             StoreError: They cannot be read.
         """
-        with self._lock, explained("Notes cannot be read: {reason} ({folder}).", self._path.parent):
+        with self._lock, map_store_errors("Notes cannot be read: {reason} ({folder}).", self._path.parent):
             notes, skipped = _decode(self._path)
-        self.damage = describe_damage("What is kept of this document is", skipped)
+        self.damage = format_damage("What is kept of this document is", skipped)
         return tuple((notes | self._unsaved).values())
 
-    def keep(self, *notes: Note) -> None:
+    def save(self, *notes: Note) -> None:
         """Write notes, new ones or ones with other words, with those that could not be written before.
 
         Raises:
             StoreError: They are not on disk; the next call tries it again.
         """
-        with self._lock, explained("The note is not saved: {reason} ({folder}).", self._path.parent):
+        with self._lock, map_store_errors("The note is not saved: {reason} ({folder}).", self._path.parent):
             self._unsaved |= {note.id: note for note in notes}
             if self._unsaved:
                 prepare_folder(self._path.parent)
@@ -123,11 +123,11 @@ class Notes:
         Raises:
             StoreError: They could not be deleted.
         """
-        with self._lock, explained("The note is not deleted: {reason} ({folder}).", self._path.parent):
+        with self._lock, map_store_errors("The note is not deleted: {reason} ({folder}).", self._path.parent):
             self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
             marks = [f'"{one}"'.encode() for one in ids]
             if ids and self._path.exists():
-                erase_lines(self._path, lambda line: any(mark in line for mark in marks))
+                blank_lines_out(self._path, lambda line: any(mark in line for mark in marks))
 
 
 def count_notes(folder: Path) -> dict[str, int]:
@@ -143,9 +143,9 @@ def count_notes(folder: Path) -> dict[str, int]:
     return counts
 
 
-def _decode(path: Path) -> tuple[dict[str, Note], list[EntrySkipped]]:
+def _decode(path: Path) -> tuple[dict[str, Note], list[LogEntrySkipped]]:
     """Return the notes of a file by their ids, and what of it could not be read."""
     lines = path.read_bytes().split(b"\n") if path.exists() else []
     entries = [decode_entry(line, _KINDS) for line in lines if line.strip()]
     notes = {entry.id: entry for entry in entries if isinstance(entry, Note)}
-    return notes, [entry for entry in entries if isinstance(entry, EntrySkipped)]
+    return notes, [entry for entry in entries if isinstance(entry, LogEntrySkipped)]

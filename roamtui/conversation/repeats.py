@@ -10,22 +10,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from roamtui.conversation.events import (
-    ConversationBegun,
     ConversationEvent,
     ConversationForked,
-    DeedUndone,
+    ConversationStarted,
     QuestionAnswered,
     QuestionAsked,
-    QuestionsTakenBack,
+    QuestionsRewound,
     ResultsDropped,
     SectionsClosed,
     SectionsExpanded,
-    SectionsFoundAgain,
+    SectionsRelocated,
     StepRecorded,
     TranscriptRebuilt,
+    UndoApplied,
 )
 
-_UNDOING = (SectionsClosed, DeedUndone, SectionsFoundAgain, ResultsDropped, TranscriptRebuilt)
+_UNDOING = (SectionsClosed, UndoApplied, SectionsRelocated, ResultsDropped, TranscriptRebuilt)
 """After these the same sections may be opened again."""
 
 
@@ -87,14 +87,15 @@ class _Numbering:
                 self.counts_repeats = is_theirs and number != self._asked + 1
                 self._asked += 1
                 self._numbers.append(self._asked)
-            case QuestionsTakenBack(first=first):
+            case QuestionsRewound(first=first):
                 is_theirs = self.counts_repeats or first > self._asked
                 if is_theirs and self._asked < len(self._numbers) and 1 < first <= len(self._numbers) + 1:
                     event = replace(event, first=self._numbers[first - 2] + 1)
                 self._asked = min(self._asked, event.first - 1)
                 del self._numbers[first - 1 :]
             case (
-                ConversationBegun(conversation_id=conversation_id) | ConversationForked(conversation_id=conversation_id)
+                ConversationStarted(conversation_id=conversation_id)
+                | ConversationForked(conversation_id=conversation_id)
             ):
                 if conversation_id == self._conversation_id:
                     self.counts_repeats, self._numbers = False, [*range(1, self._asked + 1)]
@@ -124,11 +125,11 @@ def _is_unique(event: ConversationEvent) -> bool:
         case StepRecorded(step=step):
             return bool(step.uses or step.reminder)
         case _:
-            return isinstance(event, ConversationBegun | ConversationForked | QuestionAsked | QuestionAnswered)
+            return isinstance(event, ConversationStarted | ConversationForked | QuestionAsked | QuestionAnswered)
 
 
 def _is_repeat(run: Sequence[ConversationEvent]) -> bool:
     """Return whether a run that stands there twice in a row can only have happened once."""
-    if any(isinstance(event, QuestionsTakenBack) for event in run):
+    if any(isinstance(event, QuestionsRewound) for event in run):
         return False  # what comes twice was asked again, and what is taken back twice is taken back
     return any(map(_is_unique, run)) or not any(isinstance(event, _UNDOING) for event in run)

@@ -14,53 +14,53 @@ from typing import assert_never
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
-    ConversationBegun,
     ConversationEvent,
     ConversationForked,
     ConversationRenamed,
-    DeedDone,
-    DeedUndone,
+    ConversationStarted,
     Delivery,
-    DocumentRead,
+    DocumentIdentified,
     DraftRecorded,
-    EntrySkipped,
+    LogEntrySkipped,
     NodesFolded,
     NodesLoaded,
     NodesUnfolded,
     OriginsApproved,
-    Passing,
     QuestionAnswered,
     QuestionAsked,
-    QuestionsTakenBack,
-    ReadingChanged,
+    QuestionsRewound,
+    ReadingSectionChanged,
     ResultsDropped,
     SectionsClosed,
     SectionsDelivered,
     SectionsExpanded,
-    SectionsFoundAgain,
-    SectionsMarked,
+    SectionsMarkedForClosing,
     SectionsPinned,
+    SectionsRelocated,
     StepRecorded,
     TranscriptRebuilt,
-    keep_event,
+    TransientEvent,
+    UndoApplied,
+    UndoStepRecorded,
+    to_stored_event,
 )
 from roamtui.conversation.transcript import (
     QUESTION_START,
     Citation,
-    Deed,
     Message,
     OpenSection,
     Role,
     Step,
-    Stopped,
+    StopReason,
     ToolUse,
+    UndoStep,
     Usage,
-    mark,
-    unmark,
+    keep_open,
+    mark_for_closing,
 )
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.outline.spans import Bounds, merge_bounds
 
 _NO_ANSWER = "[no answer]"
@@ -71,7 +71,7 @@ quote that is in none of it is looked up in all of it while the screen waits (45
 DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
 
 
-class KeepOpen(StrEnum):
+class KeepOpenMode(StrEnum):
     """What happens to open sections between questions."""
 
     KEEP = "keep"
@@ -83,10 +83,10 @@ class KeepOpen(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeepOptions:
+class OpenSectionOptions:
     """How much may stay open."""
 
-    mode: KeepOpen = KeepOpen.KEEP
+    mode: KeepOpenMode = KeepOpenMode.KEEP
     budget_tokens: int = 32_000
     """Tokens of section text that may stay open between questions."""
     follows_window: bool = False
@@ -110,7 +110,7 @@ class Exchange:
     """Text that the preface shows of what search found: it can be quoted, and is not open."""
     steps: tuple[Step, ...] = ()
     answer: str = ""
-    stopped: Stopped | None = None
+    stopped: StopReason | None = None
     """None while it is under way."""
     citations: tuple[Citation, ...] = ()
     usage: Usage = field(default_factory=Usage)
@@ -122,12 +122,12 @@ class Exchange:
     """Requests that it took; 0 in files of older versions."""
 
     @property
-    def ending(self) -> QuestionAnswered:
+    def outcome(self) -> QuestionAnswered:
         """Its last event; that it was cancelled where it has not ended."""
         return QuestionAnswered(
             number=self.number,
             answer=self.answer,
-            stopped=self.stopped or Stopped.CANCELLED,
+            stopped=self.stopped or StopReason.CANCELLED,
             citations=self.citations,
             usage=self.usage,
             steps=self.steps_taken or len(self.steps) + (1 if self.answer else 0),
@@ -158,7 +158,7 @@ class Exchange:
     @property
     def reply(self) -> str:
         """What the transcript holds as the model's last words, never empty."""
-        if self.stopped is Stopped.CANCELLED:
+        if self.stopped is StopReason.CANCELLED:
             return f"{self.answer}\n\n[interrupted by the person]".lstrip()
         return self.answer or _NO_ANSWER
 
@@ -207,16 +207,16 @@ class ConversationState:
 
     id: str
     library: Library
-    options: KeepOptions = KeepOptions()
+    options: OpenSectionOptions = OpenSectionOptions()
     transcript: Transcript = field(default_factory=Transcript)
-    open: tuple[OpenSection, ...] = ()
+    open_sections: tuple[OpenSection, ...] = ()
     """In the order of opening."""
     unfolded: frozenset[str] = frozenset()
     """Nodes whose children the tree shows."""
-    reading: str | None = None
-    deeds: tuple[Deed, ...] = ()
+    reading_id: str | None = None
+    undo_stack: tuple[UndoStep, ...] = ()
     """What can be taken back, newest last."""
-    undone: tuple[Deed, ...] = ()
+    redo_stack: tuple[UndoStep, ...] = ()
     """What taking back changed and can be done again, newest last."""
     is_asking: bool = False
     """Whether a question is under way."""
@@ -252,16 +252,16 @@ class ConversationState:
     @property
     def open_ids(self) -> tuple[str, ...]:
         """Ids of the open sections in the order of opening."""
-        return tuple(section.section_id for section in self.open)
+        return tuple(section.section_id for section in self.open_sections)
 
     @property
     def open_tokens(self) -> int:
         """Estimated tokens of all open sections."""
-        return sum(section.tokens for section in self.open)
+        return sum(section.tokens for section in self.open_sections)
 
-    def find_open(self, section_id: str) -> OpenSection | None:
+    def get_open(self, section_id: str) -> OpenSection | None:
         """Return the open section with this id, None where it is not open."""
-        return next((section for section in self.open if section.section_id == section_id), None)
+        return next((section for section in self.open_sections if section.section_id == section_id), None)
 
     @property
     def excerpts(self) -> dict[str, list[Bounds]]:
@@ -282,7 +282,7 @@ class ConversationState:
     def delivered(self) -> dict[str, list[Bounds]]:
         """Ranges of text that the transcript holds, by document key."""
         bounds: dict[str, list[Bounds]] = {}
-        for section in self.open:
+        for section in self.open_sections:
             for delivery in section.deliveries:
                 bounds.setdefault(delivery.doc, []).append((delivery.start, delivery.end))
         return bounds
@@ -293,7 +293,7 @@ def make_conversation_id() -> str:
     return os.urandom(6).hex()
 
 
-def begin_conversation(library: Library, options: KeepOptions) -> ConversationState:
+def begin_conversation(library: Library, options: OpenSectionOptions) -> ConversationState:
     """Return the state of a new conversation over `library`.
 
     Unfolded are the heading that holds everything, or folders that hold nothing but one.
@@ -309,7 +309,7 @@ def begin_conversation(library: Library, options: KeepOptions) -> ConversationSt
 
 
 def fold(
-    library: Library, events: Iterable[ConversationEvent], options: KeepOptions | None = None
+    library: Library, events: Iterable[ConversationEvent], options: OpenSectionOptions | None = None
 ) -> ConversationState:
     """Return the state of a conversation after all of its events.
 
@@ -318,7 +318,7 @@ def fold(
         events: In the order in which they happened.
         options: How much may stay open from now on.
     """
-    return apply_all(ConversationState(id="", library=library, options=options or KeepOptions()), events)
+    return apply_all(ConversationState(id="", library=library, options=options or OpenSectionOptions()), events)
 
 
 def apply_all(state: ConversationState, events: Iterable[ConversationEvent]) -> ConversationState:
@@ -331,7 +331,7 @@ def apply_all(state: ConversationState, events: Iterable[ConversationEvent]) -> 
 def apply(state: ConversationState, event: ConversationEvent) -> ConversationState:
     """Return the state after an event; what a person is told later is kept with the last exchange."""
     state = _apply(state, event)
-    told = keep_event(event)
+    told = to_stored_event(event)
     if told is None or not state.transcript.exchanges:
         return state
     return _change_last(state, events=(*state.transcript.exchanges[-1].events, told))
@@ -340,23 +340,23 @@ def apply(state: ConversationState, event: ConversationEvent) -> ConversationSta
 def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: ConversationState, event: ConversationEvent
 ) -> ConversationState:
-    if isinstance(event, Passing):
+    if isinstance(event, TransientEvent):
         return state
     match event:
-        case ConversationBegun(conversation_id=conversation_id, unfolded=unfolded):
+        case ConversationStarted(conversation_id=conversation_id, unfolded=unfolded):
             return replace(state, id=conversation_id, unfolded=frozenset(unfolded))
         case ConversationForked(conversation_id=conversation_id, title=title):
             return replace(state, id=conversation_id, title=title or state.title, needs_rebuild=True)
         case ConversationRenamed(title=title):
             return replace(state, title=title)
-        case DocumentRead():
-            return _read(state, event)
-        case EntrySkipped():
+        case DocumentIdentified():
+            return _apply_nodes_loaded(state, event)
+        case LogEntrySkipped():
             return replace(state, needs_rebuild=True)
         case OriginsApproved(origins=origins):
             return replace(state, approved_origins=state.approved_origins | set(origins))
         case QuestionAsked():
-            return _ask(state, event)
+            return _apply_question_asked(state, event)
         case TranscriptRebuilt():
             return _rebuild(state, event)
         case StepRecorded(step=step):
@@ -367,54 +367,56 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case ResultsDropped():
             return _drop_results(state, event)
         case QuestionAnswered():
-            return _answer(state, event)
-        case QuestionsTakenBack(first=first):
-            return _take_back(state, first)
+            return _apply_question_answered(state, event)
+        case QuestionsRewound(first=first):
+            return _apply_rewind(state, first)
         case SectionsExpanded():
             return _expand(state, event)
         case SectionsDelivered(deliveries=deliveries):
             return _deliver(state, deliveries, Origin.AGENT)
-        case SectionsFoundAgain():
-            return _find_again(state, event)
+        case SectionsRelocated():
+            return _relocate_sections(state, event)
         case SectionsClosed(section_ids=ids):
             return _close(state, frozenset(ids))
-        case SectionsMarked(section_ids=ids, origin=origin):
-            return _change_open(state, ids, lambda section: mark(section, origin))
+        case SectionsMarkedForClosing(section_ids=ids, origin=origin):
+            return _change_open(state, ids, lambda section: mark_for_closing(section, origin))
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
-            return _change_open(state, ids, lambda one: replace(unmark(one) if is_pinned else one, is_pinned=is_pinned))
+            return _change_open(
+                state, ids, lambda one: replace(keep_open(one) if is_pinned else one, is_pinned=is_pinned)
+            )
         case NodesUnfolded(section_ids=ids):
             return replace(state, unfolded=state.unfolded | set(ids))
         case NodesFolded(section_ids=ids):
             return replace(state, unfolded=state.unfolded - set(ids))
-        case ReadingChanged(section_id=section_id):
-            return replace(state, reading=section_id)
-        case DeedDone() | DeedUndone():
-            return _note_deed(state, event)
+        case ReadingSectionChanged(section_id=section_id):
+            return replace(state, reading_id=section_id)
+        case UndoStepRecorded() | UndoApplied():
+            return _push_undo_step(state, event)
         case NodesLoaded(moved=moved):
             return _move_ids(state, dict(moved)) if moved else state
         case _:
             assert_never(event)
 
 
-def _read(state: ConversationState, event: DocumentRead) -> ConversationState:
+def _apply_nodes_loaded(state: ConversationState, event: DocumentIdentified) -> ConversationState:
     documents, links = {**state.documents, **dict(event.documents)}, {**state.links, **dict(event.links)}
     return replace(state, source=event.source, content_hash=event.content_hash, documents=documents, links=links)
 
 
-def _ask(state: ConversationState, event: QuestionAsked) -> ConversationState:
+def _apply_question_asked(state: ConversationState, event: QuestionAsked) -> ConversationState:
     exchange = Exchange(
         number=state.question_number + 1,
         question=event.question,
         within=event.within,
-        open_before=state.open,
+        open_before=state.open_sections,
         preface=event.preface,
         excerpts=event.excerpts,
         model=event.model,
     )
     if state.is_asking:  # the end of the one before could not be read
-        state = _change_last(state, stopped=Stopped.CANCELLED)
+        state = _change_last(state, stopped=StopReason.CANCELLED)
     transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
-    title = state.title or shorten(plain_line(event.question), _TITLE_LENGTH)
+    title = state.title or shorten(sanitise_line(event.question), _TITLE_LENGTH)
     return replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
 
 
@@ -429,7 +431,7 @@ def _rebuild(state: ConversationState, event: TranscriptRebuilt) -> Conversation
     return replace(state, transcript=transcript, needs_rebuild=False, model=event.model)
 
 
-def _answer(state: ConversationState, event: QuestionAnswered) -> ConversationState:
+def _apply_question_answered(state: ConversationState, event: QuestionAnswered) -> ConversationState:
     ended = _change_last(
         state,
         answer=event.answer,
@@ -443,7 +445,7 @@ def _answer(state: ConversationState, event: QuestionAnswered) -> ConversationSt
     return _change_open(state, event.cited_ids, lambda section: replace(section, last_cited=event.number))
 
 
-def _take_back(state: ConversationState, first: int) -> ConversationState:
+def _apply_rewind(state: ConversationState, first: int) -> ConversationState:
     """Return the state before a question, with today's document and folding.
 
     While nothing was rebuilt since, the transcript before that question is still what was sent, to the letter.
@@ -456,9 +458,9 @@ def _take_back(state: ConversationState, first: int) -> ConversationState:
     return replace(
         state,
         transcript=transcript,
-        open=exchange.open_before,
-        deeds=(),
-        undone=(),
+        open_sections=exchange.open_before,
+        undo_stack=(),
+        redo_stack=(),
         is_asking=False,
         needs_rebuild=state.needs_rebuild or was_rebuilt,
         title=state.title if first > 1 else "",
@@ -473,24 +475,26 @@ def _expand(state: ConversationState, event: SectionsExpanded) -> ConversationSt
     opened = tuple(section_id for section_id in state.open_ids if section_id not in before)
     if event.origin is Origin.PERSON or not (opened or event.unfolded_ids):
         return state
-    deed = Deed(after=tuple(s for s in state.open if s.section_id in opened), unfolded_ids=event.unfolded_ids)
-    return replace(state, deeds=(*state.deeds, deed), undone=())
+    deed = UndoStep(
+        after=tuple(s for s in state.open_sections if s.section_id in opened), unfolded_ids=event.unfolded_ids
+    )
+    return replace(state, undo_stack=(*state.undo_stack, deed), redo_stack=())
 
 
-def _note_deed(state: ConversationState, event: DeedDone | DeedUndone) -> ConversationState:
-    if isinstance(event, DeedDone):
-        return replace(state, deeds=(*state.deeds, event.deed), undone=())
-    sections = {section.section_id: section for section in (*state.open, *event.restored)}
-    state = replace(state, open=tuple(sections.values()))
+def _push_undo_step(state: ConversationState, event: UndoStepRecorded | UndoApplied) -> ConversationState:
+    if isinstance(event, UndoStepRecorded):
+        return replace(state, undo_stack=(*state.undo_stack, event.deed), redo_stack=())
+    sections = {section.section_id: section for section in (*state.open_sections, *event.restored)}
+    state = replace(state, open_sections=tuple(sections.values()))
     if event.is_redo:
-        return replace(state, undone=state.undone[:-1], deeds=(*state.deeds, event.deed))
-    return replace(state, deeds=state.deeds[:-1], undone=(*state.undone, event.deed))
+        return replace(state, redo_stack=state.redo_stack[:-1], undo_stack=(*state.undo_stack, event.deed))
+    return replace(state, undo_stack=state.undo_stack[:-1], redo_stack=(*state.redo_stack, event.deed))
 
 
 def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: Origin) -> ConversationState:
     """Open what is not open; what is counts as used again, and is no longer to be closed unless the person wants it."""
     number = state.question_number
-    opened = {section.section_id: section for section in state.open}
+    opened = {section.section_id: section for section in state.open_sections}
     for delivery in deliveries:
         found = opened.get(delivery.section_id)
         if found is None:
@@ -504,11 +508,11 @@ def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: O
         spans = (*found.deliveries, *delivery.spans)
         used = replace(found, deliveries=spans, tokens=delivery.tokens, last_used=number)
         stays = origin is Origin.PERSON or used.closing_by is not Origin.PERSON
-        opened[delivery.section_id] = unmark(used) if stays else used
-    return replace(state, open=tuple(opened.values()))
+        opened[delivery.section_id] = keep_open(used) if stays else used
+    return replace(state, open_sections=tuple(opened.values()))
 
 
-def _find_again(state: ConversationState, event: SectionsFoundAgain) -> ConversationState:
+def _relocate_sections(state: ConversationState, event: SectionsRelocated) -> ConversationState:
     """Drop the ranges in every text that may have changed: of what was open before each question, and of excerpts."""
     unchanged = frozenset(event.unchanged)
     exchanges = tuple(
@@ -519,13 +523,15 @@ def _find_again(state: ConversationState, event: SectionsFoundAgain) -> Conversa
         for exchange in state.transcript.exchanges
     )
     transcript = replace(state.transcript, exchanges=exchanges)
-    return replace(state, open=event.sections, deeds=(), undone=(), needs_rebuild=True, transcript=transcript)
+    return replace(
+        state, open_sections=event.sections, undo_stack=(), redo_stack=(), needs_rebuild=True, transcript=transcript
+    )
 
 
 def _close(state: ConversationState, section_ids: frozenset[str]) -> ConversationState:
-    had_text = any(section.deliveries for section in state.open if section.section_id in section_ids)
-    left = tuple(section for section in state.open if section.section_id not in section_ids)
-    return replace(state, open=left, needs_rebuild=state.needs_rebuild or had_text)
+    had_text = any(section.deliveries for section in state.open_sections if section.section_id in section_ids)
+    left = tuple(section for section in state.open_sections if section.section_id not in section_ids)
+    return replace(state, open_sections=left, needs_rebuild=state.needs_rebuild or had_text)
 
 
 def _drop_results(state: ConversationState, event: ResultsDropped) -> ConversationState:
@@ -548,11 +554,13 @@ def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationSt
     """Sections have other ids now; what was done before, by the ids before, cannot be taken back any more."""
     return replace(
         state,
-        open=tuple(replace(one, section_id=moved.get(one.section_id, one.section_id)) for one in state.open),
+        open_sections=tuple(
+            replace(one, section_id=moved.get(one.section_id, one.section_id)) for one in state.open_sections
+        ),
         unfolded=frozenset(moved.get(node_id, node_id) for node_id in state.unfolded),
-        reading=moved.get(state.reading, state.reading) if state.reading is not None else None,
-        deeds=(),
-        undone=(),
+        reading_id=moved.get(state.reading_id, state.reading_id) if state.reading_id is not None else None,
+        undo_stack=(),
+        redo_stack=(),
         needs_rebuild=True,
     )
 
@@ -563,8 +571,8 @@ def _change_open(
     wanted = frozenset(section_ids)
     if not wanted:
         return state
-    sections = tuple(change(section) if section.section_id in wanted else section for section in state.open)
-    return replace(state, open=sections)
+    sections = tuple(change(section) if section.section_id in wanted else section for section in state.open_sections)
+    return replace(state, open_sections=sections)
 
 
 def _change_last(state: ConversationState, **changes: object) -> ConversationState:

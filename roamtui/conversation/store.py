@@ -13,27 +13,27 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
-from roamtui.conversation.events import ConversationBegun, ConversationForked, ConversationRenamed, QuestionAsked
-from roamtui.conversation.importing import NOTHING, forget_in_copies, import_database
+from roamtui.conversation.events import ConversationForked, ConversationRenamed, ConversationStarted, QuestionAsked
+from roamtui.conversation.legacy_import import EMPTY_LIBRARY, erase_from_legacy_files, import_legacy_database
 from roamtui.conversation.log import (
-    DAMAGE,
+    DECODE_ERRORS,
     LOG_SUFFIX,
-    Log,
+    ConversationLog,
     append,
     decode_entries,
     decode_log,
     encode_entries,
-    explain,
-    explained,
+    format_os_error,
     locked,
+    map_store_errors,
     open_log,
-    overwrite,
     prepare_folder,
     read_at,
+    shred,
 )
 from roamtui.conversation.state import ConversationState, apply, fold
-from roamtui.errors import ContinuedElsewhereError, StoreError
-from roamtui.locations import open_private_file, write_private_file
+from roamtui.errors import ConversationConflictError, StoreError
+from roamtui.paths import open_private_file, write_private_file
 
 _CLOCK = ".newest"
 """An empty file; its time is that of the newest change, so that the order of changes does not go by the clock."""
@@ -70,7 +70,7 @@ class ConversationSummary:
     """Whether `roamtui ask` asked all questions."""
 
 
-class Store:
+class ConversationStore:
     """All conversations of a person. Safe to use from several threads and programs."""
 
     problem = ""
@@ -91,9 +91,9 @@ class Store:
         self._reports: list[str] = []
         try:
             prepare_folder(self._folder)
-            self._reports += import_database(folder, self._import)
+            self._reports += import_legacy_database(folder, self._import)
         except OSError as error:
-            self.problem = f"Conversations cannot be kept in {folder}: {explain(error)}."
+            self.problem = f"Conversations cannot be kept in {folder}: {format_os_error(error)}."
             if not is_patient:
                 raise StoreError(self.problem) from None
 
@@ -102,28 +102,28 @@ class Store:
         """Where a person's notes lie: beside the conversations."""
         return self._folder.with_name("notes")
 
-    def take_reports(self) -> tuple[str, ...]:
+    def pop_warnings(self) -> tuple[str, ...]:
         """Return sentences about what became of conversations that nobody was told yet."""
         reports, self._reports = tuple(self._reports), []
         return reports
 
-    def read(self, conversation_id: str) -> Log:
+    def read(self, conversation_id: str) -> ConversationLog:
         """Return all that happened in a conversation, to go on with: what is written next follows it.
 
         Raises:
             StoreError: There is none with this id, or it cannot be read.
         """
-        path = self._find(conversation_id)
+        path = self._get_path(conversation_id)
         if not path.exists():
             raise StoreError(_NO_SUCH.format(conversation_id))
-        with explained(f"The conversation {conversation_id} cannot be read: {{reason}}.", path):
+        with map_store_errors(f"The conversation {conversation_id} cannot be read: {{reason}}.", path):
             content = path.read_bytes()
         events, needs_mark = decode_log(content)
-        ids = [event.conversation_id for event in events if isinstance(event, ConversationBegun | ConversationForked)]
+        ids = [event.conversation_id for event in events if isinstance(event, ConversationStarted | ConversationForked)]
         if needs_mark or ids[-1:] != [conversation_id]:  # it was copied by hand, or its beginning cannot be read
             events.append(ConversationForked(conversation_id=conversation_id))
         saved = len(events) - needs_mark
-        return Log(conversation_id=conversation_id, events=events, saved=saved, size=len(content))
+        return ConversationLog(conversation_id=conversation_id, events=events, saved_count=saved, size=len(content))
 
     def load(self, conversation_id: str) -> ConversationState:
         """Return a conversation as it was left, without its document.
@@ -131,33 +131,33 @@ class Store:
         Raises:
             StoreError: There is none with this id, or it cannot be read.
         """
-        state = fold(NOTHING, self.read(conversation_id).events)
-        return apply(state, state.transcript.exchanges[-1].ending) if state.is_asking else state
+        state = fold(EMPTY_LIBRARY, self.read(conversation_id).events)
+        return apply(state, state.transcript.exchanges[-1].outcome) if state.is_asking else state
 
-    def write(self, log: Log) -> None:
+    def write(self, log: ConversationLog) -> None:
         """Append what is new in a log; all of it is on disk when this returns.
 
         Raises:
-            ContinuedElsewhereError: Another program went on with the conversation since it was read or written here.
+            ConversationConflictError: Another program went on with the conversation since it was read or written here.
             StoreError: It could not be written; what was on disk is unchanged.
         """
         with self._lock, self._saving():
             count = len(log.events)
-            path = self._find(log.conversation_id)
+            path = self._get_path(log.conversation_id)
             with locked(self._folder):
-                if log.saved and not path.exists():  # it was deleted, and is written whole again
-                    log.saved = log.size = 0
+                if log.saved_count and not path.exists():  # it was deleted, and is written whole again
+                    log.saved_count = log.size = 0
                 with open_log(path) as file:
                     size = os.fstat(file).st_size
                     if size != log.size:  # a new title alone may have been given elsewhere
                         is_longer = 0 < log.size < size
                         added = decode_entries(read_at(file, log.size, size - log.size)) if is_longer else []
                         if not added or not all(isinstance(event, ConversationRenamed) for event in added):
-                            raise ContinuedElsewhereError(log.conversation_id)
-                    log.size = append(file, encode_entries(log.events[log.saved : count]))
-                    log.saved = count  # before anything else can fail: a retry would append the same events again
+                            raise ConversationConflictError(log.conversation_id)
+                    log.size = append(file, encode_entries(log.events[log.saved_count : count]))
+                    log.saved_count = count  # before anything else can fail: a retry would append the same events again
                 with suppress(OSError):  # the time of the append orders it until the next save
-                    self._order(path)
+                    self._keep_newest_last(path)
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or those about one source, the one that was changed last first.
@@ -173,7 +173,7 @@ class Store:
         summaries = (ConversationSummary(**dict(row)) for row in rows)
         return tuple(summary for summary in summaries if source is None or summary.source == source)
 
-    def read_words(self) -> dict[str, str]:
+    def read_search_texts(self) -> dict[str, str]:
         """Return all questions and answers of each conversation as one text, for searching.
 
         Raises:
@@ -187,7 +187,7 @@ class Store:
         Raises:
             StoreError: There is none with this id, or it could not be written.
         """
-        path = self._find(conversation_id)
+        path = self._get_path(conversation_id)
         if not path.exists():
             raise StoreError(_NO_SUCH.format(conversation_id))
         with self._lock, self._saving(), locked(self._folder):
@@ -206,39 +206,39 @@ class Store:
         """
         with self._lock, self._saving():
             try:
-                overwrite(self._find(conversation_id))
+                shred(self._get_path(conversation_id))
             except FileNotFoundError:
                 raise StoreError(_NO_SUCH.format(conversation_id)) from None
             _query_index(self._folder, "SELECT 1")
-            left = forget_in_copies(self._folder, conversation_id)
+            left = erase_from_legacy_files(self._folder, conversation_id)
         self._reports += [
             f"The deleted conversation may still be read in {path}. Delete that file too." for path in left
         ]
 
-    def _import(self, log: Log, at: datetime, changed_at_ns: int) -> None:
+    def _import(self, log: ConversationLog, at: datetime, changed_at_ns: int) -> None:
         """Write the log of a conversation of an older version, unless that was done before."""
-        path = self._find(log.conversation_id)
+        path = self._get_path(log.conversation_id)
         with locked(self._folder):
             if not path.exists():
                 write_private_file(path, encode_entries(log.events, at))
-                self._order(path, changed_at_ns)
+                self._keep_newest_last(path, changed_at_ns)
 
-    def _find(self, conversation_id: str) -> Path:
+    def _get_path(self, conversation_id: str) -> Path:
         name = conversation_id if conversation_id.isalnum() else "-"
         return self._folder / f"{name}{LOG_SUFFIX}"
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:
-        with self._lock, explained("{folder} cannot be read: {reason}.", self._folder):
+        with self._lock, map_store_errors("{folder} cannot be read: {reason}.", self._folder):
             return _query_index(self._folder, query)
 
     @contextmanager
     def _saving(self) -> Iterator[None]:
-        with explained(self.problem or "The conversation is not saved: {reason} ({folder}).", self._folder):
+        with map_store_errors(self.problem or "The conversation is not saved: {reason} ({folder}).", self._folder):
             prepare_folder(self._folder)
             yield
         self.problem = ""
 
-    def _order(self, path: Path, moment: int | None = None) -> None:
+    def _keep_newest_last(self, path: Path, moment: int | None = None) -> None:
         """Set the time of a log after those of all others, whatever the clock says.
 
         The log must be closed: Windows sets the time once more when it closes a file that was written.
@@ -260,13 +260,13 @@ def _query_index(folder: Path, query: str) -> Sequence[sqlite3.Row]:
     for _ in range(2):
         with suppress(sqlite3.Error, PermissionError):
             os.close(open_private_file(path))
-            return _refresh_and_read(folder, str(path), query)
+            return _refresh_index(folder, str(path), query)
         with suppress(OSError):
             path.unlink(missing_ok=True)
-    return _refresh_and_read(folder, ":memory:", query)
+    return _refresh_index(folder, ":memory:", query)
 
 
-def _refresh_and_read(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row]:
+def _refresh_index(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row]:
     """Read the logs anew that changed since an index was made of them, then what is asked of it."""
     with closing(sqlite3.connect(place, timeout=_BUSY_SECONDS)) as connection, connection:
         connection.row_factory = sqlite3.Row
@@ -296,20 +296,27 @@ def _refresh_and_read(folder: Path, place: str, query: str) -> Sequence[sqlite3.
 def _summarise(content: bytes) -> tuple[str | int, ...]:
     """Return all columns of a log from its source on."""
     events = decode_log(content)[0]
-    state = fold(NOTHING, events)
+    state = fold(EMPTY_LIBRARY, events)
     exchanges = state.transcript.exchanges
     words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
     lines = content.split(b"\n")
-    texts = (state.source, state.title, state.model, _find_time(lines), _find_time(reversed(lines)), words)
+    texts = (
+        state.source,
+        state.title,
+        state.model,
+        _parse_first_timestamp(lines),
+        _parse_first_timestamp(reversed(lines)),
+        words,
+    )
     *storable, words = (text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts)  # no surrogates
     is_answered = state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges)
     asked = [event.is_one_shot for event in events if isinstance(event, QuestionAsked)]
     return (*storable, len(exchanges), is_answered, bool(asked) and all(asked), words)
 
 
-def _find_time(lines: Iterable[bytes]) -> str:
+def _parse_first_timestamp(lines: Iterable[bytes]) -> str:
     """Return the time of the first line that can be read."""
     for line in lines:
-        with suppress(*DAMAGE):
+        with suppress(*DECODE_ERRORS):
             return str(json.loads(line)["at"])
     return ""

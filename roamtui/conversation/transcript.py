@@ -19,7 +19,7 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-class Stopped(StrEnum):
+class StopReason(StrEnum):
     """Why an exchange ended."""
 
     ANSWERED = "answered"
@@ -43,7 +43,7 @@ class QuoteState(StrEnum):
     """A mark without a quote."""
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """What a person is told of it, wherever that is."""
         return _QUOTE_WORDS.get(self, "quote found in the text")
 
@@ -192,19 +192,19 @@ class OpenSection:
     """Digest of its own text, to find it again in a changed document."""
 
 
-def mark(section: OpenSection, origin: Origin) -> OpenSection:
+def mark_for_closing(section: OpenSection, origin: Origin) -> OpenSection:
     """Return a section that closes when the question under way has ended."""
     by = Origin.PERSON if section.closing_by is Origin.PERSON else origin
     return replace(section, is_closing=True, closing_by=by)
 
 
-def unmark(section: OpenSection) -> OpenSection:
+def keep_open(section: OpenSection) -> OpenSection:
     """Return a section that stays open after the question."""
     return replace(section, is_closing=False, closing_by=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
+class UndoStep:
     """What somebody changed of what is open at one stroke, so that it can be taken back."""
 
     before: tuple[OpenSection, ...] = ()

@@ -7,42 +7,42 @@ from dataclasses import replace
 from typing import assert_never
 
 from roamtui.conversation.commands import (
-    CloseAgentSections,
-    CollapseSections,
+    CloseAgentOpened,
+    CloseSections,
     Command,
     ExpandSections,
     FoldNodes,
     Origin,
     PinSections,
     ReadSection,
-    UndoDeed,
+    Undo,
     UnfoldNodes,
 )
 from roamtui.conversation.events import (
     CloseReason,
+    ClosingDeclined,
     ConversationEvent,
-    DeedDone,
-    DeedUndone,
     Delivery,
     ExpandResult,
     ExpandStatus,
     NodesFolded,
     NodesUnfolded,
-    ReadingChanged,
+    ReadingSectionChanged,
     SectionsClosed,
     SectionsExpanded,
-    SectionsKept,
-    SectionsMarked,
+    SectionsMarkedForClosing,
     SectionsPinned,
+    UndoApplied,
+    UndoStepRecorded,
 )
 from roamtui.conversation.state import ConversationState, apply_all
-from roamtui.conversation.transcript import Citation, Deed, OpenSection
+from roamtui.conversation.transcript import Citation, OpenSection, UndoStep
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.expansion import Block, describe_no_room, expand
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, name_node
+from roamtui.outline.expansion import ExpandedBlock, format_no_room, render_section
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title
 from roamtui.outline.spans import PAGE_TOKENS, subtract_bounds
 
 ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
@@ -56,13 +56,13 @@ for."""
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> ExpandEvents:
     """Open a batch: deliver each section's text, unfold it with its ancestors."""
     library, room, delivered = state.library, command.room_tokens, state.delivered
-    tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open}
+    tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open_sections}
     results: list[ExpandResult] = []
     deliveries: list[Delivery] = []
     used: list[str] = []
     for requested in command.section_ids:
-        block = expand(library, requested, delivered=delivered, nonce=state.nonce)
-        section_id, text, cost = block.section_id, block.text, _count_cost(block)
+        block = render_section(library, requested, delivered=delivered, nonce=state.nonce)
+        section_id, text, cost = block.section_id, block.text, _count_block_tokens(block)
         if block.is_failed:
             status = ExpandStatus.FAILED
         elif section_id is None and not block.is_listing:
@@ -70,7 +70,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Expan
         elif room is not None and cost > room:
             status, text = ExpandStatus.NO_ROOM, f"[{requested}]: no room for its ~{cost} tokens now."
             if section_id is not None:
-                text = describe_no_room(library, section_id, cost)
+                text = format_no_room(library, section_id, cost)
         else:
             status = ExpandStatus.OPENED if cost else ExpandStatus.ALREADY_OPEN
         new_tokens = block.tokens if status is ExpandStatus.OPENED else 0
@@ -87,10 +87,10 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Expan
             tokens[section_id] = deliveries[-1].tokens
         else:
             used += library.ancestors(section_id)
-    return _tell_expansion(state, tuple(results), tuple(deliveries), used)
+    return _make_expansion_events(state, tuple(results), tuple(deliveries), used)
 
 
-def _tell_expansion(
+def _make_expansion_events(
     state: ConversationState, results: tuple[ExpandResult, ...], deliveries: tuple[Delivery, ...], used: Iterable[str]
 ) -> ExpandEvents:
     """Return the events of a batch of the agent: what it shows is unfolded with its ancestors, top first."""
@@ -128,14 +128,14 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
     library = state.library
     results: list[ExpandResult] = []
     deliveries: dict[str, Delivery] = {}
-    for section_id in map(library.find_host, command.section_ids):
+    for section_id in map(library.get_canonical_link, command.section_ids):
         if section_id not in library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
             continue
-        node, found = library.node(section_id), state.find_open(section_id)
+        node, found = library.node(section_id), state.get_open(section_id)
         status, text = ExpandStatus.FAILED, ""
         if node.kind is NodeKind.FOLDER:
-            text = f"{name_node(node)} is a folder: open the files in it."
+            text = f"{format_node_title(node)} is a folder: open the files in it."
         elif not node.is_loaded:
             text = node.problem or "It is not loaded."
         elif section_id in deliveries or (found is not None and not found.is_closing):
@@ -149,16 +149,16 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
     return (SectionsExpanded(results=tuple(results), origin=Origin.PERSON, deliveries=opened),)
 
 
-def open_quoted(state: ConversationState, citations: Iterable[Citation]) -> ExpandEvents:
+def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]) -> ExpandEvents:
     """Open the sections that an answer quotes from what a search showed: their text comes before the next question."""
     held = state.delivered
     cited = ((one.section_id, one.span) for one in citations if one.is_verified and one.span is not None)
     missing = (one for one, span in cited if subtract_bounds(span.start, span.end, held.get(span.doc, ())))
-    ids = dict.fromkeys(section_id for section_id in missing if state.find_open(section_id) is None)
+    ids = dict.fromkeys(section_id for section_id in missing if state.get_open(section_id) is None)
     if not ids:
         return ()
     results = tuple(ExpandResult(id=i, section_id=i, status=ExpandStatus.OPENED) for i in ids)
-    return _tell_expansion(state, results, tuple(_open(state.library, section_id) for section_id in ids), ids)
+    return _make_expansion_events(state, results, tuple(_open(state.library, section_id) for section_id in ids), ids)
 
 
 def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[Delivery, ...], tuple[str, ...]]:
@@ -170,16 +170,16 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
     texts: list[str] = []
     deliveries: list[Delivery] = []
     room, delivered = room_tokens, state.delivered
-    for section in state.open:
+    for section in state.open_sections:
         if section.deliveries or section.is_closing:
             continue
-        block = expand(state.library, section.section_id, delivered=delivered, nonce=state.nonce)
-        cost = _count_cost(block)
+        block = render_section(state.library, section.section_id, delivered=delivered, nonce=state.nonce)
+        cost = _count_block_tokens(block)
         is_given = not block.spans and not section.tokens
         if is_given or (section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX):
             continue
         if room is not None and cost > room:
-            texts.append(describe_no_room(state.library, section.section_id, cost))
+            texts.append(format_no_room(state.library, section.section_id, cost))
             continue
         room = None if room is None else room - cost
         for span in block.spans:
@@ -190,23 +190,23 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
     return tuple(deliveries), tuple(texts)
 
 
-def estimate_delivery(library: Library, section_id: str) -> int:
+def estimate_delivery_tokens(library: Library, section_id: str) -> int:
     """Return the tokens that opening a section will cost: the subtree where it is small, else its first page."""
     node = library.node(section_id)
     return node.tokens if node.tokens <= WHOLE_TOKENS_MAX else min(node.own_tokens, PAGE_TOKENS)
 
 
-def _count_cost(block: Block) -> int:
+def _count_block_tokens(block: ExpandedBlock) -> int:
     """Return what a block takes of the room: all that the model reads where it delivers or lists, else nothing."""
     return estimate_tokens(block.text) if block.spans or block.is_listing else 0
 
 
 def hash_own_text(library: Library, section_id: str) -> str:
     """Return a digest of a section's own text without the blank lines at its end, which depend on what follows it."""
-    return hash_text(library.text_at(library.shown_own_span(section_id)).rstrip())
+    return hash_text(library.text_at(library.get_own_content_span(section_id)).rstrip())
 
 
-def _deliver(library: Library, section_id: str, block: Block, before: int | None) -> Delivery:
+def _deliver(library: Library, section_id: str, block: ExpandedBlock, before: int | None) -> Delivery:
     """Return what a block delivers of a section that had delivered so many tokens, None for one that was not open."""
     content_hash = hash_own_text(library, section_id) if before is None else ""
     tokens = block.tokens + (before or 0)
@@ -215,7 +215,7 @@ def _deliver(library: Library, section_id: str, block: Block, before: int | None
 
 def _open(library: Library, section_id: str) -> Delivery:
     """Return what opens a section whose text comes before the next question."""
-    tokens = estimate_delivery(library, section_id)
+    tokens = estimate_delivery_tokens(library, section_id)
     return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(library, section_id))
 
 
@@ -232,7 +232,7 @@ def update(state: ConversationState, command: Command) -> Update:
             events = expand_for_agent(state, command)
         case ExpandSections():
             events = expand_for_person(state, command)
-        case CollapseSections():
+        case CloseSections():
             events = _collapse(state, command)
         case PinSections():
             events = _pin(state, command)
@@ -243,25 +243,25 @@ def update(state: ConversationState, command: Command) -> Update:
         case FoldNodes(section_ids=wanted, origin=origin):
             events = _fold(state, wanted, origin)
         case ReadSection(section_id=section_id):
-            events = (ReadingChanged(section_id=section_id),)
-        case UndoDeed():
+            events = (ReadingSectionChanged(section_id=section_id),)
+        case Undo():
             events = _undo(state, command)
-        case CloseAgentSections(origin=origin):
-            agents = [section.section_id for section in state.open if _is_agents(section)]
-            unfolded = dict.fromkeys(node_id for deed in state.deeds for node_id in deed.unfolded_ids)
+        case CloseAgentOpened(origin=origin):
+            agents = [section.section_id for section in state.open_sections if _is_wanted_by_agent_only(section)]
+            unfolded = dict.fromkeys(node_id for deed in state.undo_stack for node_id in deed.unfolded_ids)
             events = (*close(state, agents, origin, CloseReason.ASKED), *_fold(state, unfolded, origin))
         case _:
             assert_never(command)
     return apply_all(state, events), events
 
 
-def _collapse(state: ConversationState, command: CollapseSections) -> Events:
+def _collapse(state: ConversationState, command: CloseSections) -> Events:
     """Close sections; what the agent would close stays where it is pinned or was cited just now."""
     is_agents = command.origin is Origin.AGENT
     kept: list[tuple[str, str]] = []
     closing: list[str] = []
-    for section_id in map(state.library.find_host, command.section_ids):
-        section = state.find_open(section_id)
+    for section_id in map(state.library.get_canonical_link, command.section_ids):
+        section = state.get_open(section_id)
         if section is None:
             kept.append((section_id, "not open"))
         elif is_agents and section.is_pinned:
@@ -271,17 +271,17 @@ def _collapse(state: ConversationState, command: CollapseSections) -> Events:
         else:
             closing.append(section_id)
     events = close(state, closing, command.origin, CloseReason.ASKED)
-    return (*events, SectionsKept(reasons=tuple(kept), origin=command.origin)) if kept else events
+    return (*events, ClosingDeclined(reasons=tuple(kept), origin=command.origin)) if kept else events
 
 
 def _pin(state: ConversationState, command: PinSections) -> Events:
-    wanted = tuple(map(state.library.find_host, command.section_ids))
-    missing = tuple(section_id for section_id in wanted if state.find_open(section_id) is None)
+    wanted = tuple(map(state.library.get_canonical_link, command.section_ids))
+    missing = tuple(section_id for section_id in wanted if state.get_open(section_id) is None)
     events: Events = ()
     if command.is_pinned and missing:
         events = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))
     opened = apply_all(state, events)
-    ids = tuple(section_id for section_id in wanted if opened.find_open(section_id) is not None)
+    ids = tuple(section_id for section_id in wanted if opened.get_open(section_id) is not None)
     return (*events, SectionsPinned(section_ids=ids, is_pinned=command.is_pinned)) if ids else events
 
 
@@ -290,31 +290,37 @@ def _fold(state: ConversationState, node_ids: Iterable[str], origin: Origin) -> 
     return (NodesFolded(section_ids=ids, origin=origin),) if ids else ()
 
 
-def note_deed(before: ConversationState, after: ConversationState, command: Command) -> tuple[DeedDone, ...]:
+def make_undo_events(
+    before: ConversationState, after: ConversationState, command: Command
+) -> tuple[UndoStepRecorded, ...]:
     """Return what must be known to take a command back; the agent's batches are deeds as they are."""
     match command:
-        case ExpandSections(origin=Origin.PERSON) | CollapseSections() | PinSections() | CloseAgentSections():
-            deed = _compare(before, after)
-            return () if deed.is_empty else (DeedDone(deed=deed),)
+        case ExpandSections(origin=Origin.PERSON) | CloseSections() | PinSections() | CloseAgentOpened():
+            deed = _diff_states(before, after)
+            return () if deed.is_empty else (UndoStepRecorded(deed=deed),)
         case _:
             return ()
 
 
-def _undo(state: ConversationState, command: UndoDeed) -> Events:
+def _undo(state: ConversationState, command: Undo) -> Events:
     """Take back the last deed, or do again what was taken back last, as far as it still makes a difference.
 
     What the agent opened stays where the person has wanted it since. Text that was told meanwhile stays told: what is
     closed takes a new transcript, as ever; during a question it is marked.
     """
-    deeds = state.undone if command.is_redo else state.deeds
+    deeds = state.redo_stack if command.is_redo else state.undo_stack
     if not deeds:
         return ()
     deed, library = deeds[-1], state.library
     wanted = {section.section_id: section for section in deed.before if section.section_id in library}
     closing = []
     for then in deed.after:
-        now = state.find_open(then.section_id)
-        if then.section_id not in wanted and now is not None and (_is_agents(now) or not _is_agents(then)):
+        now = state.get_open(then.section_id)
+        if (
+            then.section_id not in wanted
+            and now is not None
+            and (_is_wanted_by_agent_only(now) or not _is_wanted_by_agent_only(then))
+        ):
             closing.append(then.section_id)
     is_told = not state.is_asking and deed.asked == state.question_number
     restored = tuple(_restore(state, section, is_told=is_told) for section in wanted.values())
@@ -322,25 +328,25 @@ def _undo(state: ConversationState, command: UndoDeed) -> Events:
     unfolding = tuple(node_id for node_id in deed.folded_ids if node_id in library and node_id not in state.unfolded)
     unfolded = (NodesUnfolded(section_ids=unfolding, origin=command.origin),) if unfolding else ()
     events = (*close(state, closing, command.origin, CloseReason.UNDO), *folded, *unfolded)
-    undone = DeedUndone(deed=deed, restored=restored, is_redo=command.is_redo)
+    undone = UndoApplied(deed=deed, restored=restored, is_redo=command.is_redo)
     after = apply_all(state, (*events, undone))
-    return (*events, replace(undone, deed=_compare(state, after)))
+    return (*events, replace(undone, deed=_diff_states(state, after)))
 
 
 def _restore(state: ConversationState, then: OpenSection, *, is_told: bool) -> OpenSection:
     """Return a section as it was; without its text, which comes anew, where another question was asked since."""
-    now = state.find_open(then.section_id) or replace(then, deliveries=then.deliveries if is_told else ())
+    now = state.get_open(then.section_id) or replace(then, deliveries=then.deliveries if is_told else ())
     is_closing = then.is_closing and state.is_asking
     closing_by = then.closing_by if is_closing else None
     return replace(now, is_pinned=then.is_pinned, is_closing=is_closing, closing_by=closing_by)
 
 
-def _compare(before: ConversationState, after: ConversationState) -> Deed:
+def _diff_states(before: ConversationState, after: ConversationState) -> UndoStep:
     """Return what became other between two states."""
-    old = {section.section_id: section for section in before.open}
-    new = {section.section_id: section for section in after.open}
+    old = {section.section_id: section for section in before.open_sections}
+    new = {section.section_id: section for section in after.open_sections}
     changed = [i for i in dict.fromkeys((*old, *new)) if _describe(old.get(i)) != _describe(new.get(i))]
-    return Deed(
+    return UndoStep(
         before=tuple(old[section_id] for section_id in changed if section_id in old),
         after=tuple(new[section_id] for section_id in changed if section_id in new),
         unfolded_ids=tuple(sorted(after.unfolded - before.unfolded)),
@@ -353,7 +359,7 @@ def _describe(section: OpenSection | None) -> tuple[object, ...]:
     return () if section is None else (section.is_pinned, section.is_closing, section.closing_by)
 
 
-def _is_agents(section: OpenSection) -> bool:
+def _is_wanted_by_agent_only(section: OpenSection) -> bool:
     """Return whether the agent alone wants a section open."""
     return section.opened_by is Origin.AGENT and not section.is_pinned
 
@@ -365,5 +371,5 @@ def close(state: ConversationState, section_ids: Iterable[str], origin: Origin, 
     if not ids:
         return ()
     if state.is_asking:
-        return (SectionsMarked(section_ids=ids, origin=origin),)
+        return (SectionsMarkedForClosing(section_ids=ids, origin=origin),)
     return (SectionsClosed(section_ids=ids, origin=origin, reason=reason),)

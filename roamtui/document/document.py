@@ -14,7 +14,7 @@ from itertools import islice
 
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import make_slug, shorten
-from roamtui.document.text import DocumentText, find_line_starts
+from roamtui.document.text import DocumentText, compute_line_starts
 from roamtui.document.tokens import estimate_tokens
 
 _ABOVE_LENGTH_MAX = 1_000
@@ -24,7 +24,7 @@ _REPEATED_LENGTH_MAX = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NodeRow:
     """What a parser finds for one node."""
 
     kind: NodeKind
@@ -86,7 +86,7 @@ class Columns:
             yield path
 
 
-def build_columns(rows: Sequence[Row], length: int) -> Columns:
+def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
     """Nest `rows` by their levels and return them as columns.
 
     Skipped levels nest under the nearest shallower row. A row of level 0 has no parent and never is one.
@@ -221,7 +221,7 @@ class Document:
             rows.setdefault(f"{slug}-{count}" if count else slug, row)
         return rows
 
-    def find_summary(self, row: int, summaries: Mapping[str, str]) -> str:
+    def get_summary(self, row: int, summaries: Mapping[str, str]) -> str:
         """Return what was written of a row with all below it, and of the whole at its first row; empty without."""
         if not summaries:
             return ""
@@ -249,7 +249,7 @@ class Document:
     @cached_property
     def line_starts(self) -> array[int]:
         """Offset of each line's first character."""
-        return find_line_starts(self.text)
+        return compute_line_starts(self.text)
 
     @cached_property
     def own_tokens(self) -> array[int]:
@@ -275,7 +275,7 @@ class Document:
         """Digest of the text, to tell whether a document has changed."""
         return hash_text(self.text)
 
-    def count_ahead(self) -> None:
+    def precompute(self) -> None:
         """Make what is made on demand, in a thread rather than while a person waits."""
         _ = self.rows_by_id, self.tokens_before, self.content_hash
 
@@ -288,7 +288,7 @@ def hash_text(text: DocumentText) -> str:
     return digest.hexdigest()
 
 
-def hash_path(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
+def make_node_id(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
     """Return the id of the `ordinal`-th (0-based) node with this path in document `doc`.
 
     A `salt` is appended where the plain id is taken already.
@@ -319,7 +319,7 @@ def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_lis
             begun = blake2b(_encode(_SEPARATOR.join([doc, *above, ""])), digest_size=4) if is_long else None
         has_long = has_long or (bool(key) and len(key[-1]) > _ABOVE_LENGTH_MAX)
         if begun is None:
-            section_id = hash_path(node_doc, key, ordinal, *base_salt)
+            section_id = make_node_id(node_doc, key, ordinal, *base_salt)
         else:
             state = begun.copy()
             state.update(_encode(f"{key[-1]}{_SEPARATOR}{ordinal}"))
@@ -327,7 +327,7 @@ def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_lis
         attempt = 0
         while section_id in ids:
             attempt += 1
-            section_id = hash_path(node_doc, key, ordinal, *base_salt, str(attempt))
+            section_id = make_node_id(node_doc, key, ordinal, *base_salt, str(attempt))
         ids[section_id] = None
     return list(ids)
 

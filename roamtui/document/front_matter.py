@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from roamtui.document.text import find_line_starts, normalise_line_ends
+from roamtui.document.text import compute_line_starts, normalise_line_ends
 
 _TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 
@@ -35,7 +35,7 @@ def find_body(text: str) -> int:
     lines = normal.count("\n", 0, measure_front_matter(normal))
     if not lines:
         return 0
-    starts = find_line_starts(text)
+    starts = compute_line_starts(text)
     return starts[lines] if lines < len(starts) else len(text)
 
 

@@ -34,7 +34,7 @@ from itertools import accumulate, chain, pairwise, repeat
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from roamtui.document.text import find_line_starts
+from roamtui.document.text import compute_line_starts
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -105,7 +105,7 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
-class Headings:
+class HeadingTable:
     """Headings outside quotes and lists, in order; columns grow while a text is read."""
 
     levels: bytearray = field(default_factory=bytearray)
@@ -133,7 +133,7 @@ def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
     return accumulate(map(text.count, repeat("\n"), chain((0,), offsets), offsets))
 
 
-def scan_headings(text: str, start: int = 0) -> Headings:
+def scan_headings(text: str, start: int = 0) -> HeadingTable:
     r"""Return the headings of a Markdown text with ``\n`` as its only line end and front matter up to `start`."""
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     found = HeadingScanner(source, start).scan()
@@ -147,7 +147,7 @@ def scan_headings(text: str, start: int = 0) -> Headings:
         else:
             marked[content] = ""
     if marked:
-        env = {"references": _find_references(source, start, found.offsets, marked)}
+        env = {"references": _parse_reference_definitions(source, start, found.offsets, marked)}
         for content in marked:
             marked[content] = parse_title(content, env)
         for row in found.unread:
@@ -160,14 +160,14 @@ class HeadingScanner:
 
     def __init__(self, text: str, start: int = 0) -> None:
         self._text = text
-        self._found = Headings()
+        self._found = HeadingTable()
         self._at = self._base = start
         self._span_end = start
         self._span_min = 0
         self._no_table = -1
         self._closings: dict[re.Pattern[str], tuple[int, int]] = {}
 
-    def scan(self) -> Headings:
+    def scan(self) -> HeadingTable:
         """Return the headings."""
         if self._at < len(self._text):
             first = _FIRST_CANDIDATE.match(self._text, self._at)
@@ -226,7 +226,7 @@ class HeadingScanner:
     def _decide_fence(self, candidate: re.Match[str], start: int, indent: int) -> None:
         opened = candidate.end()
         marker = candidate[_FENCE]
-        end = self._find_end(re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE), opened)
+        end = self._find_match_end(re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE), opened)
         if not indent or start == self._base:
             self._at = self._base = end + 1
         elif end < len(self._text) and not _OUTDENTED[indent].search(self._text, opened, end):
@@ -245,7 +245,7 @@ class HeadingScanner:
             return
         closing, may_interrupt = opening
         if closing:
-            end = _next_line(text, self._find_end(closing, start))
+            end = _next_line(text, self._find_match_end(closing, start))
         else:
             blank = _BLANK_LINE.search(text, start)
             end = blank.start() + 1 if blank else len(text)
@@ -272,7 +272,7 @@ class HeadingScanner:
         else:
             self._parse_span(start)
 
-    def _find_end(self, closing: re.Pattern[str], start: int) -> int:
+    def _find_match_end(self, closing: re.Pattern[str], start: int) -> int:
         """Return the end of the first match at or after `start`, the length of the text if there is none.
 
         What was found stays known, so that a far match is not looked for again and again.
@@ -286,9 +286,13 @@ class HeadingScanner:
         return found.end() if found else len(self._text)
 
     def _is_outside_lists(self, start: int, indent: int) -> bool:
-        return indent == 0 or start == self._base or not _LIST_MARKER.search(self._text, self._find_base(start), start)
+        return (
+            indent == 0
+            or start == self._base
+            or not _LIST_MARKER.search(self._text, self._find_last_base(start), start)
+        )
 
-    def _find_base(self, start: int) -> int:
+    def _find_last_base(self, start: int) -> int:
         """Return the last base at or before `start` that can be told from two lines."""
         text, least = self._text, max(self._base - 1, 0)
         blank = text.rfind("\n\n", least, start)
@@ -300,7 +304,7 @@ class HeadingScanner:
 
     def _parse_span(self, start: int) -> None:
         """Let the block rules read from the last base before the line at `start` to a base after it."""
-        text, begin = self._text, self._find_base(start)
+        text, begin = self._text, self._find_last_base(start)
         self._span_min = min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
         plain = _PLAIN_AFTER_BLANK.search(text, max(_next_line(text, start) - 1, begin + self._span_min))
         end = plain.end() if plain else len(text)
@@ -417,7 +421,7 @@ def read_blank_title(text: str, offset: int, level: int) -> str:
     return unclosed.rstrip(" \t") if unclosed[-1:] in ("", " ", "\t") else title
 
 
-def _find_references(text: str, start: int, headings: array[int], titles: Iterable[str]) -> dict[str, Any]:
+def _parse_reference_definitions(text: str, start: int, headings: array[int], titles: Iterable[str]) -> dict[str, Any]:
     """Return the definitions that titles may need, by normalised label, as markdown-it-py's environment holds them.
 
     A heading outside quotes and lists begins a top-level block, so the definitions between two headings are found by
@@ -504,5 +508,5 @@ def restore_offsets(text: str, normal: str, starts: array[int]) -> array[int]:
     numbers = count_lines(normal, starts)
     if len(text) - len(normal) == normal.count("\n"):  # each line end has one character more
         return array("Q", map(add, starts, numbers))
-    line_starts = find_line_starts(text)
+    line_starts = compute_line_starts(text)
     return array("Q", (line_starts[number] for number in numbers))

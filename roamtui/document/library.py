@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 
-from roamtui.document.document import Document, hash_path, hash_text
-from roamtui.document.node import Heading, Node, NodeKind, Span
+from roamtui.document.document import Document, hash_text, make_node_id
+from roamtui.document.node import Node, NodeKind, NodeLabel, Span
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
 
@@ -48,7 +48,7 @@ class Library:
     @cached_property
     def root_id(self) -> str:
         """Id that stands for the whole library; no node has it."""
-        return hash_path(self.root.key, (), 0)
+        return make_node_id(self.root.key, (), 0)
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -85,7 +85,7 @@ class Library:
             raise UnknownSectionError(section_id)
         return document, document.rows_by_id[section_id]
 
-    def heading(self, section_id: str) -> Heading:
+    def get_label(self, section_id: str) -> NodeLabel:
         """Return what names the node with this id."""
         document, row = self.locate(section_id)
         columns = document.columns
@@ -93,12 +93,12 @@ class Library:
         if not has_more and self.grafts:
             graft = self.grafts.get(section_id)
             has_more = graft is not None and len(graft.columns) > 0
-        return Heading(section_id, columns.kinds[row], columns.titles[row], has_more)
+        return NodeLabel(section_id, columns.kinds[row], columns.titles[row], has_more)
 
-    def headings_below(self, section_id: str, limit: int) -> tuple[tuple[Heading, ...], int]:
+    def headings_below(self, section_id: str, limit: int) -> tuple[tuple[NodeLabel, ...], int]:
         """Return what names the first nodes directly below one, in order, and how many there are."""
         children = self.children(section_id)
-        return tuple(map(self.heading, children[:limit])), len(children)
+        return tuple(map(self.get_label, children[:limit])), len(children)
 
     def is_loaded(self, section_id: str) -> bool:
         """Return whether what stands below a node is known; what could not be read may be tried again."""
@@ -106,21 +106,21 @@ class Library:
         columns = document.columns
         if columns.kinds[row] not in _LOADABLE or columns.ends[row] - row > 1:
             return True
-        graft = self.grafts.get(self.find_host(section_id))
+        graft = self.grafts.get(self.get_canonical_link(section_id))
         return graft is not None and not graft.problem
 
-    def find_host(self, section_id: str) -> str:
+    def get_canonical_link(self, section_id: str) -> str:
         """Return the node that has what is below a node: for all links to one page the first that was opened."""
         return self.aliases.get(section_id, section_id)
 
     def problem_of(self, section_id: str) -> str:
         """Return why the file or page of a node could not be read, an empty string where it could or was not tried."""
-        graft = self.grafts.get(self.find_host(section_id)) if self.grafts else None
+        graft = self.grafts.get(self.get_canonical_link(section_id)) if self.grafts else None
         return graft.problem if graft is not None else ""
 
     def file(self, section_id: str) -> Document | None:
         """Return the document that a file's or link's node stands for, None where it is neither or not loaded."""
-        graft = self.grafts.get(self.find_host(section_id)) if self.grafts else None
+        graft = self.grafts.get(self.get_canonical_link(section_id)) if self.grafts else None
         if graft is None or graft.problem:
             return None
         document, row = self.locate(section_id)
@@ -211,7 +211,7 @@ class Library:
         """Digest of the files that are loaded: paths and texts, not pages of links. That of the text of a document."""
         if not self.root.columns.has_files:
             return self.root.content_hash
-        files = [graft for node_id, graft in self.grafts.items() if self.heading(node_id).kind is NodeKind.FILE]
+        files = [graft for node_id, graft in self.grafts.items() if self.get_label(node_id).kind is NodeKind.FILE]
         parts = [f"{document.key}\x1f{document.content_hash}" for document in (self.root, *files)]
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
@@ -297,11 +297,11 @@ class Library:
         """Return where the subtree of a node stands in its own document; of a file, all of it."""
         return self._find_span(section_id)
 
-    def shown_own_span(self, section_id: str) -> Span:
+    def get_own_content_span(self, section_id: str) -> Span:
         """Return where the own text stands that is read at a node: its own, of a link that of its page."""
         return self._find_span(section_id, is_own=True, follows_link=True)
 
-    def shown_span(self, section_id: str) -> Span:
+    def get_content_span(self, section_id: str) -> Span:
         """Return where all stands that is read at a node: its subtree, of a link its page."""
         return self._find_span(section_id, follows_link=True)
 
@@ -358,7 +358,7 @@ class Library:
         if file is not None:
             return self.summaries.get(file.content_hash, "")
         document, row = self.locate(section_id)
-        return document.find_summary(row, self.summaries)
+        return document.get_summary(row, self.summaries)
 
     def graft(self, section_id: str, document: Document) -> Library:
         """Return a library in which `document` stands below the node `section_id`; see `graft_all`."""

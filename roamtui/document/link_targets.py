@@ -8,7 +8,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.sources.web.address import resolve_link as parse_link
+from roamtui.sources.web.urls import resolve_href as parse_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class DeadLink:
     """One sentence."""
 
 
-LinkEnd = SectionLink | WebLink | DeadLink
+ResolvedLink = SectionLink | WebLink | DeadLink
 
 
-def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
+def resolve_link(href: str, library: Library, section_id: str) -> ResolvedLink:
     """Return where `href`, written in the section `section_id`, leads."""
     try:
         parts = urlsplit(href.strip())
@@ -48,27 +48,27 @@ def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
     is_whole = parts.scheme in ("http", "https") and bool(parts.netloc)
     if is_whole or (base and parts.path and not parts.scheme and not parts.netloc):
         url = urljoin(base or "", href.strip())
-        page_id = find_page(library, url)
+        page_id = find_link_to_url(library, url)
         return WebLink(url) if page_id is None else _find_in_file(page_id, unquote(parts.fragment), library)
     if parts.scheme or parts.netloc:
         return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
     fragment = unquote(parts.fragment)
     if parts.path:
         path = unquote(parts.path)
-        file_id = find_file(library, section_id, path)
+        file_id = resolve_relative_path(library, section_id, path)
         if file_id is None:
             return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
         return _find_in_file(file_id, fragment, library)
-    target = find_anchor(library, section_id, fragment)
+    target = find_anchored_section(library, section_id, fragment)
     return SectionLink(target) if target is not None else DeadLink(f'No heading here has the anchor "#{fragment}".')
 
 
 def _find_in_file(file_id: str, fragment: str, library: Library) -> SectionLink:
     file = library.file(file_id) if fragment else None
-    return SectionLink((file and file.ids and find_anchor(library, file.ids[0], fragment)) or file_id)
+    return SectionLink((file and file.ids and find_anchored_section(library, file.ids[0], fragment)) or file_id)
 
 
-def find_page(library: Library, url: str) -> str | None:
+def find_link_to_url(library: Library, url: str) -> str | None:
     """Return the first link of the library that leads to an address, None where none does."""
     wanted = parse_link("", url)
     for document in library.documents if wanted is not None else ():
@@ -76,11 +76,11 @@ def find_page(library: Library, url: str) -> str | None:
         if NodeKind.LINK in columns.kinds and wanted in columns.urls:
             row = columns.urls.index(wanted)
             if columns.kinds[row] is NodeKind.LINK:
-                return library.find_host(document.ids[row])
+                return library.get_canonical_link(document.ids[row])
     return None
 
 
-def find_file(library: Library, section_id: str, path: str) -> str | None:
+def resolve_relative_path(library: Library, section_id: str, path: str) -> str | None:
     """Return the file of a folder that a relative path in a section names, also where it leaves out the ending."""
     if not library.root.columns.has_files:
         return None
@@ -93,7 +93,7 @@ def find_file(library: Library, section_id: str, path: str) -> str | None:
     return next((ids[candidate] for candidate in candidates if candidate in ids), None)
 
 
-def find_anchor(library: Library, section_id: str, fragment: str) -> str | None:
+def find_anchored_section(library: Library, section_id: str, fragment: str) -> str | None:
     """Return the section of the same document whose heading has this anchor, as GitHub makes them."""
     document, _ = library.locate(section_id)
     row = document.anchors.get(fragment.lower())

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from roamtui.document.document import Columns, Document, Row, build_columns
+from roamtui.document.document import Columns, Document, NodeRow, build_columns
 from roamtui.document.front_matter import find_body, measure_front_matter
 from roamtui.document.headings import restore_offsets, scan_headings
 from roamtui.document.markdown.blocks import (
@@ -32,10 +32,10 @@ from roamtui.document.markdown.blocks import (
     Paragraph,
     Quote,
 )
-from roamtui.document.markdown.reading import read_markdown
+from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line, shorten
-from roamtui.sources.web.address import resolve_link
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.sources.web.urls import resolve_href
 
 _NAME = re.compile(r"llms(?!-full)[\w.-]*\.(?:txt|md)", re.IGNORECASE)
 _ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$", re.MULTILINE)
@@ -82,25 +82,25 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
     Relative links are resolved against `base`; without one they stay text.
     """
     links = [
-        Row(NodeKind.LINK, 0, title or name_address(url), start, url)
+        NodeRow(NodeKind.LINK, 0, title or make_title_from_url(url), start, url)
         for start, title, href in _list_links(text)
-        if not href.startswith("#") and (url := resolve_link(base or "", href)) is not None
+        if not href.startswith("#") and (url := resolve_href(base or "", href)) is not None
     ]
     if not links:
         return columns
     kept = [
-        Row(kind, level, title, start, url)
+        NodeRow(kind, level, title, start, url)
         for kind, level, title, start, url in zip(
             columns.kinds, columns.levels, columns.titles, columns.starts, columns.urls, strict=False
         )
         if kind is not NodeKind.TEXT
     ]
     if not kept and links[0].start:
-        kept = [Row(NodeKind.PREAMBLE, 0, "", 0)]
+        kept = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)]
     return build_columns(list(_merge(kept, links)), len(text))
 
 
-def _merge(sections: Sequence[Row], links: Sequence[Row]) -> Iterator[Row]:
+def _merge(sections: Sequence[NodeRow], links: Sequence[NodeRow]) -> Iterator[NodeRow]:
     """Yield sections and links in order, each link one level below the section that it stands in."""
     position = 0
     level = 0
@@ -109,13 +109,13 @@ def _merge(sections: Sequence[Row], links: Sequence[Row]) -> Iterator[Row]:
             level = sections[position].level
             yield sections[position]
             position += 1
-        yield Row(NodeKind.LINK, level + 1, link.title, link.start, link.url)
+        yield NodeRow(NodeKind.LINK, level + 1, link.title, link.start, link.url)
     yield from sections[position:]
 
 
-def name_address(url: str) -> str:
+def make_title_from_url(url: str) -> str:
     """Return an address as the title of a link that has no words."""
-    return shorten(plain_line(url.partition("://")[2].rstrip("/")), _TITLE_LENGTH_MAX)
+    return shorten(sanitise_line(url.partition("://")[2].rstrip("/")), _TITLE_LENGTH_MAX)
 
 
 def _list_links(text: str) -> Iterator[tuple[int, str, str]]:
@@ -124,7 +124,7 @@ def _list_links(text: str) -> Iterator[tuple[int, str, str]]:
     markdown = read_markdown(text[begin:], start=begin)
     last = 0
     for start, words in _list_words(markdown.blocks):
-        for title, href in _find_links(words, markdown.links, text):
+        for title, href in _iter_links(words, markdown.links, text):
             last = max(last, start)
             yield last, title, href
 
@@ -144,11 +144,11 @@ def _list_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple
                 pass
 
 
-def _find_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[tuple[str, str]]:
+def _iter_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[tuple[str, str]]:
     """Yield title and address of each link among the words of an item; bare addresses where it has no link."""
     kinds = {number: link for number, link in enumerate(links) if not (link.is_mark or link.is_image)}
     if not any(word.link in kinds for word in words):
-        yield from _find_bare("".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words))
+        yield from _iter_bare_urls("".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words))
         return
     before = ""
     for number, group in groupby(words, key=lambda word: word.link):
@@ -158,11 +158,11 @@ def _find_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[t
             continue
         href = kinds[number].href
         is_autolink = text == href and f"<{text}>" in source
-        yield shorten(before if is_autolink else plain_line(text), _TITLE_LENGTH_MAX), href
+        yield shorten(before if is_autolink else sanitise_line(text), _TITLE_LENGTH_MAX), href
         before = ""
 
 
-def _find_bare(text: str) -> Iterator[tuple[str, str]]:
+def _iter_bare_urls(text: str) -> Iterator[tuple[str, str]]:
     """Yield each address that stands in a text without marks; its title is what stands before it."""
     end = 0
     for match in _BARE.finditer(text):
@@ -174,7 +174,7 @@ def _find_bare(text: str) -> Iterator[tuple[str, str]]:
 
 def _name_bare(before: str) -> str:
     """Return the title of an address that stands there itself: the words before it."""
-    return plain_line(before).strip(_NO_TITLE).strip("\"'")
+    return sanitise_line(before).strip(_NO_TITLE).strip("\"'")
 
 
 _LEVEL_MAX = 6
@@ -231,7 +231,7 @@ _WEAK = re.compile(rf"(?:(?<=\n\n)|\A){_RULE_LINE}\n(?P<marks>{_TITLE_LINE})", r
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Boundary:
+class PageBoundary:
     """Where a page begins."""
 
     start: int
@@ -246,7 +246,7 @@ class Boundary:
     """Address, or path below the site's; empty where it names none."""
 
 
-def find_boundaries(text: str, name: str = "") -> list[Boundary]:
+def detect_page_boundaries(text: str, name: str = "") -> list[PageBoundary]:
     r"""Return where the pages of a text begin; empty for a text that is not made of pages."""
     is_named = _FULL_NAME.fullmatch(name) is not None
     if not is_named and len(text) > _UNNAMED_LENGTH_MAX:
@@ -257,7 +257,7 @@ def find_boundaries(text: str, name: str = "") -> list[Boundary]:
         level = min((boundary.level for boundary in after_rules), default=0)
         if len(after_rules) >= _UNNAMED_MIN:
             found = [boundary for boundary in after_rules if boundary.level == level]
-    apart: list[Boundary] = []  # of two that overlap the one that begins first, where equal the longer
+    apart: list[PageBoundary] = []  # of two that overlap the one that begins first, where equal the longer
     for boundary in sorted(found, key=lambda one: (one.start, -one.body_start)):
         if not apart or boundary.start >= apart[-1].body_start:
             apart.append(boundary)
@@ -265,7 +265,7 @@ def find_boundaries(text: str, name: str = "") -> list[Boundary]:
     return outside if len(outside) >= (_NAMED_MIN if is_named else _UNNAMED_MIN) else []
 
 
-def _list_regular(text: str, kind: str, *, is_named: bool) -> list[Boundary]:
+def _list_regular(text: str, kind: str, *, is_named: bool) -> list[PageBoundary]:
     """Return the boundaries of one kind; none where they are too few, or say too little, to be a rule of the file."""
     found = [_read_boundary(match) for match in _STRONG[kind].finditer(text)]
     if kind in ("front matter", "tag"):
@@ -278,12 +278,12 @@ def _list_regular(text: str, kind: str, *, is_named: bool) -> list[Boundary]:
     return [] if len(found) < enough or (needs_url and with_url < len(found) / 2) else found
 
 
-def _read_boundary(match: re.Match[str]) -> Boundary:
+def _read_boundary(match: re.Match[str]) -> PageBoundary:
     groups = match.groupdict()
-    said = dict(_list_said(groups))
+    said = dict(_iter_page_attributes(groups))
     marks = groups.get("marks") or ""
     address = next((said[name] for name in _ADDRESS_NAMES if said.get(name)), "")
-    return Boundary(
+    return PageBoundary(
         start=match.start(),
         body_start=match.end(),
         level=len(marks) - len(marks.lstrip("#")),
@@ -292,7 +292,7 @@ def _read_boundary(match: re.Match[str]) -> Boundary:
     )
 
 
-def _list_said(groups: dict[str, str | None]) -> Iterator[tuple[str, str]]:
+def _iter_page_attributes(groups: dict[str, str | None]) -> Iterator[tuple[str, str]]:
     """Yield what front matter, attributes, elements and comments say, by name in small letters."""
     for name, value in _YAML_LINE.findall(groups.get("yaml") or ""):
         yield name, value.strip("\"'")
@@ -305,9 +305,9 @@ def _list_said(groups: dict[str, str | None]) -> Iterator[tuple[str, str]]:
     yield from named or ([("path", comment.strip("\"'"))] if comment and " " not in comment else [])
 
 
-def _keep_outside_fences(text: str, boundaries: list[Boundary]) -> list[Boundary]:
+def _keep_outside_fences(text: str, boundaries: list[PageBoundary]) -> list[PageBoundary]:
     """Return the boundaries that stand in no block of code; one that a page leaves open ends at the next boundary."""
-    kept: list[Boundary] = []
+    kept: list[PageBoundary] = []
     fences = list(_FENCE.finditer(text)) if boundaries else []
     starts = [fence.start() for fence in fences]
     position = 0
@@ -331,7 +331,7 @@ def _after_fence(mark: str, fence: re.Match[str]) -> str:
     return "" if closes else mark
 
 
-def divide_pages(document: Document, normal: str, boundaries: Sequence[Boundary]) -> Document:
+def split_into_pages(document: Document, normal: str, boundaries: Sequence[PageBoundary]) -> Document:
     """Return a document whose sections are the pages of its text, and what stands before the first."""
     ends = [*(boundary.start for boundary in boundaries[1:]), len(normal)]
     shown = _FRONT_MATTER.sub(lambda block: _NO_LINE_END.sub(" ", block.group()), normal)
@@ -342,9 +342,9 @@ def divide_pages(document: Document, normal: str, boundaries: Sequence[Boundary]
     rows = _scan(opening, measure_front_matter(opening))
     title = next((row.title for row in rows if row.level == 1), "")
     if opening and not (rows and rows[0].start == 0):
-        rows.insert(0, Row(NodeKind.PREAMBLE, 0, "", 0))
+        rows.insert(0, NodeRow(NodeKind.PREAMBLE, 0, "", 0))
     for page, headings in pages:
-        url = resolve_link(document.url or "", page.url) or page.url
+        url = resolve_href(document.url or "", page.url) or page.url
         rows.append(replace(page, level=level, url=url))
         deeper = max(0, level + 1 - min((heading.level for heading in headings), default=_LEVEL_MAX + 1))
         rows.extend(replace(heading, level=min(_LEVEL_MAX, heading.level + deeper), url=url) for heading in headings)
@@ -354,7 +354,7 @@ def divide_pages(document: Document, normal: str, boundaries: Sequence[Boundary]
     return replace(document, title=title or document.title, columns=build_columns(rows, len(document.text)))
 
 
-def _read_page(normal: str, boundary: Boundary, end: int) -> tuple[Row, list[Row]]:
+def _read_page(normal: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, list[NodeRow]]:
     """Return a page, of level 0 where no heading is its title, and the headings below that.
 
     A heading with which its text begins is its title, unless its boundary has another one.
@@ -371,13 +371,13 @@ def _read_page(normal: str, boundary: Boundary, end: int) -> tuple[Row, list[Row
             headings = headings[1:]
     if not title:
         title = headings[0].title if headings else boundary.url.rstrip("/").rpartition("/")[2]
-    return Row(NodeKind.SECTION, level, title, boundary.start, boundary.url), headings
+    return NodeRow(NodeKind.SECTION, level, title, boundary.start, boundary.url), headings
 
 
-def _scan(text: str, start: int, shift: int = 0) -> list[Row]:
+def _scan(text: str, start: int, shift: int = 0) -> list[NodeRow]:
     """Return the headings of a text."""
     columns = scan_headings(text, start)
     return [
-        Row(NodeKind.SECTION, level, title, offset + shift)
+        NodeRow(NodeKind.SECTION, level, title, offset + shift)
         for level, title, offset in zip(columns.levels, columns.titles, columns.offsets, strict=True)
     ]

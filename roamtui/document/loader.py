@@ -23,7 +23,7 @@ class LoadedBatch:
 
     documents: Mapping[str, Document]
     """By node, in the order asked."""
-    refused: Mapping[str, str] = field(default_factory=dict)
+    refused_origins: Mapping[str, str] = field(default_factory=dict)
     """Nodes whose page leads on to an origin that nobody approved, each with that origin."""
 
 
@@ -52,7 +52,7 @@ class BatchLoader(Protocol):
         """Return the documents that belong below several nodes; pages are fetched side by side."""
         ...
 
-    def find_unapproved(
+    def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the origins that a person must approve before these nodes can be loaded, each with its nodes."""
@@ -70,7 +70,7 @@ class Loader(BatchLoader, Protocol):
         ...
 
 
-def can_load(library: Library, node_id: str) -> bool:
+def is_loadable(library: Library, node_id: str) -> bool:
     """Return whether a node is a file or a link that is not loaded, or could not be."""
     if node_id not in library or library.is_loaded(node_id):
         return False
@@ -89,19 +89,19 @@ def load_files(library: Library, loader: Loader, report: Callable[[int, int], No
     return library.graft_all(documents) if documents else library
 
 
-def find_address(library: Library, node_id: str) -> str:
+def get_link_url(library: Library, node_id: str) -> str:
     """Return the address of a link, empty for any other node."""
     document, row = library.locate(node_id)
     return document.columns.urls[row] if document.columns.kinds[row] is NodeKind.LINK else ""
 
 
-def make_failure(key: str, problem: str, *, is_page: bool = True) -> Document:
+def make_error_document(key: str, problem: str, *, is_page: bool = True) -> Document:
     """Return what stands below a node whose page or file is not there."""
     return Document(
         key=key, title="", text="", columns=build_columns((), 0), url=key if is_page else None, problem=problem
     )
 
 
-def explain_refusal(url: str, origin: str) -> str:
+def format_refusal(url: str, origin: str) -> str:
     """Return why a page is not fetched whose origin nobody approved, and how that is done."""
     return f"{url} is on {origin}, which nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."

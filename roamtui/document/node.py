@@ -34,7 +34,7 @@ class Span:
         return self.end - self.start
 
 
-class Heading(NamedTuple):
+class NodeLabel(NamedTuple):
     """What names a node, for the many places that need no more: as a tuple it costs a twentieth of a `Node`."""
 
     id: str

@@ -34,7 +34,7 @@ def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threa
     return [future.result() for _, future in futures]
 
 
-def start(work: Callable[[], _Result]) -> Future[_Result]:
+def run_in_thread(work: Callable[[], _Result]) -> Future[_Result]:
     """Begin work in a thread of its own, and return what it will have given."""
     future: Future[_Result] = Future()
     threading.Thread(target=_run_into, args=(future, work), daemon=True).start()

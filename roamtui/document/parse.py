@@ -7,12 +7,12 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import replace
 
-from roamtui.document.document import Columns, Document, Row, build_columns, nest_levels
+from roamtui.document.document import Columns, Document, NodeRow, build_columns, nest_levels
 from roamtui.document.front_matter import find_body, measure_front_matter, read_title
-from roamtui.document.headings import Headings, restore_offsets, scan_headings
+from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line, shorten
-from roamtui.document.text import keep_text, normalise_line_ends
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.text import compact_text, normalise_line_ends
 from roamtui.sources.read import RawText
 
 GROUP_LENGTH = 800
@@ -54,7 +54,7 @@ def parse_document(
         columns = _build_sections(text, normal, headings)
     else:
         body_start = find_body(text) if is_markdown else 0
-        rows = [Row(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
+        rows = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
         rows.extend(group_paragraphs(text, body_start))
         columns = build_columns(rows, len(text))
     if headings and headings.is_too_deep:
@@ -62,10 +62,10 @@ def parse_document(
     tops = [title for level, title in zip(columns.levels, columns.titles, strict=True) if level == 1]
     is_titled = len(tops) == 1 and headings is not None and bool(headings.levels)
     title = (tops[0] if is_titled else "") or read_title(normal[:front_length]) or name
-    return Document(key=key, title=title, text=keep_text(text), columns=columns, url=url, notes=notes)
+    return Document(key=key, title=title, text=compact_text(text), columns=columns, url=url, notes=notes)
 
 
-def parse_raw(raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True) -> Document:
+def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True) -> Document:
     """Return what a source gave as a document: ordinary text, a list of links, or many pages in one file.
 
     Relative links are resolved against `url`; without `has_links` the links of a list become no nodes.
@@ -78,18 +78,18 @@ def parse_raw(raw: RawText, *, key: str = "", url: str | None = None, has_links:
     name = raw.name.rpartition("/")[2]
     if not raw.is_markdown or raw.is_converted or not (url or _may_be_special(raw.text, name)):
         return document
-    from roamtui.document.llms_txt import add_links, divide_pages, find_boundaries, is_link_list  # noqa: PLC0415 - few need it
+    from roamtui.document.llms_txt import add_links, detect_page_boundaries, is_link_list, split_into_pages  # noqa: PLC0415 - few need it
 
     normal = normalise_line_ends(raw.text)
-    boundaries = find_boundaries(normal, name)
+    boundaries = detect_page_boundaries(normal, name)
     if boundaries:
-        return divide_pages(document, normal, boundaries)
+        return split_into_pages(document, normal, boundaries)
     if has_links and is_link_list(normal, name, is_fetched=url is not None):
         return replace(document, columns=add_links(document.columns, raw.text, url))
     return document
 
 
-def _build_sections(text: str, normal: str, headings: Headings) -> Columns:
+def _build_sections(text: str, normal: str, headings: HeadingTable) -> Columns:
     """Return a row for each heading of `text`, and one for what stands before the first."""
     starts = headings.offsets
     if text is not normal:
@@ -122,17 +122,17 @@ def _may_be_special(text: str, name: str) -> bool:
     return any(text.count(sign) >= _SIGNS_MIN for sign in (_SIGNS if is_quoted else _SIGNS[:-1]))
 
 
-def group_paragraphs(text: str, start: int) -> list[Row]:
+def group_paragraphs(text: str, start: int) -> list[NodeRow]:
     """Return rows that cover `text[start:]` without a gap: groups at level 1, their further pieces at level 2."""
-    rows: list[Row] = []
+    rows: list[NodeRow] = []
     group_start = start
     for piece_start, piece_end in _split_pieces(text, start):
         begins_group = not rows or piece_start - group_start >= GROUP_LENGTH - PIECE_LENGTH // 2
         if begins_group:
             group_start = piece_start
-        words = plain_line(text[piece_start : min(piece_end, piece_start + 4 * _GROUP_TITLE_LENGTH)])
+        words = sanitise_line(text[piece_start : min(piece_end, piece_start + 4 * _GROUP_TITLE_LENGTH)])
         title = shorten(_MARKS.sub("", words), _GROUP_TITLE_LENGTH)
-        rows.append(Row(NodeKind.TEXT, 1 if begins_group else 2, title, piece_start))
+        rows.append(NodeRow(NodeKind.TEXT, 1 if begins_group else 2, title, piece_start))
     return rows
 
 

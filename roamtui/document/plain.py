@@ -34,16 +34,16 @@ def _stand_ins() -> dict[int, str]:
 _TABLE = _stand_ins()
 
 
-def plain_text(text: str) -> str:
+def sanitise_text(text: str) -> str:
     r"""Return `text` with line ends as ``\n`` and without any character that a terminal or a reader obeys."""
     if _UNSAFE.search(text) is None:
         return text
     return _LINE_END.sub("\n", text).translate(_TABLE)
 
 
-def plain_line(text: str) -> str:
+def sanitise_line(text: str) -> str:
     """Return `text` safe as by `plain_text` and on one line: runs of white space become one space."""
-    return _SPACES.sub(" ", plain_text(text)).strip()
+    return _SPACES.sub(" ", sanitise_text(text)).strip()
 
 
 def shorten(text: str, length_max: int) -> str:

@@ -84,7 +84,7 @@ class LongText:
 DocumentText = str | LongText
 
 
-def keep_text(text: str) -> DocumentText:
+def compact_text(text: str) -> DocumentText:
     """Return `text` as it is best kept: in pieces where one wide character would make all others as wide."""
     return text if len(text) < LENGTH_MIN or text.isascii() else LongText(text)
 
@@ -94,12 +94,12 @@ _LINES_LENGTH = 1_000_000
 """Characters that are split into lines at once."""
 
 
-def find_line_starts(text: DocumentText) -> array[int]:
+def compute_line_starts(text: DocumentText) -> array[int]:
     """Return the offset of the first character of each line; a final line end begins no further line."""
     if text.find("\r", 0) < 0:
-        starts = _find_starts_after_feeds(text)
+        starts = _compute_starts_after_feeds(text)
     elif (whole := str(text)).count("\r") == whole.count("\r\n"):
-        starts = _find_starts_after_feeds(whole)
+        starts = _compute_starts_after_feeds(whole)
     else:
         starts = array("Q", [0])
         starts.extend(match.end() for match in _LINE_END.finditer(whole))
@@ -108,7 +108,7 @@ def find_line_starts(text: DocumentText) -> array[int]:
     return starts
 
 
-def _find_starts_after_feeds(text: DocumentText) -> array[int]:
+def _compute_starts_after_feeds(text: DocumentText) -> array[int]:
     r"""Return 0 and what follows each ``\n``: lengths of lines summed up, by far the quickest way.
 
     A long text goes in pieces, so that its lines never stand in memory all at once.

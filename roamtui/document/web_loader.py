@@ -15,19 +15,19 @@ from weakref import finalize
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.llms_txt import name_address
-from roamtui.document.loader import LoadedBatch, Report, WebOptions, explain_refusal, find_address, make_failure
+from roamtui.document.llms_txt import make_title_from_url
+from roamtui.document.loader import LoadedBatch, Report, WebOptions, format_refusal, get_link_url, make_error_document
 from roamtui.document.node import NodeKind
-from roamtui.document.parallel import run_parallel, start
-from roamtui.document.parse import parse_raw
+from roamtui.document.parallel import run_in_thread, run_parallel
+from roamtui.document.parse import parse_source_text
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import convert, find_format
-from roamtui.sources.convert.converted import Converted, Format
-from roamtui.sources.decode import decode_text, find_charset
+from roamtui.sources.convert.conversion import convert, detect_format
+from roamtui.sources.convert.converted import ConvertedText, Format
+from roamtui.sources.decode import decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
-from roamtui.sources.web.address import AllowedOrigins, origin_of, read_origins, resolve_link
 from roamtui.sources.web.fetcher import Fetcher
-from roamtui.sources.web.page import FetchedPage, FetchError, FetchOptions, OriginRefusedError
+from roamtui.sources.web.page import FetchedPage, FetchError, FetchOptions, OriginNotApprovedError
+from roamtui.sources.web.urls import AllowedOrigins, origin_of, parse_origins, resolve_href
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
@@ -62,7 +62,7 @@ def classify_page(page: FetchedPage) -> PageKind:
     media_type = page.media_type
     if not page.body.strip():
         return PageKind.EMPTY
-    if find_format(page.body, "", media_type) in (Format.PDF, Format.EPUB, Format.DOCX):
+    if detect_format(page.body, "", media_type) in (Format.PDF, Format.EPUB, Format.DOCX):
         return PageKind.FILE
     if media_type in _HTML_TYPES or _HTML_START.match(page.body[:_START_LENGTH]):
         return PageKind.HTML
@@ -82,45 +82,45 @@ def _is_json(page: FetchedPage) -> bool:
         return False
 
 
-def parse_fetched(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
+def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
     """Return a page as a document; the message of a `SourceError` says what it is instead."""
     kind = classify_page(page)
     found = _read_page(page, kind)
     raw = RawText(
         text=found.text,
         source=page.url,
-        name=name_address(page.final_url),
+        name=make_title_from_url(page.final_url),
         is_markdown=kind is not PageKind.MARKDOWN or has_headings(urlsplit(page.final_url).path),
         notes=(*page.notes, *found.notes),
         page_starts=found.page_starts,
         is_converted=kind is PageKind.FILE,
     )
-    document = parse_raw(raw, key=key, url=page.final_url, has_links=has_links)
+    document = parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
     title = found.title if found.title and document.title == raw.name else document.title
     return replace(document, title=title, is_html=kind is PageKind.HTML)
 
 
-def _read_page(page: FetchedPage, kind: PageKind) -> Converted:
+def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
     match kind:
         case PageKind.HTML:
             from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
 
-            converted = convert_html(decode_html(page), base_url=page.final_url)
+            converted = convert_html(decode_fetched_html(page), base_url=page.final_url)
             if converted.text.strip():
-                return Converted(text=converted.text, title=converted.title)
+                return ConvertedText(text=converted.text, title=converted.title)
             raise SourceError(
                 f"{page.url} holds no text without a browser: it runs JavaScript, or asks whether you are a person. "
                 "Open it in a browser and save it as a file."
             )
         case PageKind.MARKDOWN:
-            charset = find_charset(page.charset or "utf-8")
+            charset = normalise_charset(page.charset or "utf-8")
             if charset not in (None, "utf-8", "ascii"):
                 with suppress(UnicodeError):
-                    return Converted(text=page.body.decode(charset).lstrip("\ufeff"))
+                    return ConvertedText(text=page.body.decode(charset).lstrip("\ufeff"))
             text, notes = decode_text(page.body, page.url)
-            return Converted(text=text, notes=notes)
+            return ConvertedText(text=text, notes=notes)
         case PageKind.FILE:
-            file = convert(page.body, name_address(page.final_url), page.media_type)
+            file = convert(page.body, make_title_from_url(page.final_url), page.media_type)
             assert file is not None  # its format was found before
             return file
         case PageKind.EMPTY:
@@ -132,15 +132,15 @@ def _read_page(page: FetchedPage, kind: PageKind) -> Converted:
             raise SourceError(f"{page.url} is {named}, which is not opened from the web. Save it and name the file.")
 
 
-def decode_html(page: FetchedPage) -> str:
+def decode_fetched_html(page: FetchedPage) -> str:
     """Return the characters of an HTML page, by what the site says of its encoding, then by what the page says."""
     found = _CHARSET.search(page.body[:_START_LENGTH])
     named = (page.charset, found.group(1).decode("ascii", "replace") if found else None)
-    charset = next(filter(None, map(find_charset, filter(None, named))), "utf-8")
+    charset = next(filter(None, map(normalise_charset, filter(None, named))), "utf-8")
     return page.body.decode(charset, "replace").lstrip("\ufeff")
 
 
-def find_link(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:
+def extract_link_url(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:
     """Return the address in the first ``<link>`` with one of these relations, and types where any are given."""
     for begin in _LINK_TAG.finditer(html[:_LINKS_LENGTH]):
         end = html.find(">", begin.end(), begin.end() + _TAG_LENGTH_MAX)
@@ -182,12 +182,12 @@ OTHER_ADDRESSES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.I
 """Styles whose variants have an address of their own."""
 
 
-def is_text_address(url: str) -> bool:
+def is_text_url(url: str) -> bool:
     """Return whether an address already is that of a text."""
     return urlsplit(url).path.lower().endswith(_TEXT_SUFFIXES)
 
 
-def make_variant_address(url: str, style: VariantStyle) -> str | None:
+def make_markdown_url(url: str, style: VariantStyle) -> str | None:
     """Return the address of a page's variant in one style, None where that style has none for it."""
     parts = urlsplit(url)
     if style not in OTHER_ADDRESSES or parts.query:
@@ -218,15 +218,15 @@ class PageLoader:
         """What was learned of each origin."""
         self.locks: dict[str, threading.Lock] = {}
 
-    def find_unapproved(
+    def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the origins that a person must approve before these links can be opened; see `Loader`."""
         allowed = AllowedOrigins(typed=self.typed, approved=approved)
         found: dict[str, tuple[str, ...]] = {}
         for node_id in node_ids:
-            url = find_address(library, node_id)
-            if url and not allowed.covers(url):
+            url = get_link_url(library, node_id)
+            if url and not allowed.allows(url):
                 origin = origin_of(url)
                 found[origin] = (*found.get(origin, ()), node_id)
         return found
@@ -235,12 +235,12 @@ class PageLoader:
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
         """Return the pages of several links, at most 8 fetched at a time; see `Loader`."""
-        urls = {node_id: find_address(library, node_id) for node_id in node_ids}
+        urls = {node_id: get_link_url(library, node_id) for node_id in node_ids}
         depths: dict[str, int] = {}
         for node_id, url in urls.items():
-            kinds = (library.heading(one).kind for one in (*library.ancestors(node_id), node_id))
+            kinds = (library.get_label(one).kind for one in (*library.ancestors(node_id), node_id))
             depths.setdefault(url, sum(kind is NodeKind.LINK for kind in kinds))
-        job = _Job(self, AllowedOrigins(typed=self.typed, approved=approved), report)
+        job = _FetchBatch(self, AllowedOrigins(typed=self.typed, approved=approved), report)
 
         def read(url: str) -> Document:
             return job.read(library, url, has_links=depths[url] < self._depth_max)
@@ -248,10 +248,10 @@ class PageLoader:
         pages = dict(zip(depths, run_parallel(read, depths, _FETCHED_AT_ONCE), strict=True))
         documents = {node_id: pages[url] for node_id, url in urls.items()}
         refused = {node_id: job.refused[url] for node_id, url in urls.items() if url in job.refused}
-        return LoadedBatch(documents=documents, refused=refused)
+        return LoadedBatch(documents=documents, refused_origins=refused)
 
 
-class _Job:
+class _FetchBatch:
     """One batch under way. Its pages are read in threads."""
 
     def __init__(self, loader: PageLoader, allowed: AllowedOrigins, report: Report | None) -> None:
@@ -265,45 +265,45 @@ class _Job:
 
     def read(self, library: Library, url: str, *, has_links: bool) -> Document:
         """Return the page at an address, or why it is not there."""
-        known = _find_known(library, url)
+        known = _get_loaded_page(library, url)
         if known is not None:
             return known
         try:
-            document = parse_fetched(self._find_page(url), key=url, has_links=has_links)
-        except OriginRefusedError as error:
+            document = parse_page(self._fetch_page_or_variant(url), key=url, has_links=has_links)
+        except OriginNotApprovedError as error:
             self.refused[url] = error.origin
-            document = make_failure(url, explain_refusal(url, error.origin))
+            document = make_error_document(url, format_refusal(url, error.origin))
         except SourceError as error:
-            document = make_failure(url, str(error))
-        document.count_ahead()
+            document = make_error_document(url, str(error))
+        document.precompute()
         self._tell(pages=1)
         return document
 
-    def _find_page(self, url: str) -> FetchedPage:
+    def _fetch_page_or_variant(self, url: str) -> FetchedPage:
         """Return the Markdown variant of a page, or the page where it has none."""
-        if is_text_address(url):
+        if is_text_url(url):
             return self._fetch(url)
         origin, styles = origin_of(url), self._loader.styles
         if origin not in styles:
             with self._loader.locks.setdefault(origin, threading.Lock()):  # one page tries, and all others wait for it
                 if origin not in styles:
-                    page, style = self._explore(url)
+                    page, style = self._detect_variant(url)
                     if style is not None:
                         styles[origin] = style
                     return page
-        page = self._fetch_variant(make_variant_address(url, styles[origin])) or self._fetch(url)
+        page = self._fetch_variant(make_markdown_url(url, styles[origin])) or self._fetch(url)
         if styles[origin] is VariantStyle.ALTERNATE and classify_page(page) is PageKind.HTML:
-            return self._fetch_variant(_find_alternate(page)) or page
+            return self._fetch_variant(_extract_alternate_url(page)) or page
         return page
 
-    def _explore(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
+    def _detect_variant(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
         """Return a page or its variant, and what that tells of the site; None where it tells nothing.
 
         The page and all that may be its variant are asked for at once: once for a site, that saves a round trip.
         Without the network a variant alone may be in the cache.
         """
-        addresses = [make_variant_address(url, style) for style in OTHER_ADDRESSES]
-        asked = start(partial(self._fetch, url))
+        addresses = [make_markdown_url(url, style) for style in OTHER_ADDRESSES]
+        asked = run_in_thread(partial(self._fetch, url))
         found = run_parallel(self._fetch_variant, addresses, len(addresses))
         variant = next(((page, style) for page, style in zip(found, OTHER_ADDRESSES, strict=True) if page), None)
         try:
@@ -317,7 +317,7 @@ class _Job:
             return page, VariantStyle.SAME
         if variant is not None:
             return variant
-        named = self._fetch_variant(_find_alternate(page)) if kind is PageKind.HTML else None
+        named = self._fetch_variant(_extract_alternate_url(page)) if kind is PageKind.HTML else None
         if named is not None:
             return named, VariantStyle.ALTERNATE
         is_telling = kind is PageKind.HTML and bool(urlsplit(url).path.strip("/"))
@@ -353,10 +353,10 @@ class _Job:
             self._report(self._done, self._bytes)
 
 
-def _find_known(library: Library, url: str) -> Document | None:
+def _get_loaded_page(library: Library, url: str) -> Document | None:
     """Return the page at an address where it stands in the library already."""
     if url == library.root.url:
-        return make_failure(url, f"{url} is what you have open: this link leads to itself.")
+        return make_error_document(url, f"{url} is what you have open: this link leads to itself.")
     try:
         document = library.document(url)
     except KeyError:
@@ -364,15 +364,15 @@ def _find_known(library: Library, url: str) -> Document | None:
     return None if document.problem else document
 
 
-def _find_alternate(page: FetchedPage) -> str | None:
+def _extract_alternate_url(page: FetchedPage) -> str | None:
     """Return the address of the variant that an HTML page names, None where it names none."""
-    href = find_link(decode_html(page), "alternate", media_types=_MARKDOWN_TYPES)
-    variant = resolve_link(page.final_url, href) if href else None
-    return variant if variant and is_text_address(variant) and not urlsplit(variant).path.endswith("llms.txt") else None
+    href = extract_link_url(decode_fetched_html(page), "alternate", media_types=_MARKDOWN_TYPES)
+    variant = resolve_href(page.final_url, href) if href else None
+    return variant if variant and is_text_url(variant) and not urlsplit(variant).path.endswith("llms.txt") else None
 
 
 @dataclass(slots=True)
-class _Visit:
+class _SiteProbe:
     """The pages of one site that are looked at until one is opened."""
 
     fetcher: Fetcher
@@ -387,7 +387,7 @@ class _Visit:
         """Return the llms.txt at an address, None where there is none; what is there instead is noted."""
         try:
             page = self.fetch(url)
-        except OriginRefusedError as error:
+        except OriginNotApprovedError as error:
             self.notes = (*self.notes, f"{url} leads to {error.origin}, which is not followed.")
             return None
         except FetchError as error:
@@ -405,7 +405,7 @@ def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
     """Return what fetches pages; its connections are closed when nobody holds it any more, and with the program."""
     options = FetchOptions(is_offline=web.is_offline, is_checking=web.is_checking)
     fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
-    allowed = read_origins(web.allowed, "--allow-origin") | read_origins(web.read_allowed(), "web.allow")
+    allowed = parse_origins(web.allowed, "--allow-origin") | parse_origins(web.read_allowed(), "web.allow")
     pages = PageLoader(fetcher, typed | allowed)
     finalize(pages, fetcher.close)
     return pages
@@ -417,17 +417,17 @@ def open_address(url: str, pages: PageLoader) -> Library:
     Raises:
         SourceError: There is nothing to read; the message says what there is.
     """
-    visit = _Visit(pages.fetcher, AllowedOrigins(typed=pages.typed))
+    visit = _SiteProbe(pages.fetcher, AllowedOrigins(typed=pages.typed))
     parts = urlsplit(url)
     is_site = parts.path in ("", "/") and not parts.query
-    page = _find_list(visit, url) if is_site else visit.fetch(url)
-    if _LIST_NAME.fullmatch(name_address(url).rpartition("/")[2]) and classify_page(page) is PageKind.HTML:
+    page = _fetch_llms_txt_or_page(visit, url) if is_site else visit.fetch(url)
+    if _LIST_NAME.fullmatch(make_title_from_url(url).rpartition("/")[2]) and classify_page(page) is PageKind.HTML:
         visit.notes = (f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.",)
-    document = parse_fetched(page)
+    document = parse_page(page)
     return Library(source=url, root=replace(document, notes=(*visit.notes, *document.notes)))
 
 
-def _find_list(visit: _Visit, url: str) -> FetchedPage:
+def _fetch_llms_txt_or_page(visit: _SiteProbe, url: str) -> FetchedPage:
     """Return the llms.txt of a site, else the page at its address."""
     for path in _LOOKED_UP:
         page = visit.try_list(urljoin(url, path))
@@ -436,9 +436,9 @@ def _find_list(visit: _Visit, url: str) -> FetchedPage:
     home = visit.fetch(url)
     if classify_page(home) is not PageKind.HTML:
         return home
-    html = decode_html(home)
-    href = find_link(html, *_RELS) or find_link(html, "alternate", media_types=(*_MARKDOWN_TYPES, ""))
-    link = resolve_link(home.final_url, href) if href else None
+    html = decode_fetched_html(home)
+    href = extract_link_url(html, *_RELS) or extract_link_url(html, "alternate", media_types=(*_MARKDOWN_TYPES, ""))
+    link = resolve_href(home.final_url, href) if href else None
     is_list = link is not None and "llms" in urlsplit(link).path.rpartition("/")[2]
     try:
         named = visit.try_list(link) if link is not None and is_list else None

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from roamtui.options import option
+from roamtui.option_fields import option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

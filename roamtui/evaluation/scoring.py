@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from roamtui.errors import SourceError, UsageError
-from roamtui.evaluation.questions import read_lines
+from roamtui.evaluation.question_set import read_lines
 
 RESAMPLES = 1_000
 _SHARES = 40
@@ -73,7 +73,7 @@ class AgentScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionRow:
+class QuestionResult:
     """The result of one question."""
 
     id: str
@@ -88,20 +88,20 @@ class QuestionRow:
     agent: AgentScore | None = None
 
 
-def read_rows(path: Path) -> tuple[dict[RunKey, dict[str, QuestionRow]], tuple[str, ...]]:
+def read_results(path: Path) -> tuple[dict[RunKey, dict[str, QuestionResult]], tuple[str, ...]]:
     """Return the results of a file by run and question, and a sentence for each line that is none.
 
     Raises:
         SourceError: It cannot be read.
     """
-    runs: dict[RunKey, dict[str, QuestionRow]] = {}
+    runs: dict[RunKey, dict[str, QuestionResult]] = {}
     problems = []
     for number, line in read_lines(path, "Name a file that --questions-out wrote."):
         try:
             value = json.loads(line.decode("utf-8"))
             key = msgspec.convert(value, RunKey)
             agent = msgspec.convert(value, AgentScore) if key.model else None
-            row = replace(msgspec.convert(value, QuestionRow), agent=agent)
+            row = replace(msgspec.convert(value, QuestionResult), agent=agent)
         except (ValueError, RecursionError, msgspec.ValidationError):
             problems.append(f"{path.name} line {number} is no result of a question; it is left out.")
         else:
@@ -109,7 +109,7 @@ def read_rows(path: Path) -> tuple[dict[RunKey, dict[str, QuestionRow]], tuple[s
     return runs, tuple(problems)
 
 
-class RowFile:
+class ResultFile:
     """The file of one run: results that are there already, and new ones added line by line."""
 
     def __init__(self, path: Path, key: RunKey) -> None:
@@ -121,11 +121,11 @@ class RowFile:
         """
         self._path = path
         self._key = key
-        self.done: dict[str, QuestionRow] = {}
+        self.done: dict[str, QuestionResult] = {}
         """Results by question."""
         self.problems: tuple[str, ...] = ()
         if path.exists():
-            runs, self.problems = read_rows(path)
+            runs, self.problems = read_results(path)
             if runs.keys() - {key} or (self.problems and not runs):
                 raise UsageError(f"{path} holds something else than results of this run. Name another file.")
             self.done = runs.get(key, {})
@@ -133,7 +133,7 @@ class RowFile:
             if data and not data.endswith(b"\n"):  # cut when a run was stopped
                 self._append(b"\n")
 
-    def add(self, row: QuestionRow) -> None:
+    def add(self, row: QuestionResult) -> None:
         """Write one more result, with the run that it belongs to."""
         value = {**asdict(self._key), **asdict(row)}
         value |= value.pop("agent") or {}
@@ -148,7 +148,7 @@ class RowFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class Metric:
     """A number over all questions: the mean of `values`, their median, or the ratio of two sums."""
 
     name: str
@@ -172,8 +172,8 @@ class Measure:
         return sum(values) / total if total else None
 
 
-def find_intervals(
-    measures: Sequence[Measure], *, seed: int = 0, resamples: int = RESAMPLES
+def bootstrap_intervals(
+    measures: Sequence[Metric], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, tuple[float, float]]:
     """Return the 95 % percentile interval of each measure, all over the same resampled questions."""
     count = len(measures[0].values) if measures else 0
@@ -199,25 +199,25 @@ class RunScore:
     intervals: Mapping[str, tuple[float, float]]
 
 
-def score_run(key: RunKey, rows: Sequence[QuestionRow], *, seed: int = 0) -> RunScore:
+def score_run(key: RunKey, rows: Sequence[QuestionResult], *, seed: int = 0) -> RunScore:
     """Return the numbers of a run with their intervals."""
-    measures = list_measures(key, rows)
+    measures = make_metrics(key, rows)
     return RunScore(
         key=key,
         questions=len(rows),
         values={measure.name: measure.compute() for measure in measures},
-        intervals=find_intervals(measures, seed=seed),
+        intervals=bootstrap_intervals(measures, seed=seed),
     )
 
 
-def list_measures(key: RunKey, rows: Sequence[QuestionRow]) -> list[Measure]:
+def make_metrics(key: RunKey, rows: Sequence[QuestionResult]) -> list[Metric]:
     """Return what is measured in a run."""
-    measures: list[Measure] = []
+    measures: list[Metric] = []
 
     def add(name: str, values: Sequence[float], *, weights: Sequence[float] | None = None) -> None:
         is_median = name.startswith("median_")
         weighed = None if weights is None else tuple(weights)
-        measures.append(Measure(name=name, values=tuple(values), weights=weighed, is_median=is_median))
+        measures.append(Metric(name=name, values=tuple(values), weights=weighed, is_median=is_median))
 
     if key.mode != "off":
         for prefix, ranks in (("", [row.rank for row in rows]), (_RELAXED, [row.relaxed_rank for row in rows])):
@@ -239,7 +239,7 @@ def list_measures(key: RunKey, rows: Sequence[QuestionRow]) -> list[Measure]:
     return measures
 
 
-def describe_score(score: RunScore) -> dict[str, Any]:
+def to_json_score(score: RunScore) -> dict[str, Any]:
     """Return the numbers of a run as the command line's JSON has them."""
     relaxed = {name.removeprefix(_RELAXED): value for name, value in score.values.items() if name.startswith(_RELAXED)}
     described: dict[str, Any] = {

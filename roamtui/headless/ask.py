@@ -14,34 +14,34 @@ from typing import Any
 
 import msgspec
 
-from roamtui.agent.answer import describe_proof, find_unread
+from roamtui.agent.answer import format_verification, list_unopened_hits
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import (
     EVENT_NAMES,
     CloseReason,
-    ConversationChanged,
+    ClosingDeclined,
     ConversationEvent,
-    DeedUndone,
+    ConversationSwitched,
     LoadingProgressed,
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
     SaveFailed,
-    SavingReported,
+    SaveWarningRaised,
     SectionsClosed,
     SectionsExpanded,
-    SectionsKept,
     SectionsPinned,
     SectionsSearched,
     StepStarted,
     ToolFinished,
+    UndoApplied,
 )
-from roamtui.conversation.export import describe_citation
-from roamtui.conversation.narration import write_lines
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.export import to_json_citation
+from roamtui.conversation.notices import format_event_lines
+from roamtui.conversation.transcript import StopReason
 from roamtui.headless.output import warn, write_json, write_json_line, write_notes, write_text
-from roamtui.models.base import find_note
-from roamtui.outline.labels import name_path
+from roamtui.models.base import get_startup_note
+from roamtui.outline.labels import format_path
 from roamtui.outline.structure import parse_reference
 
 _CANCELLED = 130
@@ -51,7 +51,7 @@ _EXPANDED = ("id", "section_id", "status", "tokens")
 
 
 @dataclass(slots=True)
-class _Record:
+class _AskLog:
     """What happened, as far as the command line's JSON tells it."""
 
     steps: list[dict[str, Any]] = field(default_factory=list)
@@ -80,7 +80,7 @@ async def run_ask(
     Raises:
         UnknownSectionError: `within` names no section.
     """
-    record = _Record()
+    record = _AskLog()
     if form == "events":
         for change in agent.session.opening_events:
             print_event(change)
@@ -89,23 +89,23 @@ async def run_ask(
             async for event in events:
                 if form == "events":
                     print_event(event)
-                _note(agent, event, record)
-                if _is_told(event, is_watched=is_watched and form != "events"):
-                    write_notes(write_lines(event, agent.session.state.library))
+                _record_event(agent, event, record)
+                if _is_reported(event, is_watched=is_watched and form != "events"):
+                    write_notes(format_event_lines(event, agent.session.state.library))
     except asyncio.CancelledError:
         if not record.is_asked:
             raise
-        record.final = agent.session.state.transcript.exchanges[-1].ending
+        record.final = agent.session.state.transcript.exchanges[-1].outcome
     finally:
         await agent.model.close()
     return _print_answer(agent, record, form)
 
 
-def _note(agent: Agent, event: ConversationEvent, record: _Record) -> None:
+def _record_event(agent: Agent, event: ConversationEvent, record: _AskLog) -> None:
     match event:
         case QuestionAsked():
             record.is_asked = True
-            write_notes(filter(None, [find_note(agent.model)]))
+            write_notes(filter(None, [get_startup_note(agent.model)]))
         case StepStarted():
             record.is_roaming = True
         case SectionsExpanded(opened_ids=opened) if not record.is_roaming:
@@ -122,14 +122,14 @@ def _note(agent: Agent, event: ConversationEvent, record: _Record) -> None:
             pass
 
 
-def _is_told(event: ConversationEvent, *, is_watched: bool) -> bool:
+def _is_reported(event: ConversationEvent, *, is_watched: bool) -> bool:
     """Return whether an event is told on stderr: a warning always; not what a person chose with mode `fresh`."""
     if is_watched:
         return not (isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH)
-    return isinstance(event, SaveFailed | SavingReported) or (isinstance(event, NodesLoaded) and bool(event.notes))
+    return isinstance(event, SaveFailed | SaveWarningRaised) or (isinstance(event, NodesLoaded) and bool(event.notes))
 
 
-def _print_answer(agent: Agent, record: _Record, form: str) -> int:
+def _print_answer(agent: Agent, record: _AskLog, form: str) -> int:
     """Write the answer, for a person with its sources, each with its state, and return the exit status."""
     final = record.final
     if final is None:
@@ -141,49 +141,49 @@ def _print_answer(agent: Agent, record: _Record, form: str) -> int:
     elif final.answer or final.citations:
         lines = [final.answer] if final.answer else []
         lines += [""] if final.citations else []
-        lines += [f"  {line}" for line in describe_sources(agent, final)]
+        lines += [f"  {line}" for line in format_sources(agent, final)]
         write_text("\n".join(lines) + "\n")
     if final.error:
         warn(final.error)
-    if final.stopped in (Stopped.ERROR, Stopped.COST):
+    if final.stopped in (StopReason.ERROR, StopReason.COST):
         return 1
-    return _CANCELLED if final.stopped is Stopped.CANCELLED else 0
+    return _CANCELLED if final.stopped is StopReason.CANCELLED else 0
 
 
-def describe_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
+def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
     """Return a line for each citation of an answer, what its quotes prove, the model and its tokens."""
     library, lines = agent.session.state.library, []
     for citation in final.citations:
         named = "no such section"
         if citation.section_id in library:
-            named = f"{name_path(library, citation.section_id)}, {citation.place}: {citation.state.words}"
+            named = f"{format_path(library, citation.section_id)}, {citation.place}: {citation.state.label}"
         lines.append(f"[{citation.section_id}] {named}")
-    if proof := describe_proof(final.citations):
+    if proof := format_verification(final.citations):
         lines.append(proof)
     elif final.is_unproven:
         lines.append("no quotes, so nothing was checked")
-    unread = find_unread(agent.session.state.transcript.exchanges[-1], library)
+    unread = list_unopened_hits(agent.session.state.transcript.exchanges[-1], library)
     if unread.likely:
-        named = "; ".join(f"{name_path(library, hit.section_id)} [{hit.section_id}]" for hit in unread.likely)
-        lines.append(f"{unread.words}: {named}")
+        named = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unread.likely)
+        lines.append(f"{unread.summary}: {named}")
     tokens = final.usage.input_tokens + final.usage.output_tokens
     lines.append(f"({agent.model.name}; {tokens:,} tokens)" if tokens else f"({agent.model.name})")
     return lines
 
 
-def _describe_answer(agent: Agent, record: _Record, final: QuestionAnswered) -> dict[str, Any]:
+def _describe_answer(agent: Agent, record: _AskLog, final: QuestionAnswered) -> dict[str, Any]:
     state = agent.session.state
     return {
         "conversation": state.id,
         "model": agent.model.name,
         "answer": final.answer,
         "stopped": final.stopped.value,
-        "citations": [describe_citation(citation) for citation in final.citations],
+        "citations": [to_json_citation(citation) for citation in final.citations],
         "opened": list(record.requested),
         "open": list(state.open_ids),
         "not_opened": [
             {"id": hit.section_id, "path": list(state.library.node(hit.section_id).path), "score": hit.score}
-            for hit in find_unread(state.transcript.exchanges[-1], state.library).likely
+            for hit in list_unopened_hits(state.transcript.exchanges[-1], state.library).likely
         ],
         "steps": record.steps,
         "usage": asdict(final.usage),
@@ -192,7 +192,7 @@ def _describe_answer(agent: Agent, record: _Record, final: QuestionAnswered) -> 
 
 def print_event(event: ConversationEvent) -> None:
     """Write an event as one line, at once; the end of a question is told by what `--json` gives of its answer."""
-    described = describe_event(event)
+    described = to_json_event(event)
     if described is not None:
         _print_line(*described)
 
@@ -201,7 +201,7 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
     write_json_line({"v": _VERSION, "event": name, **fields})
 
 
-def describe_event(  # noqa: C901, PLR0912 - one case an event
+def to_json_event(  # noqa: C901, PLR0912 - one case an event
     event: ConversationEvent,
 ) -> tuple[str, dict[str, Any]] | None:
     """Return an event's name and fields as JSON values, None for the end of a question."""
@@ -221,20 +221,20 @@ def describe_event(  # noqa: C901, PLR0912 - one case an event
         case SectionsExpanded(results=results):
             told = [{name: getattr(result, name) for name in _EXPANDED} for result in results]
             fields = {"results": told, "origin": event.origin.value}
-        case SectionsKept(reasons=reasons, origin=origin):
+        case ClosingDeclined(reasons=reasons, origin=origin):
             fields = {"kept": _describe_reasons(reasons), "origin": origin.value}
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             fields = {"section_ids": list(ids), "pinned": is_pinned}
         case LoadingProgressed():
             del fields["are_pages"]
-        case DeedUndone(deed=deed, is_redo=is_redo):
+        case UndoApplied(deed=deed, is_redo=is_redo):
             fields = {"section_ids": list(deed.section_ids), "again": is_redo}
         case NodesLoaded(problems=problems):
             fields["problems"] = _describe_reasons(problems)
             del fields["moved"]
-        case SavingReported(message=message, conversation_id=conversation_id):
+        case SaveWarningRaised(message=message, conversation_id=conversation_id):
             fields = {"message": message, "conversation": conversation_id}
-        case ConversationChanged(conversation_id=conversation_id):
+        case ConversationSwitched(conversation_id=conversation_id):
             fields = {"conversation": conversation_id}
         case _:
             pass

@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from roamtui.checking.facts import AskedQuestion, Finding, read_facts
-from roamtui.checking.rules import HITS_MAX, PARTS, Report, Rule, ask_questions, check
-from roamtui.document.build import is_address
+from roamtui.checking.facts import Diagnostic, SearchedQuestion, read_facts
+from roamtui.checking.rules import HITS_MAX, PARTS, CheckReport, Rule, ask_questions, check
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line
+from roamtui.document.plain import sanitise_line
+from roamtui.document.source_loader import is_address
 from roamtui.document.text import line_number_at
 from roamtui.errors import UsageError
-from roamtui.evaluation.questions import read_questions
+from roamtui.evaluation.question_set import read_questions
 from roamtui.headless.output import write_json, write_notes, write_text
 from roamtui.search.base import Searcher
 
@@ -37,7 +37,7 @@ def run_check(
         SourceError: The questions cannot be read.
         UsageError: They cannot be searched for.
     """
-    asked: tuple[AskedQuestion, ...] = ()
+    asked: tuple[SearchedQuestion, ...] = ()
     if questions is not None:
         if searcher is None:
             raise UsageError("search is off, so no question leads anywhere. Set retrieval.mode to keyword.")
@@ -48,7 +48,7 @@ def run_check(
     return print_report(check(read_facts(library, asked), rules), library, form)
 
 
-def print_report(report: Report, library: Library, form: str) -> int:
+def print_report(report: CheckReport, library: Library, form: str) -> int:
     """Write what was found and return the exit status."""
     rows = [_describe(rule, finding, library) for rule, finding in report.findings]
     counts = dict(sorted(Counter(row["code"] for row in rows).items()))
@@ -61,13 +61,13 @@ def print_report(report: Report, library: Library, form: str) -> int:
         parts = ", ".join(f"{name} {report.parts[name]}" for name in PARTS.values() if name in report.parts)
         told = ", ".join(f"{count} {code}" for code, count in counts.items())
         lines = [
-            f"{plain_line(row['file'])}:{row['line']}: {row['code']} {row['message']}. {row['fix']}" for row in rows
+            f"{sanitise_line(row['file'])}:{row['line']}: {row['code']} {row['message']}. {row['fix']}" for row in rows
         ]
         write_text("\n".join([*lines, f"Score {report.score} of 100 ({parts}). {told or 'Nothing was found'}."]) + "\n")
     return int(bool(rows))
 
 
-def _describe(rule: Rule, finding: Finding, library: Library) -> dict[str, Any]:
+def _describe(rule: Rule, finding: Diagnostic, library: Library) -> dict[str, Any]:
     place = finding.place
     document, row = place.document, place.row
     return {
@@ -78,7 +78,7 @@ def _describe(rule: Rule, finding: Finding, library: Library) -> dict[str, Any]:
         "file": _find_file(document.key, library),
         "line": line_number_at(document.line_starts, place.offset) if len(document.text) else 1,
         "message": finding.message,
-        "fix": rule.fix,
+        "fix": rule.advice,
         "count": finding.count,
     }
 
@@ -93,7 +93,7 @@ def _find_file(key: str, library: Library) -> str:
 
 
 def _write_annotation(row: dict[str, Any]) -> str:
-    name, message = plain_line(row["file"]), _escape(row["message"])
+    name, message = sanitise_line(row["file"]), _escape(row["message"])
     place = ",".join(
         f"{key}={_escape(value).replace(':', '%3A').replace(',', '%2C')}"
         for key, value in (("file", name), ("line", str(row["line"])), ("title", f"{row['code']} {row['name']}"))

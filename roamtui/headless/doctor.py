@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import roamtui
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.headless.output import write_json, write_text
-from roamtui.models.choose import ModelReport, find_ollama_address, inspect_model, inspect_providers, look_up_ollama
 from roamtui.models.options import ModelOptions
+from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_ollama
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
 _MODELS_SHOWN = 5
@@ -24,7 +24,7 @@ _NAME_WIDTH_MAX = 34
 _TOOL_CALLS = {True: "has tool calls", False: "has no tool calls: it is told in words", None: "tool calls unknown"}
 
 
-def diagnose(
+def collect_diagnostics(
     places: Mapping[str, Path],
     problem: str = "",
     model: str | None = None,
@@ -45,17 +45,17 @@ def diagnose(
     if model is not None:
         inspected = asyncio.run(inspect_model(model, api_base=api_base, options=model_options))
     return {
-        "versions": _find_versions(),
+        "versions": _get_versions(),
         "terminal": examine_terminal(os.environ),
         "places": [_examine_place(name, path) for name, path in places.items()],
         "settings_problem": problem or None,
         "models": [_describe_report(report) for report in inspect_providers(os.environ)],
-        "ollama": asdict(look_up_ollama(find_ollama_address(os.environ))),
+        "ollama": asdict(probe_ollama(get_ollama_url(os.environ))),
         "model": None if inspected is None else _describe_report(inspected),
     }
 
 
-def _find_versions() -> dict[str, str]:
+def _get_versions() -> dict[str, str]:
     found = {"roamtui": roamtui.__version__, "Python": platform.python_version()}
     for title, package in _PACKAGES.items():
         try:
@@ -97,7 +97,7 @@ def examine_terminal(environ: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _describe_report(report: ModelReport) -> dict[str, Any]:
+def _describe_report(report: ModelAvailability) -> dict[str, Any]:
     data = asdict(report)
     return {"name": data.pop("name"), "usable": data.pop("is_usable"), **data}
 
@@ -111,16 +111,18 @@ def print_diagnosis(found: Mapping[str, Any], *, as_json: bool = False) -> int:
         return status
     size = f"{terminal['columns']} x {terminal['lines']}" if terminal["columns"] else "none here"
     lines = [" · ".join(f"{title} {number}" for title, number in found["versions"].items()), ""]
-    lines.append(f"terminal       {size}, {terminal['colours']}, TERM={plain_line(terminal['term']) or 'is not set'}")
+    lines.append(
+        f"terminal       {size}, {terminal['colours']}, TERM={sanitise_line(terminal['term']) or 'is not set'}"
+    )
     for place in found["places"]:
         state = "can be written" if place["writable"] else "CANNOT BE WRITTEN"
         state = state if place["exists"] else f"not there yet, {state}"
-        lines.append(f"{place['name']:<14} {plain_line(place['path'])} ({state})")
+        lines.append(f"{place['name']:<14} {sanitise_line(place['path'])} ({state})")
     if found["settings_problem"]:
-        lines.append(f"  {plain_line(found['settings_problem'])}")
+        lines.append(f"  {sanitise_line(found['settings_problem'])}")
     told = f"{ollama['address']}: {ollama['problem']}"
     if not ollama["problem"]:
-        names = ", ".join(plain_line(name) for name in ollama["models"][:_MODELS_SHOWN])
+        names = ", ".join(sanitise_line(name) for name in ollama["models"][:_MODELS_SHOWN])
         more = len(ollama["models"]) - _MODELS_SHOWN
         told = f"{ollama['address']} has {names}{f' and {more} more' if more > 0 else ''}"
     reports = [*found["models"], {"usable": not ollama["problem"], "name": "ollama_chat/MODEL", "reason": told}]
@@ -136,7 +138,7 @@ def print_diagnosis(found: Mapping[str, Any], *, as_json: bool = False) -> int:
 
 
 def _align(reports: Sequence[Mapping[str, Any]]) -> list[str]:
-    rows = [(report["usable"], plain_line(report["name"]), plain_line(report["reason"])) for report in reports]
+    rows = [(report["usable"], sanitise_line(report["name"]), sanitise_line(report["reason"])) for report in reports]
     width = min(_NAME_WIDTH_MAX, max(len(name) for _, name, _ in rows))
     return [
         f"{'usable' if is_usable else 'not usable':<14} {shorten(name, 80):<{width}}  {reason}"

@@ -11,9 +11,9 @@ from roamtui.agent.options import AgentOptions
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.options import EvalOptions
-from roamtui.evaluation.questions import read_questions, sample_questions
-from roamtui.evaluation.running import Plan, run_plan
-from roamtui.evaluation.scoring import RowFile, RunKey, RunScore, describe_score, score_run
+from roamtui.evaluation.question_set import read_questions, sample_questions
+from roamtui.evaluation.runner import EvalPlan, run_questions
+from roamtui.evaluation.scoring import ResultFile, RunKey, RunScore, score_run, to_json_score
 from roamtui.headless.output import write_json, write_note, write_notes, write_text
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher
@@ -73,7 +73,7 @@ def run_evaluation(
         model=make_model().name if make_model is not None else "",
         with_history=options.with_history,
     )
-    plan = Plan(
+    plan = EvalPlan(
         key=key,
         docs=options.docs,
         questions=questions,
@@ -84,19 +84,19 @@ def run_evaluation(
     )
     score = asyncio.run(evaluate(plan, options.questions_out, seed=options.seed))
     if options.as_json:
-        write_json(describe_score(score))
+        write_json(to_json_score(score))
     else:
         print_score(score)
     return 0
 
 
-async def evaluate(plan: Plan, rows_path: Path | None, *, seed: int) -> RunScore:
+async def evaluate(plan: EvalPlan, rows_path: Path | None, *, seed: int) -> RunScore:
     """Ask all questions and return the numbers; progress and what was left out go to stderr.
 
     Raises:
         RoamtuiError: Nothing could be measured.
     """
-    file = RowFile(rows_path, plan.key) if rows_path is not None else None
+    file = ResultFile(rows_path, plan.key) if rows_path is not None else None
     if file is not None:
         write_notes(file.problems)
     every = max(1, len(plan.questions) // _NOTED)
@@ -105,7 +105,7 @@ async def evaluate(plan: Plan, rows_path: Path | None, *, seed: int) -> RunScore
         if sys.stderr.isatty() and done % every == 0:
             write_note(f"{done} of {count} questions")
 
-    course = await run_plan(plan, file, tell)
+    course = await run_questions(plan, file, tell)
     write_notes(course.problems)
     rows = [course.rows[question.id] for question in plan.questions if question.id in course.rows]
     if not rows:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from roamtui.document.library import Library
 from roamtui.headless.output import write_json, write_text
-from roamtui.outline.labels import name_lines, name_path
+from roamtui.outline.labels import format_line_range, format_path
 from roamtui.search.base import Hit
 from roamtui.search.options import SearchMode
 
@@ -15,8 +15,8 @@ def list_hits(library: Library, hits: Sequence[Hit]) -> str:
     """Return two lines for each hit: rank, id, path and lines; the best sentence."""
     blocks = []
     for rank, hit in enumerate(hits, start=1):
-        place = name_lines(library, library.span(hit.section_id))
-        head = f"{rank}. [{hit.section_id}] {name_path(library, hit.section_id)} ({place})"
+        place = format_line_range(library, library.span(hit.section_id))
+        head = f"{rank}. [{hit.section_id}] {format_path(library, hit.section_id)} ({place})"
         blocks.append(f"{head}\n   {hit.snippet}\n")
     return "".join(blocks)
 

@@ -8,22 +8,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
 from roamtui.agent.tools.documents import list_files
-from roamtui.agent.writing import SummaryTask, estimate_summaries, plan_summaries, write_summary
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import write_note, write_notes, write_text
 from roamtui.models.base import Model
-from roamtui.models.choose import OFFLINE
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.search.base import SearchParts
-from roamtui.search.index import IndexPlace, delete_index
+from roamtui.models.registry import OFFLINE
+from roamtui.search.base import SearchServices
+from roamtui.search.index import IndexLocation, delete_index
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance import Database, LanceSearcher, drop_tables, load_summaries, save_summaries
+from roamtui.search.lance import LanceDatabase, LanceSearcher, drop_tables, load_summaries, save_summaries
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.summary_file import SummaryFile
+from roamtui.search.summary_store import SummaryStore
 
 _AT_ONCE = 4
 """Texts that are summarised side by side."""
@@ -43,14 +43,14 @@ class _WritingProgress:
             write_note(f"{done:,} of {total:,} sections")
 
 
-def keep_index(library: Library, place: IndexPlace, *, is_deleted: bool) -> None:
+def update_index(library: Library, place: IndexLocation, *, is_deleted: bool) -> None:
     """Bring the index of a library on disk up to date, or delete it, and say what was done.
 
     Raises:
         UsageError: It came by a pipe, so that no later run could use it.
         StoreError: It cannot be kept on disk, or not be deleted.
     """
-    path = place.find_path(library)
+    path = place.get_path(library)
     if is_deleted:
         try:
             was_there = path is not None and delete_index(path)
@@ -62,14 +62,14 @@ def keep_index(library: Library, place: IndexPlace, *, is_deleted: bool) -> None
     if path is None:
         raise UsageError(_PIPED)
     progress = _WritingProgress()
-    index = KeywordSearcher(library, place=replace(place, is_wanted=True)).prepare(progress)
+    index = KeywordSearcher(library, place=replace(place, force=True)).prepare(progress)
     if index.store.path is None:
         raise StoreError(f"The index cannot be kept in {path}. Free some space there, or search without it.")
     size = path.stat().st_size
     write_text(f"{len(index):,} sections, {progress.total:,} of them new or changed; {size / 1e6:,.1f} MB in {path}\n")
 
 
-def keep_database(library: Library, options: RetrievalOptions, parts: SearchParts, *, is_deleted: bool) -> None:
+def update_database(library: Library, options: RetrievalOptions, parts: SearchServices, *, is_deleted: bool) -> None:
     """Bring the index of a library in a database up to date, or delete it, and say what was done.
 
     Args:
@@ -83,7 +83,7 @@ def keep_database(library: Library, options: RetrievalOptions, parts: SearchPart
         RoamtuiError: The database or the embedder failed.
     """
     assert options.index is not None
-    database = Database(options.index)
+    database = LanceDatabase(options.index)
     if is_deleted:
         count = drop_tables(database)
         write_text(f"Deleted the index in {database.uri}\n" if count else f"There is no index in {database.uri}\n")
@@ -104,7 +104,7 @@ def keep_database(library: Library, options: RetrievalOptions, parts: SearchPart
 
 
 def add_summaries(
-    library: Library, model: Model, file: SummaryFile, *, with_sections: bool, is_agreed: bool
+    library: Library, model: Model, file: SummaryStore, *, with_sections: bool, is_agreed: bool
 ) -> Library:
     """Let a model write the summaries that are missing, and return the library with all of them.
 
@@ -124,13 +124,13 @@ def add_summaries(
     """
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} writes no summaries. Choose another with --model.")
-    plan = partial(plan_summaries, library, file.load(model.name), with_sections=with_sections)
+    plan = partial(plan_missing_summaries, library, file.load(model.name), with_sections=with_sections)
     asyncio.run(_add(plan, model, file, is_agreed=is_agreed))
     return replace(library, summaries=file.load())
 
 
 async def _add(
-    plan: Callable[..., tuple[SummaryTask, ...]], model: Model, file: SummaryFile, *, is_agreed: bool
+    plan: Callable[..., tuple[SummaryTask, ...]], model: Model, file: SummaryStore, *, is_agreed: bool
 ) -> None:
     try:
         if not plan(window_tokens=model.window_tokens):
@@ -166,7 +166,7 @@ def _ask_person() -> None:
         raise UsageError("no summaries were written.")
 
 
-async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: SummaryFile) -> None:
+async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: SummaryStore) -> None:
     """Write summaries side by side. Where the model fails, those under way are finished and no others begun."""
     waiting, done, spent, failures = iter(tasks), 0, Usage(), list[ModelError]()
 

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 from roamtui import __version__
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UnknownSectionError
-from roamtui.headless.mcp_session import ROOM_TOKENS, ClientSession, Reply, SharedLibrary, list_specs
+from roamtui.headless.mcp_session import ROOM_TOKENS, CallResult, ClientSession, SharedLibrary, list_specs
 from roamtui.headless.output import write_note
-from roamtui.outline.expansion import expand
-from roamtui.outline.labels import describe_size, name_shown
+from roamtui.outline.expansion import render_section
+from roamtui.outline.labels import format_node_and_heading, format_size
 from roamtui.outline.structure import list_roots, parse_reference
 
 if TYPE_CHECKING:  # an extra
@@ -80,7 +80,7 @@ def serve_stdio(shared: SharedLibrary) -> None:
     from mcp.server.stdio import stdio_server  # noqa: PLC0415 - an extra
 
     async def serve() -> None:
-        server = make_server(shared)
+        server = make_mcp_server(shared)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -114,7 +114,7 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
     token = own or secrets.token_urlsafe(32)
     listener = _listen(port)
     names = [f"{_HOST}:{port}", f"localhost:{port}"]
-    app = make_server(shared).streamable_http_app(
+    app = make_mcp_server(shared).streamable_http_app(
         streamable_http_path=_PATH,
         transport_security=TransportSecuritySettings(
             allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
@@ -130,7 +130,7 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
         server_header=False,
         timeout_graceful_shutdown=_CLOSING_SECONDS,
     )
-    write_note(f"roamtui: {plain_line(title)} is at http://{_HOST}:{port}{_PATH} (ctrl+c ends it).")
+    write_note(f"roamtui: {sanitise_line(title)} is at http://{_HOST}:{port}{_PATH} (ctrl+c ends it).")
     if not own:
         write_note(f"roamtui: clients must send the header  Authorization: Bearer {token}")
     with listener, suppress(KeyboardInterrupt):
@@ -163,7 +163,7 @@ class _OwnToken:
         return AccessToken(token=token, client_id="roamtui", scopes=[]) if is_right else None
 
 
-def make_server(shared: SharedLibrary) -> Server[Any]:
+def make_mcp_server(shared: SharedLibrary) -> Server[Any]:
     """Return a server of the SDK for any number of clients, not started."""
     from mcp.server.lowlevel import Server  # noqa: PLC0415 - an extra
 
@@ -208,12 +208,12 @@ class _Handlers:
             async with self._shared.calling:
                 reply = await self._find_session(context).call(params.name, params.arguments or {})
         except RoamtuiError as error:
-            reply = Reply(text=str(error), is_error=True)
+            reply = CallResult(text=str(error), is_error=True)
         except Exception as error:  # noqa: BLE001 - a client's model can go on after a defect, the client cannot
             if os.environ.get("ROAMTUI_DEBUG"):
                 write_note("".join(traceback.format_exception(error)))
             told = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
-            reply = Reply(text=told, is_error=True)
+            reply = CallResult(text=told, is_error=True)
         content = types.TextContent(type="text", text=_make_sendable(reply.text))
         return types.CallToolResult(content=[content], is_error=reply.is_error)
 
@@ -242,8 +242,8 @@ class _Handlers:
         resources = [
             types.Resource(
                 uri=f"{_URI_START}{node.id}",
-                name=name_shown(library, node),
-                description=describe_size(library, node),
+                name=format_node_and_heading(library, node),
+                description=format_size(library, node),
                 mime_type=_MIME,
             )
             for node in map(library.node, tops[start:end])
@@ -291,8 +291,8 @@ def read_section(library: Library, uri: str) -> str:
     node = library.node(reference.section_id)
     is_whole = reference.page is None and not reference.steps
     if is_whole and node.kind is not NodeKind.FOLDER and node.is_loaded and node.tokens <= ROOM_TOKENS:
-        return library.text_at(library.shown_span(node.id))
-    return expand(library, requested, delivered={}, nonce=secrets.token_hex(4)).text
+        return library.text_at(library.get_content_span(node.id))
+    return render_section(library, requested, delivered={}, nonce=secrets.token_hex(4)).text
 
 
 def _make_sendable(text: str) -> str:

@@ -9,18 +9,18 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from roamtui.agent.tools import make_tools
-from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, read_number
+from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, parse_number
 from roamtui.agent.tools.collapse import CollapseTool
 from roamtui.agent.tools.documents import DocumentsTool
 from roamtui.agent.tools.search import NAME as SEARCH_NAME
-from roamtui.conversation.commands import CollapseSections, Origin
+from roamtui.conversation.commands import CloseSections, Origin
 from roamtui.conversation.events import ExpandStatus, SectionsClosed, ToolFinished
-from roamtui.conversation.questions import choose_closing
+from roamtui.conversation.question_flow import select_sections_to_close
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOptions
+from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import ToolSpec
 from roamtui.outline.render import OUTLINE_TOKENS, render_outline
@@ -48,9 +48,9 @@ _REPEATED = (
     "(What is open already was given to this client before. If its text is not in your context, close it with "
     "collapse_sections and open it again.)"
 )
-Report = Callable[[int, int], Awaitable[None]]
+ProgressCallback = Callable[[int, int], Awaitable[None]]
 """Tells a client how many files are read, and how many there are."""
-Read = Callable[[], tuple[Library, Loader | None]]
+LibraryReader = Callable[[], tuple[Library, Loader | None]]
 
 _REPORT_SECONDS = 0.2
 """Between two reports of how far reading is."""
@@ -63,9 +63,9 @@ class SharedLibrary:
 
     def __init__(
         self,
-        read: Read,
+        read: LibraryReader,
         *,
-        options: KeepOptions,
+        options: OpenSectionOptions,
         make_searcher: Callable[[Library], Searcher] | None = None,
         look: Callable[[], object] | None = None,
     ) -> None:
@@ -94,7 +94,7 @@ class SharedLibrary:
         self._loading: asyncio.Task[None] | None = None
         self._looked_at = 0.0
 
-    async def load(self, report: Report) -> None:
+    async def load(self, report: ProgressCallback) -> None:
         """Wait until all files are read as they are now; a client that leaves meanwhile stops nothing for others."""
         if self._loading is None:
             self._loading = asyncio.create_task(self._load(self.library, self.loader))
@@ -130,18 +130,18 @@ class SharedLibrary:
 
     async def _load(self, library: Library, loader: Loader | None) -> None:
         if loader is not None:
-            library = await asyncio.to_thread(load_files, library, loader, self._note)
+            library = await asyncio.to_thread(load_files, library, loader, self._remember_stamps)
         searcher = self.searcher
         if self._make_searcher is not None:
             searcher = await asyncio.to_thread(self._make_searcher, library)
         self.library, self.loader, self.searcher = library, loader, searcher
 
-    def _note(self, done: int, _total: int) -> None:
+    def _remember_stamps(self, done: int, _total: int) -> None:
         self._done = done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class CallResult:
     """What a client gets for a call."""
 
     text: str
@@ -171,7 +171,7 @@ class OutlineTool:
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """Return the outline; a budget that is no number, or out of bounds, becomes the nearest that is."""
         low, high = _OUTLINE_TOKENS_MIN, _OUTLINE_TOKENS_MAX
-        budget = read_number(arguments.get("budget"), default=OUTLINE_TOKENS, low=low, high=high)
+        budget = parse_number(arguments.get("budget"), default=OUTLINE_TOKENS, low=low, high=high)
         text = render_outline(context.session.state.library, budget_tokens=budget)
         return ToolOutcome(text=text, finished=ToolFinished(tool=_OUTLINE_NAME))
 
@@ -193,37 +193,39 @@ class ClientSession:
         self.session = Session.start(shared.library, options=shared.options, loader=shared.loader)
         self._tools = list_tools(shared.library, has_search=shared.has_search)
 
-    async def call(self, name: str, arguments: Mapping[str, object]) -> Reply:
+    async def call(self, name: str, arguments: Mapping[str, object]) -> CallResult:
         """Run a tool. Whatever is wrong with a call is told in words."""
         tool = self._tools.get(name)
         if tool is None:
-            shown = shorten(plain_line(name), 60)
-            return Reply(text=f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.', is_error=True)
+            shown = shorten(sanitise_line(name), 60)
+            return CallResult(
+                text=f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.', is_error=True
+            )
         context = ToolContext(session=self.session, searcher=self._shared.searcher, room_tokens=ROOM_TOKENS)
         before = self.session.state.open_ids
         try:
             outcome = await tool.run(arguments, context)
             results = outcome.finished.results
             notes = [_REPEATED] if any(one.status == ExpandStatus.ALREADY_OPEN for one in results) else []
-            notes += await self._tidy(set(before).difference(one.id for one in results))
+            notes += await self._close_oldest(set(before).difference(one.id for one in results))
         except RoamtuiError as error:
-            return Reply(text=f"{name} failed: {error}", is_error=True)
+            return CallResult(text=f"{name} failed: {error}", is_error=True)
         if self._has_changed:
             self._has_changed = False
             notes.append(_CHANGED)
-        return Reply(text="\n\n".join([outcome.text, *notes]))
+        return CallResult(text="\n\n".join([outcome.text, *notes]))
 
-    async def _tidy(self, old: AbstractSet[str]) -> list[str]:
+    async def _close_oldest(self, old: AbstractSet[str]) -> list[str]:
         """Close what was opened first once too much is open: it has likely left the client's context too.
 
         Args:
             old: What may be closed: not what this call was about.
         """
-        closing = tuple(section_id for section_id in choose_closing(self.session.state) if section_id in old)
+        closing = tuple(section_id for section_id in select_sections_to_close(self.session.state) if section_id in old)
         if not closing:
             return []
         closed: tuple[str, ...] = ()
-        async for event in self.session.dispatch(CollapseSections(section_ids=closing, origin=Origin.AGENT)):
+        async for event in self.session.dispatch(CloseSections(section_ids=closing, origin=Origin.AGENT)):
             if isinstance(event, SectionsClosed):
                 closed += event.section_ids
         return [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []

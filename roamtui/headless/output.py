@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
-from roamtui.document.plain import plain_line, plain_text
+from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -33,19 +33,19 @@ def write_text(text: str) -> None:
         BrokenPipeError: Nobody reads it any more.
     """
     if sys.stdout.isatty():
-        _write(plain_text(text), "replace")
+        _write(sanitise_text(text), "replace")
     else:
         _write(text, "surrogateescape")
 
 
-def write_plain(text: str) -> None:
+def write_sanitised(text: str) -> None:
     """Write text to stdout at once, sanitised wherever it goes.
 
     Raises:
         OutputError: It cannot be written.
         BrokenPipeError: Nobody reads it any more.
     """
-    _write(plain_text(text), "replace")
+    _write(sanitise_text(text), "replace")
 
 
 def _write(text: str, errors: str) -> None:
@@ -110,7 +110,7 @@ def write_json_line(value: object) -> None:
 
 def write_note(text: str) -> None:
     """Write one line about progress, or a warning, to stderr; where that takes nothing, it is dropped."""
-    _write_quietly(plain_line(text) + "\n")
+    _write_quietly(sanitise_line(text) + "\n")
 
 
 def _write_quietly(text: str) -> None:
@@ -131,13 +131,13 @@ def write_notes(notes: Iterable[str]) -> None:
 
 
 @contextmanager
-def tell_conversion(name: str) -> Iterator[Callable[[int, int, str], None]]:
+def report_conversion(name: str) -> Iterator[Callable[[int, int, str], None]]:
     """Give what takes how far the conversion of a file is, and writes that on one line where stderr is a terminal."""
     written = ""
 
     def report(done: int, count: int, _text: str) -> None:
         nonlocal written
-        line = f"Converting {plain_line(Path(name).name)}…" + (f" {done:,} of {count:,}" if count else "")
+        line = f"Converting {sanitise_line(Path(name).name)}…" + (f" {done:,} of {count:,}" if count else "")
         if line != written and sys.stderr.isatty():
             written = line
             _write_quietly(f"\r{line}")

@@ -19,33 +19,33 @@ from typing import assert_never
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import (
-    Approval,
-    CollapseSections,
+    ApprovalRequest,
+    CloseSections,
     Command,
-    CostApproval,
+    CostApprovalRequest,
     ExpandSections,
     Origin,
-    OriginApproval,
+    OriginApprovalRequest,
     PinSections,
     ReadSection,
     UnfoldNodes,
     deny,
 )
 from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, QuestionAsked, StepStarted
-from roamtui.conversation.narration import write_lines
+from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
-from roamtui.document.loader import can_load
-from roamtui.document.plain import plain_line, plain_text
+from roamtui.document.loader import is_loadable
+from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
-from roamtui.headless.ask import describe_sources
+from roamtui.headless.ask import format_sources
 from roamtui.headless.hits import list_hits
-from roamtui.headless.output import warn, write_notes, write_plain
-from roamtui.models.base import Model, find_note
-from roamtui.models.choose import OFFLINE, find_usable_models
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, describe_size, name_node, name_path
-from roamtui.outline.structure import LISTED_MAX, Ranges, Reference, find_nearest, parse_reference
+from roamtui.headless.output import warn, write_notes, write_sanitised
+from roamtui.models.base import Model, get_startup_note
+from roamtui.models.registry import OFFLINE, list_usable_models
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_path, format_size
+from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference, parse_reference, suggest_ids
 
 _PROMPT = "Ask: "
 _SPOKEN_END = re.compile(r"[.!?:;][\"')\]*_]*\s|\n")
@@ -86,15 +86,15 @@ class AnswerWriter:
         self._step += text
         self._held += text
         end = max((match.end() for match in _SPOKEN_END.finditer(self._held)), default=0)
-        write_plain(self._held[:end])
+        write_sanitised(self._held[:end])
         self._held = self._held[end:]
 
     def end_line(self) -> None:
         """Write what is held back, and end the line."""
-        write_plain(self._held)
+        write_sanitised(self._held)
         self._held = ""
         if self._step and not self._step.endswith("\n"):
-            write_plain("\n")
+            write_sanitised("\n")
             self._step += "\n"
 
     def finish(self, answer: str) -> None:
@@ -103,17 +103,17 @@ class AnswerWriter:
         streamed = self._step.strip()
         rest = answer[len(streamed) :] if answer.startswith(streamed) else answer
         if rest.strip():
-            write_plain(f"{rest.strip()}\n")
+            write_sanitised(f"{rest.strip()}\n")
 
 
-async def approve(approval: Approval) -> bool:
+async def approve(approval: ApprovalRequest) -> bool:
     """Ask the person on a line of its own; ctrl+c and ctrl+d say no."""
     match approval:
-        case CostApproval(spent_usd=spent, cap_usd=cap):
+        case CostApprovalRequest(spent_usd=spent, cap_usd=cap):
             question = f"${spent:.4f} spent, ${cap:.2f} allowed. Go on? [y/N] "
-        case OriginApproval(host=host, urls=urls):
+        case OriginApprovalRequest(host=host, urls=urls):
             pages = "a page" if len(urls) == 1 else f"{len(urls)} pages"
-            question = f"Fetch {pages} from {plain_line(host)}, for this conversation? [y/N] "
+            question = f"Fetch {pages} from {sanitise_line(host)}, for this conversation? [y/N] "
         case _:
             assert_never(approval)
     return _confirm(question)
@@ -176,46 +176,46 @@ class _PlainChat:
                     if line.strip().lower() in ("/quit", "/exit"):
                         break
                     if line.strip():
-                        self._take(line, runner)
+                        self._handle_line(line, runner)
             finally:
                 runner.run(self._agent.model.close())
-                self._controller.session.save_now()
+                self._controller.session.flush()
         return 1 if self._has_failed and not self._is_typed else 0
 
     def _greet(self) -> None:
         state = self._controller.state
         count = len(state.library)
         write_notes(self._context.notes)
-        title = plain_line(state.library.title)
-        write_plain(f"{title}, {count:,} section{'' if count == 1 else 's'}. {self._agent.model.name} answers.\n")
+        title = sanitise_line(state.library.title)
+        write_sanitised(f"{title}, {count:,} section{'' if count == 1 else 's'}. {self._agent.model.name} answers.\n")
         for event in self._controller.session.opening_events:
-            write_notes(write_lines(event, state.library))
+            write_notes(format_event_lines(event, state.library))
         exchanges = state.transcript.exchanges
         if exchanges:
-            write_plain(f"The conversation goes on after question {len(exchanges)}: {exchanges[-1].question}\n")
-            write_plain(f"{exchanges[-1].answer.strip()}\n")
+            write_sanitised(f"The conversation goes on after question {len(exchanges)}: {exchanges[-1].question}\n")
+            write_sanitised(f"{exchanges[-1].answer.strip()}\n")
         elif self._is_typed and self._context.examples:
-            write_plain("For example:\n" + "".join(f"- {question}\n" for question in self._context.examples))
+            write_sanitised("For example:\n" + "".join(f"- {question}\n" for question in self._context.examples))
         if self._is_typed:
-            write_plain("/help lists the commands, ctrl+d leaves.\n")
+            write_sanitised("/help lists the commands, ctrl+d leaves.\n")
 
     def _read_line(self) -> str | None:
         """Return the next line, None at the end; one that came through a pipe is shown, so that answers have a head."""
         if not self._is_typed:
             line = sys.stdin.readline()
             if line.strip():
-                write_plain(f"\n{_PROMPT}{line.strip()}\n")
+                write_sanitised(f"\n{_PROMPT}{line.strip()}\n")
             return line.rstrip("\n") if line else None
         while True:
             try:
                 return input(f"\n{_PROMPT}")
             except EOFError:
-                write_plain("\n")
+                write_sanitised("\n")
                 return None
             except KeyboardInterrupt:
-                write_plain("\nctrl+d or /quit leaves.\n")
+                write_sanitised("\nctrl+d or /quit leaves.\n")
 
-    def _take(self, line: str, runner: asyncio.Runner) -> None:
+    def _handle_line(self, line: str, runner: asyncio.Runner) -> None:
         is_command = line.startswith("/")
         try:
             if is_command:
@@ -225,7 +225,7 @@ class _PlainChat:
         except KeyboardInterrupt:
             if not self._is_typed:
                 raise
-            write_plain("\nStopped.\n" if is_command else "\nStopped. What came so far is kept.\n")
+            write_sanitised("\nStopped.\n" if is_command else "\nStopped. What came so far is kept.\n")
 
     async def _ask(self, question: str) -> None:
         self._writer = AnswerWriter()
@@ -241,39 +241,41 @@ class _PlainChat:
         """Write what happened: progress of an answer to stderr, what a command did to stdout."""
         writer, library = self._writer, update.state.library
         if writer is None:
-            _tell(*write_lines(update.event, library))
+            _tell(*format_event_lines(update.event, library))
             return
         match update.event:
             case QuestionAsked():
                 name, model = self._agent.model.name, self._agent.model
-                waits = f"{plain_line(name)} is answering; ctrl+c stops it."
-                write_notes(filter(None, [find_note(model), waits if self._is_typed and name != OFFLINE else ""]))
+                waits = f"{sanitise_line(name)} is answering; ctrl+c stops it."
+                write_notes(
+                    filter(None, [get_startup_note(model), waits if self._is_typed and name != OFFLINE else ""])
+                )
             case StepStarted():
                 writer.begin_step()
             case AnswerStreamed(text=text):
                 writer.add(text)
-            case QuestionAnswered(stopped=Stopped.CANCELLED):
+            case QuestionAnswered(stopped=StopReason.CANCELLED):
                 pass  # the person stopped it, and has seen all that came
             case QuestionAnswered() as event:
                 writer.finish(event.answer)
-                self._has_failed = self._has_failed or event.stopped in (Stopped.ERROR, Stopped.COST)
-                lines = ["", *(["Sources:"] if event.citations else []), *describe_sources(self._agent, event)]
+                self._has_failed = self._has_failed or event.stopped in (StopReason.ERROR, StopReason.COST)
+                lines = ["", *(["Sources:"] if event.citations else []), *format_sources(self._agent, event)]
                 _tell(*lines)
                 if event.error:
                     warn(event.error)
             case event:
                 writer.end_line()
-                write_notes(write_lines(event, library))
+                write_notes(format_event_lines(event, library))
 
     async def _run_command(self, line: str) -> None:
         """Carry out a command; what a person did wrong is told too."""
         name, _, text = line.strip().partition(" ")
         try:
-            await self._obey(name.lower(), text.strip())
+            await self._handle_command(name.lower(), text.strip())
         except RoamtuiError as error:
             _tell(str(error))
 
-    async def _obey(self, name: str, text: str) -> None:
+    async def _handle_command(self, name: str, text: str) -> None:
         match name:
             case "/outline":
                 await self._outline(text)
@@ -282,7 +284,7 @@ class _PlainChat:
             case "/search":
                 await self._search(text)
             case "/open" | "/close" | "/pin":
-                await self._change(name, text)
+                await self._update_sections(name, text)
             case "/sections":
                 _tell(*_list_open(self._controller.state))
             case "/model":
@@ -305,16 +307,16 @@ class _PlainChat:
         library = self._controller.state.library
         reference = parse_reference(text) if text else Reference(section_id=library.title_id() or library.root_id)
         if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
-            ids = _find_sections(library, text)
+            ids = _resolve_sections(library, text)
             if not ids:
                 return
             reference = Reference(section_id=ids[0])
         section_id = reference.section_id
-        if can_load(library, section_id):
+        if is_loadable(library, section_id):
             await self._controller.dispatch(lambda _: UnfoldNodes(section_ids=(section_id,)))
         state = self._controller.state
-        ranges = Ranges.of(state.library, section_id)
-        bounds = ranges.find(reference.steps)
+        ranges = ChildRanges.for_section(state.library, section_id)
+        bounds = ranges.get_bounds(reference.steps)
         if bounds is None:
             _tell(f"There is no range {text}.")
             return
@@ -330,7 +332,7 @@ class _PlainChat:
 
     async def _read(self, text: str) -> None:
         """Write the text of sections, with everything below if that is short, else with a word on what lies below."""
-        for section_id in _find_sections(self._controller.state.library, text):
+        for section_id in _resolve_sections(self._controller.state.library, text):
             await self._read_section(section_id)
 
     async def _read_section(self, section_id: str) -> None:
@@ -338,8 +340,8 @@ class _PlainChat:
         library = self._controller.state.library
         node = library.node(section_id)
         is_whole = node.tokens <= WHOLE_TOKENS_MAX or not node.descendants
-        span = library.shown_span(section_id) if is_whole else library.shown_own_span(section_id)
-        _tell(plain_text(library.text_at(span)).rstrip())
+        span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
+        _tell(sanitise_text(library.text_at(span)).rstrip())
         if not is_whole:
             count = f"{node.descendants} section{'' if node.descendants == 1 else 's'}"
             _tell(f"\n(Below it: {count}. /outline {section_id} lists them.)")
@@ -353,16 +355,16 @@ class _PlainChat:
             hits = await self._controller.search(text, _HITS_MAX)
             _tell(list_hits(self._controller.state.library, hits).rstrip() or "Nothing found. Try other words.")
 
-    async def _change(self, name: str, text: str) -> None:
+    async def _update_sections(self, name: str, text: str) -> None:
         """Open, close or pin the sections that are named; if all of them are pinned already, unpin them."""
-        ids = tuple(_find_sections(self._controller.state.library, text))
+        ids = tuple(_resolve_sections(self._controller.state.library, text))
 
         def make(state: ConversationState) -> Command:
             if name == "/open":
                 return ExpandSections(section_ids=ids, origin=Origin.PERSON)
             if name == "/close":
-                return CollapseSections(section_ids=ids, origin=Origin.PERSON)
-            opened = [state.find_open(section_id) for section_id in ids]
+                return CloseSections(section_ids=ids, origin=Origin.PERSON)
+            opened = [state.get_open(section_id) for section_id in ids]
             are_pinned = all(section is not None and section.is_pinned for section in opened)
             return PinSections(section_ids=ids, is_pinned=not are_pinned)
 
@@ -371,7 +373,7 @@ class _PlainChat:
 
     async def _choose_model(self, name: str) -> None:
         if not name:
-            offers = [f"{offer.name}: {offer.note}" for offer in find_usable_models()]
+            offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
             _tell(f"{self._agent.model.name} answers. Usable here:", *offers)
             return
         before = self._agent.model
@@ -381,16 +383,16 @@ class _PlainChat:
 
 
 def _tell(*lines: str) -> None:
-    write_plain("".join(f"{line}\n" for line in lines))
+    write_sanitised("".join(f"{line}\n" for line in lines))
 
 
-def _find_sections(library: Library, text: str) -> list[str]:
+def _resolve_sections(library: Library, text: str) -> list[str]:
     """Return the sections that ids or a title name, whatever its case; write a sentence for each unknown name."""
-    wanted = plain_line(text).strip("\"'“” ").casefold()
+    wanted = sanitise_line(text).strip("\"'“” ").casefold()
     named = (section_id for section_id in library.walk() if library.title_of(section_id).casefold() == wanted)
     titled = list(islice(named, _TITLED_MAX)) if wanted else []
     if len(titled) > 1:
-        lines = [f"- [{section_id}] {name_path(library, section_id)}" for section_id in titled]
+        lines = [f"- [{section_id}] {format_path(library, section_id)}" for section_id in titled]
         _tell("Several sections have this title; name one by its id:", *lines)
         return []
     if titled:
@@ -404,7 +406,7 @@ def _find_sections(library: Library, text: str) -> list[str]:
         if reference is not None and reference.section_id in library:
             found.append(reference.section_id)
             continue
-        nearest = [f"[{section_id}] {library.title_of(section_id)}" for section_id in find_nearest(library, word)]
+        nearest = [f"[{section_id}] {library.title_of(section_id)}" for section_id in suggest_ids(library, word)]
         meant = f" Did you mean {', '.join(nearest)}?" if nearest else ""
         _tell(f'There is no section "{word}".{meant}')
     return list(dict.fromkeys(found))
@@ -412,19 +414,19 @@ def _find_sections(library: Library, text: str) -> list[str]:
 
 def _list_open(state: ConversationState) -> list[str]:
     """Return a line for each open section: where it stands, who opened it, whether it is pinned."""
-    if not state.open:
+    if not state.open_sections:
         return ["No section is open."]
     lines = []
-    for section in state.open:
+    for section in state.open_sections:
         marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
         marks += ["pinned"] if section.is_pinned else []
         marks += ["the model gets its text with your next question"] if not section.deliveries else []
-        lines.append(f"[{section.section_id}] {name_path(state.library, section.section_id)}, {', '.join(marks)}")
+        lines.append(f"[{section.section_id}] {format_path(state.library, section.section_id)}, {', '.join(marks)}")
     return [*lines, f"{len(lines)} open, ~{state.open_tokens:,} tokens"]
 
 
 def _describe_node(state: ConversationState, section_id: str) -> str:
     node = state.library.node(section_id)
-    found = state.find_open(section_id)
+    found = state.get_open(section_id)
     mark = "" if found is None else ", open and pinned" if found.is_pinned else ", open"
-    return f"[{section_id}] {name_node(node)} ({describe_size(state.library, node)}{mark})"
+    return f"[{section_id}] {format_node_title(node)} ({format_size(state.library, node)}{mark})"

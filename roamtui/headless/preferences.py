@@ -11,10 +11,10 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from roamtui.document.plain import plain_line, plain_text
+from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note, write_text
-from roamtui.locations import make_private_folder, open_private_file
+from roamtui.paths import make_private_folder, open_private_file
 
 LENGTH_MAX = 4_000
 """Characters that the model is given: about a thousand tokens, sent with every conversation."""
@@ -64,7 +64,7 @@ def _read(path: Path) -> str:
 
 
 def _clean(written: str) -> Preferences:
-    text = _COMMENT.sub("", plain_text(written)).strip()
+    text = _COMMENT.sub("", sanitise_text(written)).strip()
     if len(text) <= LENGTH_MAX:
         return Preferences(text=text)
     kept = text[:LENGTH_MAX]
@@ -125,7 +125,7 @@ def add_preference(path: Path, text: str) -> str:
     Raises:
         RoamtuiError: The file cannot be read or written, or has no room for it.
     """
-    line = plain_line(text)
+    line = sanitise_line(text)
     before = _read(path)
     if len(_clean(before).text) + len(line) >= LENGTH_MAX:
         raise RoamtuiError(f"{path} has no room for it: preferences have at most {LENGTH_MAX:,} characters.")

@@ -8,11 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.recheck import Claim, Standing, find_named_source, list_claims, mark_changes, read_claims, recheck
-from roamtui.conversation.loading import list_needed_links
-from roamtui.conversation.store import Store
+from roamtui.agent.recheck import (
+    Claim,
+    ClaimStatus,
+    extract_claims,
+    format_word_diff,
+    parse_source_line,
+    read_claims,
+    recheck,
+)
+from roamtui.conversation.library_sync import list_links_to_reload
+from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import write_json, write_text
 from roamtui.sources.read import is_path
@@ -41,7 +49,7 @@ Open = Callable[[str, ClaimGroup], Library]
 """Opens a source with all its files, and the pages that a group needs."""
 
 
-def collect_claims(store: Store, targets: Sequence[str], *, is_all: bool) -> list[ClaimGroup]:
+def collect_claims(store: ConversationStore, targets: Sequence[str], *, is_all: bool) -> list[ClaimGroup]:
     """Return the claims of conversations, by their ids, and of Markdown files.
 
     Raises:
@@ -58,7 +66,7 @@ def collect_claims(store: Store, targets: Sequence[str], *, is_all: bool) -> lis
                 text = path.read_text("utf-8", "replace")
             except OSError as error:
                 raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from None
-            claims, source = read_claims(text, str(path)), find_named_source(text)
+            claims, source = read_claims(text, str(path)), parse_source_line(text)
             groups.append(ClaimGroup(claims=claims, source=source, folder=path.parent, is_own=False))
         else:
             ids.append(target)
@@ -66,9 +74,9 @@ def collect_claims(store: Store, targets: Sequence[str], *, is_all: bool) -> lis
         saved = store.load(one)
         groups.append(
             ClaimGroup(
-                claims=list_claims(one, saved.transcript.exchanges),
+                claims=extract_claims(one, saved.transcript.exchanges),
                 source=sources[one],
-                links=list_needed_links(saved),
+                links=list_links_to_reload(saved),
                 approved=saved.approved_origins,
             )
         )
@@ -112,7 +120,7 @@ def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, An
     told = {"place": claim.place, "line": claim.line or None, "quote": claim.quote, "source": source}
     told |= {"section_id": claim.section_id or None, "anchor": claim.anchor or None}
     if isinstance(library, str):
-        return {**told, "state": Standing.UNREACHABLE.value, "now": None, "message": library}
+        return {**told, "state": ClaimStatus.UNREACHABLE.value, "now": None, "message": library}
     finding = recheck(claim, library)
     now: dict[str, Any] | None = None
     if finding.span is not None:
@@ -126,7 +134,7 @@ def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, An
             "end_line": last,
             "page": library.page_of(finding.span),
             "text": text,
-            "changes": mark_changes(claim.quote, text) if finding.standing is Standing.CHANGED else None,
+            "changes": format_word_diff(claim.quote, text) if finding.standing is ClaimStatus.CHANGED else None,
         }
     return {**told, "state": finding.standing.value, "now": now, "message": finding.message or None}
 
@@ -136,25 +144,25 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
 
     Return 1 where a quote no longer stands anywhere or its source cannot be opened, else 0.
     """
-    status = int(any(row["state"] not in (Standing.SAME.value, Standing.MOVED.value) for row in rows))
+    status = int(any(row["state"] not in (ClaimStatus.SAME.value, ClaimStatus.MOVED.value) for row in rows))
     found = Counter(row["state"] for row in rows)
-    counts = {standing.value: found[standing.value] for standing in Standing}
+    counts = {standing.value: found[standing.value] for standing in ClaimStatus}
     if as_json:
         write_json({"counts": counts, "quotes": list(rows)})
         return status
     lines: list[str] = []
     for row in rows:
-        if row["state"] == Standing.SAME.value:
+        if row["state"] == ClaimStatus.SAME.value:
             continue
         place = f"{row['place']}:{row['line']}" if row["line"] else row["place"]
-        lines.append(f'{plain_line(place)}: {row["state"]}: "{plain_line(row["quote"])}"')
+        lines.append(f'{sanitise_line(place)}: {row["state"]}: "{sanitise_line(row["quote"])}"')
         if now := row["now"]:
-            path = " > ".join(map(plain_line, [*([now["doc"]] if now["doc"] else []), *now["path"]]))
+            path = " > ".join(map(sanitise_line, [*([now["doc"]] if now["doc"] else []), *now["path"]]))
             page = f"p. {now['page']}, " if now["page"] else ""
-            changes = f": {plain_line(now['changes'])}" if now["changes"] else ""
+            changes = f": {sanitise_line(now['changes'])}" if now["changes"] else ""
             lines.append(f"    now in [{now['section_id']}] {path}, {page}line {now['start_line']}{changes}")
         elif row["message"]:
-            lines.append(f"    {plain_line(row['message'])}")
+            lines.append(f"    {sanitise_line(row['message'])}")
     told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     lines.append(f"{len(rows)} quote{'' if len(rows) == 1 else 's'} looked up{f': {told}' if told else ''}.")
     write_text("\n".join(lines) + "\n")

@@ -24,12 +24,12 @@ from typing_extensions import override
 
 from roamtui.agent.citations import MARK, MARKED_ID
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
-from roamtui.conversation.narration import narrate_ending
+from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line, plain_text
-from roamtui.locations import shorten_path
+from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.paths import display_path
 
 _SIBLINGS_MAX = 40
 """Where more stand side by side, the outline shows of them what the conversation touched."""
@@ -51,12 +51,12 @@ def render_replay(title: str, model: str, exchanges: Sequence[Exchange], source:
         source: What it is about.
         library: The source as it is now, None where it cannot be read: then no section is shown.
     """
-    page = _Page(library)
-    title = plain_line(title) or "Conversation"
+    page = _ReplayPage(library)
+    title = sanitise_line(title) or "Conversation"
     articles = "".join(page.write_exchange(exchange) for exchange in exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
     allowed = f"style-src {_sign(style)}; script-src {_sign(script)}"
-    about = f"{escape(plain_line(shorten_path(source)))} · {escape(plain_line(model))}"
+    about = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(model))}"
     timeline = json.dumps(page.timeline).replace("<", "\\u003c")
     return f"""<!doctype html>
 <html lang="en">
@@ -87,7 +87,7 @@ def render_replay(title: str, model: str, exchanges: Sequence[Exchange], source:
 
 
 @dataclass(slots=True)
-class _Page:
+class _ReplayPage:
     """The parts of a page that know of each other."""
 
     library: Library | None
@@ -107,8 +107,10 @@ class _Page:
         for event in exchange.events:
             match event:
                 case SectionsSearched(query=query, hits=hits):
-                    ids = self._touch(hit.section_id for hit in hits)
-                    self.timeline.append({"find": ids, "ticks": _STEP_TICKS, "say": f"Searched: {plain_line(query)}"})
+                    ids = self._mark_touched(hit.section_id for hit in hits)
+                    self.timeline.append(
+                        {"find": ids, "ticks": _STEP_TICKS, "say": f"Searched: {sanitise_line(query)}"}
+                    )
                 case SectionsExpanded(opened_ids=opened) if opened:
                     self._open(opened)
                 case _:
@@ -120,36 +122,38 @@ class _Page:
             self._open([citation.section_id])
         answer = _link_marks(_render(exchange.answer), number, numbers)
         self.timeline.append({"stream": f"a{number}", "say": "Answer"})
-        ending = "".join(f"<p class=ending>{escape(piece.words)}</p>" for piece in narrate_ending(exchange.ending))
+        ending = "".join(
+            f"<p class=ending>{escape(piece.text)}</p>" for piece in make_outcome_notices(exchange.outcome)
+        )
         sources = f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>' if items else ""
         self.timeline.append({"show": [f"e{number}"], "ticks": _STEP_TICKS, "say": ""})
         return (
-            f'<article id="q{number}"><h2>{escape(plain_text(exchange.question))}</h2>'
+            f'<article id="q{number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
             f'<div class="answer" id="a{number}">{answer}</div><div id="e{number}">{ending}{sources}</div></article>'
         )
 
-    def _touch(self, section_ids: Iterable[str]) -> list[str]:
+    def _mark_touched(self, section_ids: Iterable[str]) -> list[str]:
         there = [one for one in section_ids if self.library is not None and one in self.library]
         self.touched.update(dict.fromkeys(there))
         return there
 
     def _open(self, section_ids: Iterable[str]) -> None:
-        new = [one for one in self._touch(section_ids) if one not in self.opened]
+        new = [one for one in self._mark_touched(section_ids) if one not in self.opened]
         if new:
             self.opened.update(dict.fromkeys(new))
             self.timeline.append({"open": new, "ticks": _STEP_TICKS, "say": "Opened"})
 
     def _write_citation(self, number: int, at: int, citation: Citation) -> str:
         name = f"c{number}-{at}"
-        path = escape(" › ".join(map(plain_line, citation.path)) or citation.section_id)
+        path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
         is_shown = self.library is not None and citation.section_id in self.library
         target = f"#m{name}" if is_shown and citation.quote and citation.is_verified else f"#s-{citation.section_id}"
         if citation.quote and citation.is_verified:
             self.quotes.setdefault(citation.section_id, []).append((citation.quote, f"m{name}"))
         place = f'<a href="{target}">{path}</a>' if is_shown else path
-        quote = f"<q>{escape(_strip(_render(plain_text(citation.quote))))}</q>" if citation.quote else ""
+        quote = f"<q>{escape(_strip(_render(sanitise_text(citation.quote))))}</q>" if citation.quote else ""
         state = citation.state.value
-        where = f"{escape(citation.place)} · <span class={state}>{citation.state.words}</span>"
+        where = f"{escape(citation.place)} · <span class={state}>{citation.state.label}</span>"
         return f'<li id="{name}">{place} {quote} <small>{where}</small></li>'
 
     def write_outline(self) -> str:
@@ -172,7 +176,7 @@ class _Page:
         return f"<ul>{''.join(items)}</ul>" if items else ""
 
     def _name(self, library: Library, section_id: str) -> str:
-        title = escape(plain_line(library.title_of(section_id)))
+        title = escape(sanitise_line(library.title_of(section_id)))
         return f'<a href="#s-{section_id}">{title}</a>' if section_id in self.opened else f"<span>{title}</span>"
 
     def write_sections(self) -> str:
@@ -180,11 +184,11 @@ class _Page:
         library, sections = self.library, list[str]()
         for section_id in library.walk() if library is not None and self.opened else ():
             if library is not None and section_id in self.opened:
-                text = library.text_at(library.shown_own_span(section_id), length_max=_TEXT_MAX)
-                body = _render(plain_text(text))
+                text = library.text_at(library.get_own_content_span(section_id), length_max=_TEXT_MAX)
+                body = _render(sanitise_text(text))
                 for quote, name in self.quotes.get(section_id, ()):
                     body = _mark(body, quote, name)
-                title = escape(plain_line(library.title_of(section_id)))
+                title = escape(sanitise_line(library.title_of(section_id)))
                 sections.append(f'<section id="s-{section_id}" aria-label="{title}">{body}</section>')
         return "".join(sections)
 

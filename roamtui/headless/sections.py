@@ -11,7 +11,7 @@ from roamtui.errors import SourceError, UnknownSectionError
 from roamtui.headless.output import write_json_with_rows, write_note, write_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import split_pages
-from roamtui.outline.structure import Ranges, Reference, parse_reference
+from roamtui.outline.structure import ChildRanges, Reference, parse_reference
 
 _NODE_FIELDS = (
     *("id", "kind", "level", "title", "path", "doc", "url", "parent", "start_line", "end_line", "own_end_line"),
@@ -23,13 +23,13 @@ _NODE_FIELDS = (
 def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool) -> None:
     """Write the very text that a model reads, or every node of a library as JSON."""
     if as_json:
-        rows = (_describe_node(library.node(section_id)) for section_id in library.walk())
+        rows = (_to_json_node(library.node(section_id)) for section_id in library.walk())
         write_json_with_rows({"source": library.source, "title": library.title}, "sections", rows)
     else:
         write_text(render_outline(library, budget_tokens=budget_tokens))
 
 
-def _describe_node(node: Node) -> dict[str, Any]:
+def _to_json_node(node: Node) -> dict[str, Any]:
     fields = {name: getattr(node, name) for name in _NODE_FIELDS}
     return fields | {"kind": node.kind.value, "path": list(node.path)}
 
@@ -46,7 +46,7 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
         UnknownSectionError: One of the ids names nothing; nothing is written then.
         SourceError: One of them is a file or page that could not be read; nothing is written then.
     """
-    references = [_find_part(library, section_id) for section_id in section_ids]
+    references = [_resolve_part(library, section_id) for section_id in section_ids]
     for reference in references:
         section_id = reference.section_id
         page = library.page_of(library.span(section_id)) if section_id in library and not reference.steps else None
@@ -56,7 +56,7 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
             write_text(text)
 
 
-def _find_part(library: Library, text: str) -> Reference:
+def _resolve_part(library: Library, text: str) -> Reference:
     """Return what an id names, of which there is text to show."""
     reference = parse_reference(text)
     if reference is None or not (reference.section_id == library.root_id or reference.section_id in library):
@@ -73,12 +73,12 @@ def _find_part(library: Library, text: str) -> Reference:
 def _read_part(library: Library, reference: Reference) -> Iterator[str]:
     section_id = reference.section_id
     if reference.page is not None:
-        own = library.text_at(library.shown_own_span(section_id)) if section_id in library else ""
+        own = library.text_at(library.get_own_content_span(section_id)) if section_id in library else ""
         for start, end in split_pages(own)[reference.page - 1 : reference.page] if own and reference.page else ():
             yield own[start:end]
     elif reference.steps or section_id == library.root_id:
-        ranges = Ranges.of(library, section_id)
-        for child in ranges.children[slice(*(ranges.find(reference.steps) or (0, 0)))]:
+        ranges = ChildRanges.for_section(library, section_id)
+        for child in ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))]:
             yield from _read_texts(library, child)
     else:
         yield from _read_texts(library, section_id)
@@ -87,9 +87,9 @@ def _read_part(library: Library, reference: Reference) -> Iterator[str]:
 def _read_texts(library: Library, section_id: str) -> Iterator[str]:
     """Yield the raw text of a section; of a folder that of each file in it, each ended by a line end."""
     if library.node(section_id).kind is not NodeKind.FOLDER:
-        yield library.text_at(library.shown_span(section_id))
+        yield library.text_at(library.get_content_span(section_id))
         return
     for one in library.walk(section_id):
-        if library.heading(one).kind is NodeKind.FILE and library.file(one) is not None:
+        if library.get_label(one).kind is NodeKind.FILE and library.file(one) is not None:
             text = library.text(one)
             yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"

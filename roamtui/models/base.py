@@ -20,7 +20,7 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ModelRequest:
     """One request to a model."""
 
     messages: tuple[Message, ...]
@@ -44,7 +44,7 @@ class ThinkingDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class CallMade:
+class ToolCallReceived:
     """A whole tool call."""
 
     call: ToolCall
@@ -58,7 +58,7 @@ class UsageReported:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrying:
+class RetryPending:
     """A passing fault: the request is sent again after a wait, nothing of it was shown yet."""
 
     reason: str
@@ -66,7 +66,7 @@ class Retrying:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelStopped:
+class ReplyFinished:
     """The reply is whole. Always the last event."""
 
     reason: str
@@ -75,7 +75,7 @@ class ModelStopped:
     """The provider's thinking blocks as JSON, to be stored with the step."""
 
 
-ModelEvent = TextDelta | ThinkingDelta | CallMade | UsageReported | Retrying | ModelStopped
+ModelEvent = TextDelta | ThinkingDelta | ToolCallReceived | UsageReported | RetryPending | ReplyFinished
 
 
 @runtime_checkable
@@ -92,8 +92,8 @@ class Model(Protocol):
         """Size of its context window, None where unknown."""
         ...
 
-    def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
-        """Yield the events of one reply; `ModelStopped` is the last.
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Yield the events of one reply; `ReplyFinished` is the last.
 
         Raises:
             ModelError: The model could not answer.
@@ -105,12 +105,12 @@ class Model(Protocol):
         ...
 
 
-async def start_model(model: Model) -> None:
+async def warm_up_model(model: Model) -> None:
     """Warm up a model that takes seconds to start, by its `start`, and let it learn its window; never fails."""
     if (start := getattr(model, "start", None)) is not None:
         await start()
 
 
-def find_note(model: Model) -> str:
+def get_startup_note(model: Model) -> str:
     """Return what a person should know of a model that was started, its `note`, a sentence; empty for most."""
     return str(getattr(model, "note", ""))

@@ -17,9 +17,9 @@ from typing import Any
 from uuid import uuid4
 
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
-from roamtui.models.base import CallMade, ModelEvent, ModelStopped, TextDelta, ThinkingDelta, UsageReported
-from roamtui.models.faults import EmptyReplyError, UnfinishedReplyError
-from roamtui.models.jobs import Job, Target
+from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived, UsageReported
+from roamtui.models.failures import EmptyReplyError, UnfinishedReplyError
+from roamtui.models.worker_protocol import Job, ResolvedModel
 
 _OUTPUT_TOKENS_MAX = 8_192
 """Anthropic wants a number: long enough for any answer with quotes, short enough for small rate limits."""
@@ -35,13 +35,13 @@ _REASONS = {"length": "length", "content_filter": "filtered"}
 """Why a reply ended before its end, by litellm's names."""
 
 
-async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401
+async def stream_completion(litellm: Any, job: Job, target: ResolvedModel) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401
     """Yield the events of one reply; close the connection when closed or cancelled.
 
     Raises:
         Exception: Whatever litellm raises, a reply that breaks off, or a silence that lasts too long.
     """
-    reply = _Reply(job)
+    reply = _ReplyAssembler(job)
     arguments = build_arguments(job, target)
     first_seconds = job.options.wait_for_first_token(is_local=target.is_local)
     # The connection's limit, and as a last resort one that is longer than ours.
@@ -57,7 +57,7 @@ async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGene
                 chunk = await anext(chunks, None)
             if chunk is None:
                 break
-            for event in reply.take(chunk):
+            for event in reply.add(chunk):
                 yield event
         for event in reply.finish(stream):
             yield event
@@ -68,7 +68,7 @@ async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGene
                     await stream.aclose()
 
 
-def build_arguments(job: Job, target: Target) -> dict[str, Any]:
+def build_arguments(job: Job, target: ResolvedModel) -> dict[str, Any]:
     """Return what litellm is called with, but for timeouts."""
     arguments = _build_common(target) | {
         "messages": _build_messages(job.request.messages, target.provider),
@@ -98,7 +98,7 @@ def build_arguments(job: Job, target: Target) -> dict[str, Any]:
     return arguments
 
 
-def _build_common(target: Target) -> dict[str, Any]:
+def _build_common(target: ResolvedModel) -> dict[str, Any]:
     arguments: dict[str, Any] = {"model": target.model, "max_retries": 0}
     if target.api_base:
         arguments["api_base"] = target.api_base
@@ -161,7 +161,7 @@ def _is_object(arguments: str) -> bool:
     return isinstance(value, dict)
 
 
-class _Reply:
+class _ReplyAssembler:
     """What has come of one reply."""
 
     def __init__(self, job: Job) -> None:
@@ -173,7 +173,7 @@ class _Reply:
         self.has_begun = False
         """Whether any text, thought or call has come."""
 
-    def take(self, chunk: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
+    def add(self, chunk: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
         """Yield what `chunk` adds."""
         if (usage := getattr(chunk, "usage", None)) is not None:
             self._usage = usage
@@ -206,7 +206,7 @@ class _Reply:
             raise UnfinishedReplyError if self.has_begun else EmptyReplyError
         calls = self._calls.finish()
         for call in calls:
-            yield CallMade(call)
+            yield ToolCallReceived(call)
         if (usage := self._usage) is not None:
             details, cost = getattr(usage, "prompt_tokens_details", None), getattr(usage, "cost", None)
             is_counted = any(getattr(chunk, "usage", None) is not None for chunk in getattr(stream, "chunks", ()))
@@ -220,7 +220,7 @@ class _Reply:
                 )
             )
         reason = "tool_calls" if calls else _REASONS.get(self._reason, "stop")
-        yield ModelStopped(reason, self._thinking.finish())
+        yield ReplyFinished(reason, self._thinking.finish())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -294,7 +294,7 @@ class ThinkingAssembler:
         return json.dumps(whole) if whole else ""
 
 
-async def compute_vectors(litellm: Any, job: Job, target: Target) -> list[list[float]]:  # noqa: ANN401
+async def compute_vectors(litellm: Any, job: Job, target: ResolvedModel) -> list[list[float]]:  # noqa: ANN401
     """Return a vector for each text, in order."""
     arguments = _build_common(target) | {
         "input": list(job.texts),

@@ -16,19 +16,28 @@ from typing import TypeVar
 import msgspec
 
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelEvent, Request, Retrying
-from roamtui.models.jobs import Fault, Frame, Job, JobEvent, Target, Vectors, decode_event, encode_frame
+from roamtui.models.base import ModelEvent, ModelRequest, RetryPending
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
-from roamtui.models.prompt_tools import read_in_words, refuses_tools, translate_request
+from roamtui.models.text_tool_calls import is_tool_refusal, stream_with_text_tools, translate_request
+from roamtui.models.worker_protocol import (
+    EmbeddingBatch,
+    Frame,
+    Job,
+    JobEvent,
+    ModelFailure,
+    ResolvedModel,
+    decode_event,
+    encode_frame,
+)
 
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
 """What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
 _END_SECONDS = 1.0
 _FRAME_BYTES_MAX = 1 << 28
 """A longer line is no frame: something else has written to the pipe."""
-_LAST_EVENTS = frozenset({"ModelStopped", "Fault", "Target", "Vectors", "cancelled"})
-_CRASHED = Fault(reason="The model's process ended unexpectedly", advice="ask again", is_passing=True)
-_Reply = TypeVar("_Reply", Target, Vectors)
+_LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch", "cancelled"})
+_CRASHED = ModelFailure(reason="The model's process ended unexpectedly", advice="ask again", is_transient=True)
+_Reply = TypeVar("_Reply", ResolvedModel, EmbeddingBatch)
 
 
 class LitellmModel:
@@ -48,7 +57,7 @@ class LitellmModel:
         self._job = Job(operation="complete", model=name, api_base=api_base, options=self._options)
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
-        self._description: Target | None = None
+        self._description: ResolvedModel | None = None
         self._lacks_tools = False
         """Whether it takes no tools, as litellm knows or its server has said."""
         self.window_tokens = self._options.window_tokens
@@ -78,20 +87,20 @@ class LitellmModel:
             with suppress(ModelError):
                 await self.describe()
 
-    async def describe(self) -> Target:
+    async def describe(self) -> ResolvedModel:
         """Return what is known of the model without asking its provider.
 
         Raises:
             ModelError: Its name leads nowhere, or there is no process to ask.
         """
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
-        found = await self._worker.ask(job, Target)
+        found = await self._worker.run_to_result(job, ResolvedModel)
         self._description, self.window_tokens = found, found.window_tokens
         self._lacks_tools = self._lacks_tools or found.can_call_tools is False
         return found
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of one reply; `ModelStopped` is the last.
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the events of one reply; `ReplyFinished` is the last.
 
         A passing fault is answered by sending the request again, as long as nothing of a reply was yielded. A model
         without tool calls is asked in words: litellm knows of some, a server tells by refusing the first request.
@@ -105,26 +114,26 @@ class LitellmModel:
             try:
                 async with aclosing(self._ask(request)) as events:
                     async for event in events:
-                        has_begun = has_begun or not isinstance(event, Retrying)
+                        has_begun = has_begun or not isinstance(event, RetryPending)
                         yield event
             except ModelError as error:
-                if has_begun or not request.tools or not refuses_tools(str(error)):
+                if has_begun or not request.tools or not is_tool_refusal(str(error)):
                     raise
                 self._lacks_tools = True
             else:
                 return
-            yield Retrying(f"{self.name} refuses tool calls, so it is told in words how to open sections.", 0.0)
+            yield RetryPending(f"{self.name} refuses tool calls, so it is told in words how to open sections.", 0.0)
         async with (
             aclosing(self._ask(translate_request(request))) as told,
-            aclosing(read_in_words(told, request)) as events,
+            aclosing(stream_with_text_tools(told, request)) as events,
         ):
             async for event in events:
                 yield event
 
-    async def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def _ask(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         async with aclosing(self._worker.run(replace(self._job, request=request))) as events:
             async for event in events:
-                assert not isinstance(event, Target | Vectors)
+                assert not isinstance(event, ResolvedModel | EmbeddingBatch)
                 yield event
 
     async def close(self) -> None:
@@ -157,7 +166,7 @@ class WorkerProcess:
         """The running process's id, None where none runs."""
         return None if self._process is None or self._is_ended else self._process.pid
 
-    async def run(self, job: Job) -> AsyncGenerator[ModelEvent | Target | Vectors, None]:
+    async def run(self, job: Job) -> AsyncGenerator[ModelEvent | ResolvedModel | EmbeddingBatch, None]:
         """Yield what comes of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
 
         A passing fault is answered by sending the job again, as long as nothing has come of it.
@@ -169,20 +178,20 @@ class WorkerProcess:
             fault, has_begun = None, False
             async with aclosing(self._run_once(job)) as events:
                 async for event in events:
-                    if isinstance(event, Fault):
+                    if isinstance(event, ModelFailure):
                         fault = event
                     else:
                         has_begun = True
                         yield event
             if fault is None:
                 return
-            wait = job.options.plan_retry(fault.wait_seconds, retries) if fault.is_passing and not has_begun else None
+            wait = job.options.plan_retry(fault.wait_seconds, retries) if fault.is_transient and not has_begun else None
             if wait is None:
                 raise ModelError(fault.message, overflow=fault.is_overflow)
-            yield Retrying(fault.reason, wait)
+            yield RetryPending(fault.reason, wait)
             await asyncio.sleep(wait)
 
-    async def ask(self, job: Job, kind: type[_Reply]) -> _Reply:
+    async def run_to_result(self, job: Job, kind: type[_Reply]) -> _Reply:
         """Return what comes of a job in the end, which is of a kind.
 
         Raises:

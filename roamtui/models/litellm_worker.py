@@ -19,12 +19,21 @@ from typing import Any, BinaryIO
 import msgspec
 from typing_extensions import override
 
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.completion import compute_vectors, stream_completion
-from roamtui.models.faults import CHOOSE, CONNECTION_TIMED_OUT, explain_error
-from roamtui.models.jobs import Fault, Frame, Job, JobEvent, Target, Vectors, encode_event, encode_frame
+from roamtui.models.failures import CHOOSE, CONNECTION_TIMED_OUT, to_failure
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS
-from roamtui.models.secrets import PROVIDERS, find_key_name
+from roamtui.models.secrets import PROVIDERS, get_key_variable
+from roamtui.models.worker_protocol import (
+    EmbeddingBatch,
+    Frame,
+    Job,
+    JobEvent,
+    ModelFailure,
+    ResolvedModel,
+    encode_event,
+    encode_frame,
+)
 
 _SETTINGS = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -67,11 +76,11 @@ class LitellmWorker:
         """Take frames until the pipe ends, then end the process at once, even if it hangs in an import."""
         try:
             for line in self._inward:
-                loop.call_soon_threadsafe(self._obey, json.loads(line))
+                loop.call_soon_threadsafe(self._handle_frame, json.loads(line))
         finally:
             os._exit(0)
 
-    def _obey(self, frame: Frame) -> None:
+    def _handle_frame(self, frame: Frame) -> None:
         number = frame["id"]
         if frame["job"] is None:
             if task := self._tasks.get(number):
@@ -84,39 +93,39 @@ class LitellmWorker:
     async def _work(self, number: int, job: Job) -> None:
         connect_seconds.set(job.options.connect_seconds)
         try:
-            async with aclosing(self._do(job)) as events:
+            async with aclosing(self._run_job(job)) as events:
                 async for event in events:
                     self._send(number, encode_event(event))
         except asyncio.CancelledError:
             self._send(number, {"event": "cancelled"})
 
-    async def _do(self, job: Job) -> AsyncGenerator[JobEvent, None]:
+    async def _run_job(self, job: Job) -> AsyncGenerator[JobEvent, None]:
         assert self._loading is not None
         try:
             litellm = await asyncio.shield(self._loading)
         except Exception as error:  # noqa: BLE001 -- an import may fail in any way
-            reason = f"litellm cannot be loaded ({shorten(plain_line(str(error)), 200)})"
-            yield Fault(reason=reason, advice="install roamtui again, or use --model offline")
+            reason = f"litellm cannot be loaded ({shorten(sanitise_line(str(error)), 200)})"
+            yield ModelFailure(reason=reason, advice="install roamtui again, or use --model offline")
             return
-        target = find_target(litellm, job, self._environ)
+        target = resolve_model(litellm, job, self._environ)
         if target is None:
             examples = _EMBEDDER_EXAMPLES if job.operation == "embed" else _MODEL_EXAMPLES
-            reason = f'"{shorten(plain_line(job.model), 80)}" names no provider that is known'
-            yield Fault(reason=reason, advice=f"write provider/model, such as {examples}")
+            reason = f'"{shorten(sanitise_line(job.model), 80)}" names no provider that is known'
+            yield ModelFailure(reason=reason, advice=f"write provider/model, such as {examples}")
         elif job.operation == "describe":
             yield target
         elif not target.can_be_asked:
-            yield Fault(reason=f"{' or '.join(target.missing_keys)} is not set", advice=f"export it or {CHOOSE}")
+            yield ModelFailure(reason=f"{' or '.join(target.missing_keys)} is not set", advice=f"export it or {CHOOSE}")
         else:
             try:
                 if job.operation == "embed":
-                    yield Vectors.of(await compute_vectors(litellm, job, target))
+                    yield EmbeddingBatch.encode(await compute_vectors(litellm, job, target))
                     return
                 async with aclosing(stream_completion(litellm, job, target)) as events:
                     async for event in events:
                         yield event
             except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
-                yield explain_error(error, target, self._environ)
+                yield to_failure(error, target, self._environ)
 
     def _send(self, number: int, frame: Mapping[str, object]) -> None:
         """Write a frame; a full pipe stops all work until the program reads on."""
@@ -134,7 +143,7 @@ def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends o
     return litellm
 
 
-def find_target(litellm: Any, job: Job, environ: Mapping[str, str]) -> Target | None:  # noqa: ANN401
+def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> ResolvedModel | None:  # noqa: ANN401
     """Return where the name of a job's model leads, without asking a server; None where it leads nowhere."""
     model = job.model
     if model.startswith("ollama/"):
@@ -155,12 +164,12 @@ def find_target(litellm: Any, job: Job, environ: Mapping[str, str]) -> Target | 
     can_call_tools = info.get("supports_function_calling")
     if parameters is not None and "tools" not in parameters:
         can_call_tools = False  # litellm would drop them unsaid
-    return Target(
+    return ResolvedModel(
         model=model,
         provider=provider,
         api_base=job.api_base or next(bases, _OLLAMA_BASE if is_ollama else None),
-        missing_keys=_find_missing_keys(litellm, model, provider, environ),
-        key_name=find_key_name(provider, environ),
+        missing_keys=_list_missing_keys(litellm, model, provider, environ),
+        key_name=get_key_variable(provider, environ),
         window_tokens=job.options.window_tokens
         or (OLLAMA_WINDOW_TOKENS if is_ollama else _as_count(info.get("max_input_tokens"))),
         output_tokens=_as_count(info.get("max_output_tokens")),
@@ -170,10 +179,10 @@ def find_target(litellm: Any, job: Job, environ: Mapping[str, str]) -> Target | 
     )
 
 
-def _find_missing_keys(litellm: Any, model: str, provider: str, environ: Mapping[str, str]) -> tuple[str, ...]:  # noqa: ANN401
+def _list_missing_keys(litellm: Any, model: str, provider: str, environ: Mapping[str, str]) -> tuple[str, ...]:  # noqa: ANN401
     known = PROVIDERS.get(provider)
     if known is not None and known.key_names:
-        return () if find_key_name(provider, environ) else known.key_names[:1]
+        return () if get_key_variable(provider, environ) else known.key_names[:1]
     # Cloud providers also take profiles and tokens from files, of which litellm knows more than its own check.
     missing = litellm.validate_environment(model)["missing_keys"]
     names = tuple(name for name in missing if name.endswith("_API_KEY"))
@@ -218,7 +227,7 @@ def prepare_environment(environ: MutableMapping[str, str]) -> None:
         environ[name] = ",".join(filter(None, (environ.get(name), "localhost", "127.0.0.1", "::1")))
 
 
-def take_pipes() -> tuple[BinaryIO, int]:
+def claim_stdio() -> tuple[BinaryIO, int]:
     """Return the standard pipes for this module alone: what libraries print or read goes nowhere."""
     inward = os.fdopen(os.dup(0), "rb")
     outward = os.dup(1)
@@ -230,7 +239,7 @@ def take_pipes() -> tuple[BinaryIO, int]:
 
 def main() -> None:
     """Run the process until its input ends."""
-    inward, outward = take_pipes()
+    inward, outward = claim_stdio()
     prepare_environment(os.environ)
     try:
         with asyncio.Runner(loop_factory=LimitedLoop) as runner:

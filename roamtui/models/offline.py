@@ -16,13 +16,21 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role, ToolCall, Usage
-from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
-from roamtui.outline.expansion import strip_marks
+from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived, UsageReported
+from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
-from roamtui.search.sentences import RankedSentence, UnitKind, best_sentences, find_opening, find_sentences
-from roamtui.search.terms import find_forms, find_terms, find_words, goes_on, is_unspaced, points_back, query_terms
-from roamtui.search.titles import find_similar
-from roamtui.search.words import find_language, find_synonyms
+from roamtui.search.lexicon import detect_language, get_synonyms
+from roamtui.search.sentences import RankedSentence, UnitKind, best_sentences, get_first_sentence, split_sentences
+from roamtui.search.terms import (
+    has_pronoun,
+    is_continuation,
+    is_unspaced,
+    list_inflected_forms,
+    locate_terms,
+    query_terms,
+    tokenise,
+)
+from roamtui.search.titles import list_similar_words
 
 SECTIONS_MAX = 5
 _TOKENS_MAX = 2_800
@@ -112,17 +120,17 @@ class OfflineModel:
     window_tokens = _WINDOW_TOKENS
     """It reads at most this much, so that budgets hold as for any model."""
 
-    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield one reply: calls while there is something to look for, then an answer, word by word."""
-        reading = await asyncio.to_thread(read_messages, request.messages)
+        reading = await asyncio.to_thread(parse_messages, request.messages)
         tools = {tool.name for tool in request.tools} if request.allow_calls else set[str]()
         call = _choose_call(reading, tools)
         if call is not None:
             name, arguments = call
             text = json.dumps(arguments, ensure_ascii=False)
-            yield CallMade(ToolCall(id=f"offline_{len(request.messages)}", name=name, arguments=text))
+            yield ToolCallReceived(ToolCall(id=f"offline_{len(request.messages)}", name=name, arguments=text))
             yield UsageReported(_FREE)
-            yield ModelStopped("tool_calls")
+            yield ReplyFinished("tool_calls")
             return
         answer = await asyncio.to_thread(_write_answer, reading)
         if not any(message.role is Role.ASSISTANT and _LABEL in message.text for message in request.messages):
@@ -131,14 +139,14 @@ class OfflineModel:
             yield TextDelta(word if word is answer else f"{word} ")
             await asyncio.sleep(0)
         yield UsageReported(_FREE)
-        yield ModelStopped("stop")
+        yield ReplyFinished("stop")
 
     async def close(self) -> None:
         """Nothing is held."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class DeliveredSection:
     """A section whose text stands in the messages."""
 
     section_id: str
@@ -150,7 +158,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ParsedHit:
     """A hit of the last search."""
 
     section_id: str
@@ -162,18 +170,18 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ParsedRequest:
     """What a request says."""
 
     question: str
     earlier_questions: tuple[str, ...] = ()
-    given: tuple[Given, ...] = ()
+    given: tuple[DeliveredSection, ...] = ()
     """What can be quoted: of that section alone, where there is one."""
     given_ids: frozenset[str] = frozenset()
     """Ids whose text was given, also inside others."""
     asked_ids: frozenset[str] = frozenset()
     """Ids that this question asked for already."""
-    found: tuple[Found, ...] = ()
+    found: tuple[ParsedHit, ...] = ()
     has_searched: bool = False
     nearest_ids: tuple[str, ...] = ()
     """Ids that were told in place of what this question asked for by name, or of what a search did not find."""
@@ -193,14 +201,14 @@ class Reading:
         """Whether the question leans on the one before it."""
         is_short = len(query_terms(self.question)) <= _FOLLOW_UP_TERMS_MAX
         is_why = self.question.strip().lower().startswith("why")
-        return is_why or goes_on(self.question) or (is_short and points_back(self.question))
+        return is_why or is_continuation(self.question) or (is_short and has_pronoun(self.question))
 
 
-def read_messages(messages: Sequence[Message]) -> Reading:
+def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
     """Return what the messages of a request say."""
     asked = [index for index, message in enumerate(messages) if message.role is Role.USER]
     if not asked:
-        return Reading(question="")
+        return ParsedRequest(question="")
     preface, questions = "", []
     for index in asked:
         preface, mark, question = messages[index].text.rpartition(f"\n\n{QUESTION_START}")
@@ -217,19 +225,21 @@ def read_messages(messages: Sequence[Message]) -> Reading:
     pages = {*nearest, *_PAGE_HIT.findall("\n".join(searches))}
     last_ids = _ID.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
     texts = (message.text for message in messages if message.role in (Role.USER, Role.TOOL))
-    given = [section for text in texts for section in _find_given(text)]
+    given = [section for text in texts for section in _parse_delivered_sections(text)]
     inside = (section_id for section in given for _, section_id, _ in section.inside)
     _, mark, started = messages[asked[-1]].text.rpartition(FOUND_LEAD)
     within = next(reversed([*_WITHIN.finditer(preface)]), None)
-    return Reading(
+    return ParsedRequest(
         question=questions[-1],
         earlier_questions=tuple(questions[:-1]),
         within_id=within["id"] if within else None,
         given=tuple(_keep_within(given, within["path"]) if within else given),
         given_ids=frozenset((*(section.section_id for section in given), *inside)),
-        started_ids=frozenset(section.section_id for section in _find_given(started)) if mark else frozenset(),
+        started_ids=frozenset(section.section_id for section in _parse_delivered_sections(started))
+        if mark
+        else frozenset(),
         asked_ids=frozenset(found for call in expansions for found in _ID.findall(call.arguments)),
-        found=tuple(_find_hits(searches[-1])) if searches and not searches[-1].startswith(_NOTHING) else (),
+        found=tuple(_parse_hits(searches[-1])) if searches and not searches[-1].startswith(_NOTHING) else (),
         has_searched=bool(searches),
         nearest_ids=nearest,
         listed=tuple(line for text in expanded for line in _LISTED.findall(_FENCE.sub("", text))),
@@ -238,24 +248,24 @@ def read_messages(messages: Sequence[Message]) -> Reading:
     )
 
 
-def _keep_within(given: Sequence[Given], path: str) -> list[Given]:
+def _keep_within(given: Sequence[DeliveredSection], path: str) -> list[DeliveredSection]:
     """Return the sections at a path or below it, else those that may hold it."""
     inside = [section for section in given if f"{section.path} > ".startswith(f"{path} > ")]
     return inside or [section for section in given if path.startswith(f"{section.path} > ")]
 
 
-def _find_given(text: str) -> Iterator[Given]:
+def _parse_delivered_sections(text: str) -> Iterator[DeliveredSection]:
     for match in _GIVEN.finditer(text):
         body = "\n\n".join(content for _, content in _FENCE.findall(match["body"]))
         if body:
             inside = tuple(
-                (len(strip_marks(body[: head.start()])), head["id"], strip_marks(head["atx"] or head["setext"]))
+                (len(strip_ids(body[: head.start()])), head["id"], strip_ids(head["atx"] or head["setext"]))
                 for head in _INSIDE.finditer(body)
             )
-            yield Given(section_id=match["id"], path=match["path"], text=strip_marks(body), inside=inside)
+            yield DeliveredSection(section_id=match["id"], path=match["path"], text=strip_ids(body), inside=inside)
 
 
-def _find_hits(text: str) -> Iterator[Found]:
+def _parse_hits(text: str) -> Iterator[ParsedHit]:
     heads = [(match.start(), match[1]) for match in _HIT_FILE.finditer(text)]
     for match in _HIT.finditer(text):
         file = next((name for start, name in reversed(heads) if start < match.start()), "")
@@ -264,7 +274,7 @@ def _find_hits(text: str) -> Iterator[Found]:
             tokens = _read_count(match["all"])
             if tokens > WHOLE_TOKENS_MAX and own is not None:  # then opening it gives its own text
                 tokens = 0 if own == "list" else _read_count(own)
-        yield Found(
+        yield ParsedHit(
             section_id=match["id"],
             path=f"{file} > {match['path']}" if file else match["path"],
             tokens=tokens,
@@ -276,7 +286,7 @@ def _read_count(text: str) -> int:
     return int(float(text.rstrip("kMG")) * _UNITS.get(text[-1], 1))
 
 
-def _choose_call(reading: Reading, tools: set[str]) -> tuple[str, dict[str, object]] | None:
+def _choose_call(reading: ParsedRequest, tools: set[str]) -> tuple[str, dict[str, object]] | None:
     """Return the next call, None where it is time to answer."""
     question = reading.question
     if not question.strip() or len(reading.steps) >= _STEPS_MAX:
@@ -295,22 +305,22 @@ def _choose_call(reading: Reading, tools: set[str]) -> tuple[str, dict[str, obje
     return ("expand_sections", {"section_ids": list(section_ids)}) if section_ids else None
 
 
-def _is_covered(reading: Reading) -> bool:
+def _is_covered(reading: ParsedRequest) -> bool:
     """Return whether a section that is open already holds every word of a follow-up."""
     terms = query_terms(reading.question) if reading.is_follow_up else ()
     return bool(terms) and any(
-        {term for _, term in find_terms(f"{section.path}\n{section.text}", terms)} >= set(terms)
+        {term for _, term in locate_terms(f"{section.path}\n{section.text}", terms)} >= set(terms)
         for section in reading.given
     )
 
 
-def _is_answered_by_start(reading: Reading) -> bool:
+def _is_answered_by_start(reading: ParsedRequest) -> bool:
     """Return whether what search opened with the question holds enough of it to answer from that alone."""
     candidates = _rank_candidates(reading) if reading.started_ids else ()
     return max((candidate.coverage for candidate in candidates), default=0.0) >= _START_COVERAGE_MIN
 
 
-def choose_sections(reading: Reading) -> tuple[str, ...]:
+def choose_sections(reading: ParsedRequest) -> tuple[str, ...]:
     """Return up to five ids that were neither given nor asked for, the most promising first."""
     closed = reading.given_ids | reading.asked_ids
     if not reading.found:
@@ -328,14 +338,14 @@ def choose_sections(reading: Reading) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _choose_exceptions(reading: Reading) -> tuple[str, ...]:
+def _choose_exceptions(reading: ParsedRequest) -> tuple[str, ...]:
     """Return ids of exceptions that the sections opened for this question name without their text."""
     closed = reading.given_ids | reading.asked_ids
     listed = (section_id for section_id, title in reading.listed if _EXCEPTIONS.match(title))
     return tuple(dict.fromkeys(section_id for section_id in listed if section_id not in closed))[:SECTIONS_MAX]
 
 
-def _guess_sections(reading: Reading) -> tuple[str, ...]:
+def _guess_sections(reading: ParsedRequest) -> tuple[str, ...]:
     """Return what to open at a venture, once for a question: without a search what its words name, else the nearest."""
     if reading.found or reading.within_id is not None or not query_terms(reading.question):
         return ()
@@ -348,7 +358,7 @@ def _guess_sections(reading: Reading) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
-    section: Given
+    section: DeliveredSection
     quote: str
     score: float
     """How much of the question it holds; about 1 where that is all."""
@@ -356,14 +366,14 @@ class _Candidate:
     """Share of the question's weight that its section holds."""
 
 
-def _write_answer(reading: Reading) -> str:
+def _write_answer(reading: ParsedRequest) -> str:
     """Return one to three passages for the question of a request, with what limits them, or that nothing was found."""
     terms = query_terms(reading.question)
     if not terms:
         return "Please ask a question about the document, in words that it may contain."
     candidates = _rank_candidates(reading)
     if not _has_match(candidates):
-        return _say_not_found(reading, terms)
+        return _format_not_found(reading, terms)
     best = candidates[0]
     chosen = [best]
     for candidate in candidates[1:]:
@@ -383,7 +393,7 @@ def _write_answer(reading: Reading) -> str:
     return "\n\n".join(lines)
 
 
-def _write_line(lead: str, section: Given, quote: str, title: str = "") -> str:
+def _write_line(lead: str, section: DeliveredSection, quote: str, title: str = "") -> str:
     """Return words of the source between quotation marks that they do not contain, with the innermost section."""
     start = section.text.find(quote)
     held = [(section_id, inner) for offset, section_id, inner in section.inside if offset <= start]
@@ -397,7 +407,7 @@ def _write_line(lead: str, section: Given, quote: str, title: str = "") -> str:
     return f"{lead}{under}: {quoted} [{section_id}]."
 
 
-def _say_not_found(reading: Reading, terms: Sequence[str]) -> str:
+def _format_not_found(reading: ParsedRequest, terms: Sequence[str]) -> str:
     looked = ", ".join(f"“{term}”" for term in terms[:6])
     told = f"Not found: no section that was opened answers this. Looked for {looked}."
     ideas = [f"\n- What does the document say about {hit.path.split(' > ')[-1]}?" for hit in reading.found[:2]]
@@ -408,12 +418,12 @@ def _has_match(candidates: Sequence[_Candidate]) -> bool:
     return bool(candidates) and candidates[0].score >= _MATCH_MIN
 
 
-def _rank_candidates(reading: Reading) -> list[_Candidate]:
+def _rank_candidates(reading: ParsedRequest) -> list[_Candidate]:
     """Return sentences of what is open for the question, the best first."""
     terms, sections = query_terms(reading.question), _choose_given(reading)
     ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
     texts = [f"{section.path}\n{section.text}" for section in sections]
-    forms = find_forms("\n".join(texts), terms, find_language(find_words(reading.question)))
+    forms = list_inflected_forms("\n".join(texts), terms, detect_language(tokenise(reading.question)))
     weights = _weigh_terms(terms, reading, forms)
     total = sum(weights.values())
     meant = _list_synonyms(terms, texts, forms)
@@ -421,23 +431,23 @@ def _rank_candidates(reading: Reading) -> list[_Candidate]:
     terms = tuple(weights)
     candidates = []
     for section in sections:
-        in_path = {term for _, term in find_terms(section.path, terms, forms)}
-        in_section = in_path | {term for _, term in find_terms(section.text, terms, forms)}
+        in_path = {term for _, term in locate_terms(section.path, terms, forms)}
+        in_section = in_path | {term for _, term in locate_terms(section.text, terms, forms)}
         coverage = sum({meant.get(term, term): weights[term] for term in in_section}.values()) / total
         loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, len(ranks)))
         best = best_sentences(section.text, terms, limit=_SENTENCES_EACH, idf=weights, forms=forms)
-        if not best and (opening := find_opening(section.text)):
+        if not best and (opening := get_first_sentence(section.text)):
             best = (RankedSentence(opening.start, opening.end, 0.0),)
         for sentence in best:
             quote = section.text[sentence.start : sentence.end]
-            in_quote = {term for _, term in find_terms(quote, terms, forms)}
+            in_quote = {term for _, term in locate_terms(quote, terms, forms)}
             path_gain = _PATH_WEIGHT * sum(weights[term] for term in in_path - in_quote) / total
             score = (sentence.score + path_gain + _SECTION_SHARE * coverage) * loss
             candidates.append(_Candidate(section=section, quote=quote, score=score, coverage=coverage))
     return sorted(candidates, key=lambda candidate: -candidate.score)
 
 
-def _choose_given(reading: Reading) -> tuple[Given, ...]:
+def _choose_given(reading: ParsedRequest) -> tuple[DeliveredSection, ...]:
     """Return the sections to answer from: those found for this question; all that is open for a follow-up."""
     if reading.is_follow_up or not (reading.found or reading.started_ids):
         return reading.given
@@ -445,12 +455,12 @@ def _choose_given(reading: Reading) -> tuple[Given, ...]:
     return tuple(section for section in reading.given if section.section_id in wanted) or reading.given
 
 
-def _weigh_terms(terms: Sequence[str], reading: Reading, forms: Mapping[str, str]) -> dict[str, float]:
+def _weigh_terms(terms: Sequence[str], reading: ParsedRequest, forms: Mapping[str, str]) -> dict[str, float]:
     """Return a weight for each term: the rarer among the texts at hand, the heavier; less for what says little."""
     texts = [section.text for section in reading.given] + [hit.snippet for hit in reading.found]
     counts = dict.fromkeys(terms, 0)
     for text in texts:
-        for term in {term for _, term in find_terms(text, terms, forms)}:
+        for term in {term for _, term in locate_terms(text, terms, forms)}:
             counts[term] += 1
     weights = {}
     for term, count in counts.items():
@@ -462,28 +472,28 @@ def _weigh_terms(terms: Sequence[str], reading: Reading, forms: Mapping[str, str
 
 def _list_synonyms(terms: Sequence[str], texts: Sequence[str], forms: Mapping[str, str]) -> dict[str, str]:
     """Return words that mean the same as terms that no text holds, or that were mistyped, each with its term."""
-    held = {term for text in texts for _, term in find_terms(text, terms, forms)}
+    held = {term for text in texts for _, term in locate_terms(text, terms, forms)}
     missing = [term for term in terms if term not in held]
-    meant = {synonym: term for term in missing for synonym in find_synonyms((term,))}
-    words = sorted({word for text in texts for word in find_words(text)}) if missing else []
+    meant = {synonym: term for term in missing for synonym in get_synonyms((term,))}
+    words = sorted({word for text in texts for word in tokenise(text)}) if missing else []
     mistyped = (term for term in missing if len(term) >= _MISTYPED_MIN and term.isalpha())
-    meant |= {word: term for term in mistyped for word in find_similar(term, words)}
+    meant |= {word: term for term in mistyped for word in list_similar_words(term, words)}
     return {synonym: term for synonym, term in meant.items() if synonym not in terms}
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _HeadingPart:
     """What stands under one heading."""
 
-    section: Given
+    section: DeliveredSection
     path: tuple[str, ...]
     """Of the heading."""
     sentences: list[str] = field(default_factory=list)
 
 
 def _find_exception(
-    candidate: _Candidate, given: Sequence[Given], terms: Sequence[str], told: Sequence[str]
-) -> tuple[_Part, str] | None:
+    candidate: _Candidate, given: Sequence[DeliveredSection], terms: Sequence[str], told: Sequence[str]
+) -> tuple[_HeadingPart, str] | None:
     """Return what limits a passage, a sentence under a heading about exceptions below or beside its own."""
     section = candidate.section
     own = tuple(section.path.split(" > "))
@@ -495,7 +505,7 @@ def _find_exception(
         if part.path[:-1] in (here, here[:-1]) and part.path != here and _EXCEPTIONS.match(part.path[-1])
     ]
     for part in sorted(near, key=lambda part: -len(part.path)):
-        shared = [len({term for _, term in find_terms(sentence, terms)}) for sentence in part.sentences]
+        shared = [len({term for _, term in locate_terms(sentence, terms)}) for sentence in part.sentences]
         most = max(shared, default=0)
         if shared and (most or len(part.path) > len(here)):
             sentence = part.sentences[shared.index(most)]
@@ -503,17 +513,17 @@ def _find_exception(
     return None
 
 
-def _list_parts(section: Given) -> Iterable[_Part]:
+def _list_parts(section: DeliveredSection) -> Iterable[_HeadingPart]:
     *above, own = section.path.split(" > ")
-    text, parts = section.text, [_Part(section, (*above, own))]
+    text, parts = section.text, [_HeadingPart(section, (*above, own))]
     levels: list[tuple[int, str]] = []
-    for sentence in find_sentences(text):
+    for sentence in split_sentences(text):
         words = text[sentence.start : sentence.end]
         if sentence.kind is UnitKind.HEADING:
             line = text[text.rfind("\n", 0, sentence.start) + 1 : sentence.end].lstrip()
             level = len(line) - len(line.lstrip("#")) or 2
             levels = [*(one for one in levels if one[0] < level), (level, words.strip("# "))]
-            parts.append(_Part(section, (*above, *(title for _, title in levels))))
+            parts.append(_HeadingPart(section, (*above, *(title for _, title in levels))))
         elif sentence.kind is not UnitKind.TABLE_HEAD:
             parts[-1].sentences.append(words)
     return parts

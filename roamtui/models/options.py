@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roamtui.options import option
+from roamtui.option_fields import option
 
 OLLAMA_WINDOW_TOKENS = 32_768
 """Sent as `num_ctx` unless told otherwise: Ollama's own default is small, and it cuts what is longer in silence."""

@@ -17,30 +17,38 @@ from typing import Any
 import msgspec
 
 from roamtui.conversation.events import (
-    ConversationBegun,
     ConversationEvent,
-    DocumentRead,
+    ConversationStarted,
+    DocumentIdentified,
     QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
     StepRecorded,
     TranscriptRebuilt,
 )
-from roamtui.conversation.log import DAMAGE, decode_entries
+from roamtui.conversation.log import DECODE_ERRORS, decode_entries
 from roamtui.conversation.transcript import (
     FOUND_LEAD,
     HITS_LEAD,
     QUESTION_START,
     Role,
     Step,
-    Stopped,
+    StopReason,
     ToolCall,
     ToolUse,
     Usage,
 )
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import ModelError, RoamtuiError, UsageError
-from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, Retrying, TextDelta, UsageReported
+from roamtui.models.base import (
+    ModelEvent,
+    ModelRequest,
+    ReplyFinished,
+    RetryPending,
+    TextDelta,
+    ToolCallReceived,
+    UsageReported,
+)
 from roamtui.models.secrets import Secrets
 
 RECORDED = "recorded:"
@@ -74,14 +82,14 @@ def _read_question(events: Sequence[ConversationEvent], path: Path) -> Iterator[
     assert isinstance(asked, QuestionAsked)
     end = next((event for event in events if isinstance(event, QuestionAnswered)), None)
     steps = [event.step for event in events if isinstance(event, StepRecorded)]
-    last = steps[-1] if steps and end is not None and end.stopped is Stopped.STEP_LIMIT else _NOTHING
+    last = steps[-1] if steps and end is not None and end.stopped is StopReason.STEP_LIMIT else _NOTHING
     said: list[ModelEvent] = []
     is_first = True
     for event in events:
         error: RoamtuiError | None = None
         match event:
             case RetryScheduled(reason=reason, wait_seconds=wait):
-                said.append(Retrying(reason, wait))
+                said.append(RetryPending(reason, wait))
                 continue
             case TranscriptRebuilt(was_refused=True):
                 error = ModelError("The request was too long.", overflow=True)
@@ -98,11 +106,11 @@ def _read_question(events: Sequence[ConversationEvent], path: Path) -> Iterator[
                 )
                 said += _say(event.said or event.answer, last, rest)
                 was_asked = not is_first or event.answer
-                if event.stopped is Stopped.CANCELLED and was_asked:
+                if event.stopped is StopReason.CANCELLED and was_asked:
                     error = ReplayStoppedError(f"The person stopped this question of {path} here.")
-                elif event.stopped in (Stopped.CANCELLED, Stopped.COST):
+                elif event.stopped in (StopReason.CANCELLED, StopReason.COST):
                     return
-                elif event.stopped is Stopped.ERROR:
+                elif event.stopped is StopReason.ERROR:
                     error = ModelError(event.error)
             case _:
                 continue
@@ -116,10 +124,10 @@ def _read_question(events: Sequence[ConversationEvent], path: Path) -> Iterator[
 def _say(text: str, step: Step, usage: Usage) -> Iterator[ModelEvent]:
     """Yield a reply with the calls of a step."""
     yield from map(TextDelta, _PIECE.findall(text))
-    yield from (CallMade(use.call) for use in step.uses)
+    yield from (ToolCallReceived(use.call) for use in step.uses)
     if usage != Usage():
         yield UsageReported(usage)
-    yield ModelStopped("tool_calls" if step.uses else "stop", step.thinking)
+    yield ReplyFinished("tool_calls" if step.uses else "stop", step.thinking)
 
 
 class RecordedModel:
@@ -138,7 +146,7 @@ class RecordedModel:
         """What was asked."""
         self._runs = [
             [reply for question in _split(run, QuestionAsked) for reply in _read_question(question, path)]
-            for run in _split(self._events, ConversationBegun)
+            for run in _split(self._events, ConversationStarted)
         ]
         self._run = next((run for run in reversed(self._runs) if run), [])
         self._done = 0
@@ -157,16 +165,18 @@ class RecordedModel:
         return None if self._next_asked is None else self._next_asked.window_tokens
 
     @property
-    def has_start(self) -> bool:
+    def had_retrieval(self) -> bool:
         """Whether the question that comes next brought what search found."""
         preface = "" if self._next_asked is None else self._next_asked.preface
         return FOUND_LEAD in preface or HITS_LEAD in preface
 
     def is_about(self, content_hash: str) -> bool:
         """Return whether the document with this digest is the recorded one."""
-        return any(isinstance(event, DocumentRead) and event.content_hash == content_hash for event in self._events)
+        return any(
+            isinstance(event, DocumentIdentified) and event.content_hash == content_hash for event in self._events
+        )
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of the next recorded reply to the question of a request, without its waits.
 
         Raises:
@@ -187,7 +197,7 @@ class RecordedModel:
     def _next_asked(self) -> QuestionAsked | None:
         return self._run[min(self._done, len(self._run) - 1)].asked if self._run else None
 
-    def _take_reply(self, request: Request) -> RecordedReply:
+    def _take_reply(self, request: ModelRequest) -> RecordedReply:
         last = request.messages[-1]
         before = self._run[self._done - 1].error if self._done else None
         if last.role is Role.USER and not (isinstance(before, ModelError) and before.overflow):
@@ -201,7 +211,7 @@ class RecordedModel:
         if self._done == len(self._run) or self._run[self._done].is_first:
             message, asked = f"{self._path} has no more replies to this question.", self._next_asked
             if asked is not None and last.role is Role.USER:
-                recorded = shorten(plain_line(asked.question), _QUESTION_LENGTH_MAX)
+                recorded = shorten(sanitise_line(asked.question), _QUESTION_LENGTH_MAX)
                 message = f'{self._path} has no reply to this question; the recorded one is "{recorded}".'
             raise ModelError(message)
         self._done += 1
@@ -224,7 +234,7 @@ def _read(path: Path) -> list[ConversationEvent]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
     events = [*_read_old_trace(content)] if content.startswith(_OLD_START) else decode_entries(content)
-    if not events or not isinstance(events[0], ConversationBegun):
+    if not events or not isinstance(events[0], ConversationStarted):
         raise UsageError(f"{path} is no conversation of roamtui. `--trace FILE` writes one.")
     return events
 
@@ -240,8 +250,8 @@ def _read_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: C90
             match data["kind"]:
                 case "start":
                     document = data["document"]
-                    yield ConversationBegun(conversation_id=data["conversation"])
-                    yield DocumentRead(source=document["source"], content_hash=document["hash"])
+                    yield ConversationStarted(conversation_id=data["conversation"])
+                    yield DocumentIdentified(source=document["source"], content_hash=document["hash"])
                 case "question":
                     question, is_asked, reply = data, False, None
                 case "request":
@@ -267,10 +277,10 @@ def _read_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: C90
                 case "agent" if data["event"] == "QuestionAnswered":
                     yield from _end(reply or _NOTHING, msgspec.convert(data["data"], QuestionAnswered))
                 case "abandoned":
-                    yield from _end(reply or _NOTHING, QuestionAnswered(answer="", stopped=Stopped.CANCELLED))
+                    yield from _end(reply or _NOTHING, QuestionAnswered(answer="", stopped=StopReason.CANCELLED))
                 case _:
                     pass
-        except DAMAGE:
+        except DECODE_ERRORS:
             continue
 
 

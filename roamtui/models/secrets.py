@@ -51,7 +51,7 @@ def list_key_names(provider: str) -> tuple[str, ...]:
     return (known and known.key_names) or (f"{upper}_API_KEY", f"{upper.replace('_', '')}_API_KEY")
 
 
-def find_key_name(provider: str, environ: Mapping[str, str]) -> str | None:
+def get_key_variable(provider: str, environ: Mapping[str, str]) -> str | None:
     """Return the variable that holds this provider's key, None where none is set."""
     return next((name for name in list_key_names(provider) if environ.get(name, "").strip()), None)
 

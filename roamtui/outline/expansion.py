@@ -17,7 +17,7 @@ from itertools import takewhile
 from roamtui.document.library import Library
 from roamtui.document.link_targets import SectionLink, resolve_link
 from roamtui.document.node import Node, NodeKind, Span
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import blank_footers
 from roamtui.document.tokens import estimate_tokens, format_tokens
 from roamtui.outline.labels import (
@@ -25,20 +25,20 @@ from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
     escape,
-    name_lines,
-    name_node,
-    name_path,
+    format_line_range,
+    format_node_title,
+    format_path,
 )
 from roamtui.outline.render import fill_lines
 from roamtui.outline.spans import Bounds, split_pages, subtract_bounds
 from roamtui.outline.structure import (
     LISTED_MAX,
-    Ranges,
+    ChildRanges,
     Reference,
-    find_canonical,
-    find_nearest,
-    find_reference,
-    list_below,
+    get_canonical_id,
+    list_outline_children,
+    resolve_reference,
+    suggest_ids,
 )
 
 _FETCHED = frozenset({NodeKind.FILE, NodeKind.LINK})
@@ -72,7 +72,7 @@ Delivered = Mapping[str, Sequence[Bounds]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class ExpandedBlock:
     """The answer to one requested id."""
 
     section_id: str | None
@@ -89,7 +89,7 @@ class Block:
     """Whether its file or page could not be read."""
 
 
-def expand(library: Library, requested: str, *, delivered: Delivered, nonce: str) -> Block:
+def render_section(library: Library, requested: str, *, delivered: Delivered, nonce: str) -> ExpandedBlock:
     """Return the block for what was asked for.
 
     Args:
@@ -98,44 +98,48 @@ def expand(library: Library, requested: str, *, delivered: Delivered, nonce: str
         delivered: What the model was given already.
         nonce: Marks the fences of this conversation.
     """
-    reference = find_reference(library, requested)
+    reference = resolve_reference(library, requested)
     if reference is not None and reference.section_id == library.root_id:
-        return _give_range(library, reference, delivered, nonce)
+        return _make_range_block(library, reference, delivered, nonce)
     if reference is None or reference.section_id not in library:
-        nearest = "; ".join(f"[{i}] {name_path(library, i)}" for i in find_nearest(library, requested))
-        said = (
-            f'"{shorten(plain_line(requested), 80)}" is no section id, and no path or title that one section alone has.'
-        )
-        return Block(section_id=None, text=f"{said} Nearest: {nearest}." if nearest else said)
-    reference = replace(reference, section_id=library.find_host(reference.section_id))
+        nearest = "; ".join(f"[{i}] {format_path(library, i)}" for i in suggest_ids(library, requested))
+        said = f'"{shorten(sanitise_line(requested), 80)}" is no section id, and no path or title that one section alone has.'
+        return ExpandedBlock(section_id=None, text=f"{said} Nearest: {nearest}." if nearest else said)
+    reference = replace(reference, section_id=library.get_canonical_link(reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
-        return _give_range(library, reference, delivered, nonce)
+        return _make_range_block(library, reference, delivered, nonce)
     if node.kind in _FETCHED and not node.is_loaded:
         reason = node.problem or "It is not loaded."
-        return Block(section_id=node.id, text=f"[{node.id}] {name_path(library, node.id)}: {reason}", is_failed=True)
-    return _give_section(library, node, reference, delivered, nonce)
+        return ExpandedBlock(
+            section_id=node.id, text=f"[{node.id}] {format_path(library, node.id)}: {reason}", is_failed=True
+        )
+    return _make_section_block(library, node, reference, delivered, nonce)
 
 
-def _give_section(library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str) -> Block:
+def _make_section_block(
+    library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str
+) -> ExpandedBlock:
     wanted, page_note = _choose_span(library, node, reference.page)
     if wanted is None:
-        return Block(section_id=None, text=f"[{node.id}] has no such page. {page_note}")
-    new = _find_new(library, wanted, delivered)
+        return ExpandedBlock(section_id=None, text=f"[{node.id}] has no such page. {page_note}")
+    new = _compute_undelivered_spans(library, wanted, delivered)
     has_text = bool(new) or bool(library.text_at(wanted).strip())
     if not has_text and node.kind in _FETCHED and node.tokens:
-        return _give_range(library, reference, delivered, nonce)
+        return _make_range_block(library, reference, delivered, nonce)
     if new:
         lines = _render(library, node, wanted, new, nonce, delivered)
     else:
-        place = f" ({name_lines(library, wanted)}) is open already: its text stands above."
-        lines = [f"[{node.id}] {name_path(library, node.id)}{place if has_text else ': it has no text of its own.'}"]
-        if wanted.end <= library.shown_own_span(node.id).end:
+        place = f" ({format_line_range(library, wanted)}) is open already: its text stands above."
+        lines = [f"[{node.id}] {format_path(library, node.id)}{place if has_text else ': it has no text of its own.'}"]
+        if wanted.end <= library.get_own_content_span(node.id).end:
             lines += _list_below(library, node.id, {})
     return _make_block(library, node.id, [*lines, page_note] if page_note else lines, new)
 
 
-def render_open(library: Library, section_id: str, spans: Sequence[Span], *, delivered: Delivered, nonce: str) -> str:
+def render_open_section(
+    library: Library, section_id: str, spans: Sequence[Span], *, delivered: Delivered, nonce: str
+) -> str:
     """Return the block of a section that is open already, with the given ranges of its text.
 
     Args:
@@ -146,35 +150,35 @@ def render_open(library: Library, section_id: str, spans: Sequence[Span], *, del
         nonce: Marks the fences of this conversation.
     """
     node = library.node(section_id)
-    own = library.shown_own_span(section_id)
-    wanted = library.shown_span(section_id) if spans and spans[-1].end > own.end else own
+    own = library.get_own_content_span(section_id)
+    wanted = library.get_content_span(section_id) if spans and spans[-1].end > own.end else own
     return "\n".join(_render(library, node, wanted, spans, nonce, delivered))
 
 
-def describe_no_room(library: Library, section_id: str, tokens: int) -> str:
+def format_no_room(library: Library, section_id: str, tokens: int) -> str:
     """Return what a model is told where a section does not fit any more."""
-    name = name_path(library, section_id)
+    name = format_path(library, section_id)
     size = format_tokens(tokens)
     advice = "Ask for a smaller subsection, or answer with what is open."
     return f"[{section_id}] {name}: no room for its ~{size} tokens now. {advice}"
 
 
-def _find_new(library: Library, wanted: Span, delivered: Delivered) -> tuple[Span, ...]:
+def _compute_undelivered_spans(library: Library, wanted: Span, delivered: Delivered) -> tuple[Span, ...]:
     pieces = subtract_bounds(wanted.start, wanted.end, delivered.get(wanted.doc, ()))
     spans = (Span(doc=wanted.doc, start=start, end=end) for start, end in pieces)
     return tuple(span for span in spans if library.text_at(span).strip())
 
 
-def _make_block(library: Library, section_id: str, lines: Sequence[str], new: tuple[Span, ...]) -> Block:
+def _make_block(library: Library, section_id: str, lines: Sequence[str], new: tuple[Span, ...]) -> ExpandedBlock:
     tokens = sum(estimate_tokens(library.text_at(span)) for span in new)
-    return Block(section_id=section_id, text="\n".join(lines), spans=new, tokens=tokens)
+    return ExpandedBlock(section_id=section_id, text="\n".join(lines), spans=new, tokens=tokens)
 
 
 def _choose_span(library: Library, node: Node, page: int | None) -> tuple[Span | None, str]:
     """Return the range to deliver, and a line on the pages that are left."""
-    own = library.shown_own_span(node.id)
+    own = library.get_own_content_span(node.id)
     if page is None and node.tokens <= WHOLE_TOKENS_MAX:
-        return library.shown_span(node.id), ""
+        return library.get_content_span(node.id), ""
     pages = split_pages(library.text_at(own))
     number = 1 if page is None else page
     if not 1 <= number <= len(pages):
@@ -191,14 +195,14 @@ def _choose_span(library: Library, node: Node, page: int | None) -> tuple[Span |
 def _render(
     library: Library, node: Node, wanted: Span, spans: Sequence[Span], nonce: str, delivered: Delivered
 ) -> list[str]:
-    head = f"[{node.id}] {name_path(library, node.id)} ({name_lines(library, wanted)})"
+    head = f"[{node.id}] {format_path(library, node.id)} ({format_line_range(library, wanted)})"
     lines = [head, *_render_text(library, node.id, wanted, spans, nonce, delivered)]
-    own = library.shown_own_span(node.id)
+    own = library.get_own_content_span(node.id)
     if wanted.end > own.end:
         return lines
     if own.start < wanted.start:
         note = f"(Its subsections are listed with its first page, [{node.id}:1].)"
-        return [*lines, note] if list_below(library, node.id) else lines
+        return [*lines, note] if list_outline_children(library, node.id) else lines
     given = {doc: [*bounds] for doc, bounds in delivered.items()}
     for span in spans:
         given.setdefault(span.doc, []).append((span.start, span.end))
@@ -212,19 +216,21 @@ def _render_text(
     position = wanted.start
     for span in spans:
         lines += _name_gap(library, Span(doc=wanted.doc, start=position, end=span.start), delivered)
-        lines += [f"<<<{nonce}", annotate(library, span, section_id=section_id), f"{nonce}>>>"]
+        lines += [f"<<<{nonce}", annotate_with_ids(library, span, section_id=section_id), f"{nonce}>>>"]
         position = span.end
     return lines + _name_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
 
 
 def _list_below(library: Library, section_id: str, given: Delivered) -> list[str]:
     """Return lines for what stands below a section: what was given is named alone."""
-    children = list_below(library, section_id)
+    children = list_outline_children(library, section_id)
     open_ids = [child for child in children[:LISTED_MAX] if _is_given(library, child, given)] if given else []
     closed = [child for child in children if child not in open_ids] if open_ids else children
     lines = fill_lines(library, closed, _limit_list(library), parent_id=section_id) if closed else []
     if open_ids:
-        named = "; ".join(f"[{child}] {name_node(library.heading(child), length_max=60)}" for child in open_ids)
+        named = "; ".join(
+            f"[{child}] {format_node_title(library.get_label(child), length_max=60)}" for child in open_ids
+        )
         lines.append(f"(Given above: {named})")
     return ["Below it:", *lines] if lines else []
 
@@ -235,7 +241,7 @@ def _limit_list(library: Library) -> int:
 
 def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
     """Return whether the model has the whole text of a section's subtree."""
-    span = library.shown_span(section_id)
+    span = library.get_content_span(section_id)
     if not len(span):
         return False
     below = (i for i in library.walk(section_id) if i != section_id)
@@ -272,31 +278,35 @@ def _name_parts_of(library: Library, part: Span, *, is_given: bool) -> list[str]
         inside = [n for n, (low, high) in pages if offset + low < part.end and offset + high > part.start]
         if max(inside) > 1:
             return [f"[{section_id}:{number}]" for number in inside]
-    named = [f"[{document.ids[row]}] {name_node(library.heading(document.ids[row]))}" for row in rows[:_NAMED_MAX]]
+    named = [
+        f"[{document.ids[row]}] {format_node_title(library.get_label(document.ids[row]))}" for row in rows[:_NAMED_MAX]
+    ]
     return [*named, f"+{len(rows) - _NAMED_MAX} more"] if len(rows) > _NAMED_MAX else named
 
 
-def _give_range(library: Library, reference: Reference, delivered: Delivered, nonce: str) -> Block:
+def _make_range_block(library: Library, reference: Reference, delivered: Delivered, nonce: str) -> ExpandedBlock:
     """Return the block for a range of children: their texts where they are small, else lines for them."""
     above_id, steps = reference.section_id, reference.steps
-    ranges = Ranges.of(library, above_id)
-    children, bounds = ranges.children, ranges.find(steps)
+    ranges = ChildRanges.for_section(library, above_id)
+    children, bounds = ranges.children, ranges.get_bounds(steps)
     if not children:
-        return Block(section_id=None, text=f"[{above_id}] has nothing below it.")
+        return ExpandedBlock(section_id=None, text=f"[{above_id}] has nothing below it.")
     if bounds is None:
         count = len(ranges.split(0, len(children)))
         ends = f"[{above_id}:c1] to [{above_id}:c{count}]"
-        return Block(section_id=None, text=f"[{above_id}] has no such range of subsections. It has {count}: {ends}.")
+        return ExpandedBlock(
+            section_id=None, text=f"[{above_id}] has no such range of subsections. It has {count}: {ends}."
+        )
     is_root = above_id == library.root_id
-    name = shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else name_path(library, above_id)
+    name = shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else format_path(library, above_id)
     start, end = bounds
     head = f"[{above_id}] {name}: {start + 1} to {end} of {len(children)} below it"
     is_small = bool(steps) and not is_root and ranges.sums[end] - ranges.sums[start] <= WHOLE_TOKENS_MAX
-    if is_small and library.heading(children[start]).kind is NodeKind.SECTION:
+    if is_small and library.get_label(children[start]).kind is NodeKind.SECTION:
         is_one = not library.grafts or len({library.span(one).doc for one in children[start:end]}) == 1
         first, last = library.span(children[start]), library.span(children[end - 1])
         whole = Span(doc=first.doc, start=first.start, end=last.end)
-        if is_one and (new := _find_new(library, whole, delivered)):
+        if is_one and (new := _compute_undelivered_spans(library, whole, delivered)):
             text = _render_text(library, above_id, whole, new, nonce, delivered)
             return _make_block(library, above_id, [head, *text], new)
     if end - start > LISTED_MAX:
@@ -304,10 +314,10 @@ def _give_range(library: Library, reference: Reference, delivered: Delivered, no
     else:
         tokens = _RANGE_LIST_TOKENS if steps else _limit_list(library)
         lines = fill_lines(library, children[start:end], tokens, parent_id=above_id)
-    return Block(section_id=None if is_root else above_id, text="\n".join([head, *lines]), is_listing=True)
+    return ExpandedBlock(section_id=None if is_root else above_id, text="\n".join([head, *lines]), is_listing=True)
 
 
-def annotate(library: Library, span: Span, *, section_id: str | None = None) -> str:
+def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
     """Return the text of a span as a model reads it.
 
     Args:
@@ -343,7 +353,7 @@ def insert_marks(text: str, marks: Mapping[int, str]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def strip_marks(quote: str) -> str:
+def strip_ids(quote: str) -> str:
     """Return words that a model copied without the ids that stand in what it read."""
     return MARKABLE_ID.sub("", quote)
 
@@ -360,7 +370,7 @@ def list_heading_ends(library: Library, span: Span) -> list[tuple[int, str]]:
             continue
         line_end = _LINE_END.search(document.text[starts[row] : min(span.end, starts[row + 1])])
         if line_end is not None:
-            ends.append((starts[row] + line_end.start() - span.start, find_canonical(library, document.ids[row])))
+            ends.append((starts[row] + line_end.start() - span.start, get_canonical_id(library, document.ids[row])))
     return ends
 
 
@@ -375,7 +385,7 @@ def list_references(library: Library, span: Span) -> Iterator[tuple[int, str]]:
         source_id = library.section_at(span.doc, span.start + match.start())
         if source_id is not None and match["target"]:
             link = resolve_link(match["target"], library, source_id)
-            if isinstance(link, SectionLink) and (found := find_canonical(library, link.section_id)) != source_id:
+            if isinstance(link, SectionLink) and (found := get_canonical_id(library, link.section_id)) != source_id:
                 yield match.end(), found
     said: set[int] = set()
     for match in _CITED.finditer(text):

@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import islice
 
 from roamtui.document.library import Library
-from roamtui.document.node import Heading, Node, NodeKind, Span
-from roamtui.document.plain import plain_line, shorten, strip_anchor
+from roamtui.document.node import Node, NodeKind, NodeLabel, Span
+from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import format_tokens
 
@@ -56,12 +56,12 @@ def escape(text: str) -> str:
     """Return one line of document text that can be taken neither for a guiding comment nor for an id of ours."""
     if _HARMLESS.fullmatch(text) and ("_" not in text or "expand_sections" not in text.lower()):
         return text
-    line = _COMMENT_MARKS.sub("<>", plain_line(text))
+    line = _COMMENT_MARKS.sub("<>", sanitise_line(text))
     line = _GUIDE_WORDS.sub("expand sections (", line)
     return _ID_MARK.sub(r"(\1)", line)
 
 
-def name_node(node: Node | Heading, *, length_max: int = TITLE_LENGTH_MAX) -> str:
+def format_node_title(node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Return the title of a node for a line, with words in its place where it has none."""
     title = node.title
     if not title and node.kind is NodeKind.PREAMBLE:
@@ -69,9 +69,9 @@ def name_node(node: Node | Heading, *, length_max: int = TITLE_LENGTH_MAX) -> st
     return _make_known_name(title, length_max) if len(title) <= _KNOWN_TITLE_MAX else _make_name(title, length_max)
 
 
-def name_shown(library: Library, node: Node | Heading, *, length_max: int = TITLE_LENGTH_MAX) -> str:
+def format_node_and_heading(library: Library, node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Return the title of a node for a line; of a file also that of its text, where the name does not say it."""
-    name = name_node(node, length_max=length_max)
+    name = format_node_title(node, length_max=length_max)
     file = library.file(node.id) if library.grafts and node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
         return name
@@ -87,7 +87,7 @@ def _make_name(title: str, length_max: int) -> str:
 _make_known_name = lru_cache(maxsize=8_192)(_make_name)
 
 
-def name_lines(library: Library, span: Span) -> str:
+def format_line_range(library: Library, span: Span) -> str:
     """Return where a span stands in words: its lines, after the pages where the document has pages."""
     first, last = library.lines_of(span)
     page, last_page = library.page_of(span), library.last_page_of(span)
@@ -95,13 +95,13 @@ def name_lines(library: Library, span: Span) -> str:
     return f"{pages}lines {first}-{last}"
 
 
-def name_path(library: Library, section_id: str) -> str:
+def format_path(library: Library, section_id: str) -> str:
     """Return the titles from the top down to a node, joined by ``>``; one that repeats the last is not said again."""
     names: list[str] = []
     said = ""
     for node_id in (*library.ancestors(section_id), section_id):
-        heading = library.heading(node_id)
-        name = name_node(heading, length_max=80)
+        heading = library.get_label(node_id)
+        name = format_node_title(heading, length_max=80)
         words = _NO_WORD.sub("", name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name).casefold()
         if not words or words != said:
             names.append(name)
@@ -109,7 +109,7 @@ def name_path(library: Library, section_id: str) -> str:
     return " > ".join(names)
 
 
-def describe_size(library: Library, node: Node) -> str:
+def format_size(library: Library, node: Node) -> str:
     """Return what opening a node gives and how much there is, in tokens: ``120``, ``300 of 12k`` or ``list of 12k``.
 
     Where own text and subtree differ both are said; ``list`` stands where opening gives titles alone.
@@ -136,17 +136,17 @@ def is_optional(node: Node) -> bool:
 
 def has_own_text(library: Library, section_id: str) -> bool:
     """Return whether a node's own text holds more than white space and, for a section, its heading."""
-    kind = library.heading(section_id).kind
+    kind = library.get_label(section_id).kind
     if kind is NodeKind.FOLDER:
         return False
     heading, _, body = library.own_text(section_id, length_max=_OPENING_SOURCE).partition("\n")
     if _ATX_START.match(heading) and body.strip():
         return True
     text = library.own_text(section_id)
-    return bool((find_body(text) if kind is NodeKind.SECTION else text).strip())
+    return bool((strip_heading(text) if kind is NodeKind.SECTION else text).strip())
 
 
-def find_body(own_text: str) -> str:
+def strip_heading(own_text: str) -> str:
     """Return the text of a section below its heading line or lines."""
     first, _, rest = normalise_line_ends(own_text).partition("\n")
     if _ATX_START.match(first):
@@ -158,7 +158,7 @@ def find_body(own_text: str) -> str:
     return rest
 
 
-def find_opening(
+def extract_opening_words(
     library: Library, section_id: str, *, length_max: int = OPENING_LENGTH, shared: frozenset[str] = frozenset()
 ) -> str:
     """Return the first words of a node's own text, without marks, rules, badges and tables; may be empty.
@@ -185,7 +185,7 @@ def find_opening(
     return shorten(escape(" ".join(words)), length_max)
 
 
-def find_shared_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:
+def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:
     """Return the lines with which so many of these nodes begin that they tell none from the others."""
     counts: Counter[str] = Counter()
     for section_id in section_ids:
@@ -199,9 +199,9 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     file = library.file(section_id)
     if file is not None and file.sole_row is not None:
         section_id = file.ids[file.sole_row]
-    kind = library.heading(section_id).kind
+    kind = library.get_label(section_id).kind
     text = library.own_text(section_id, length_max=_OPENING_SOURCE)
-    body = find_body(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
+    body = strip_heading(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
     for line in islice(_COMMENT.sub("", body).split("\n"), 80):
         if not _SKIPPED_LINE.match(line) and not (in_front_matter and _FRONT_LINE.match(line)):

@@ -14,8 +14,8 @@ from heapq import heappop, heappush
 from itertools import count
 
 from roamtui.document.library import Library
-from roamtui.document.node import Heading, Node, NodeKind
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.node import Node, NodeKind, NodeLabel
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import (
@@ -23,14 +23,14 @@ from roamtui.outline.labels import (
     LINK,
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
-    describe_size,
     escape,
-    find_opening,
+    extract_opening_words,
+    format_node_title,
+    format_size,
     has_own_text,
     is_optional,
-    name_node,
 )
-from roamtui.outline.structure import Entry, Ranges, find_entry, list_headings_below, list_roots
+from roamtui.outline.structure import ChildRanges, OutlineEntry, list_headings_below, list_roots, make_entry
 
 OUTLINE_TOKENS = 700
 """Measured with a strong reader in the model's place: more led to the same answers and cost each request. What is saved
@@ -112,7 +112,7 @@ _ADDRESS = re.compile(r"<?https?://[^\s>]+>?")
 _BETWEEN = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
-def limit_outline(library: Library, window_tokens: int | None, *, tokens: int | None = None) -> int:
+def compute_outline_budget(library: Library, window_tokens: int | None, *, tokens: int | None = None) -> int:
     """Return the budget of an outline in tokens.
 
     Args:
@@ -145,16 +145,16 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
         name = shorten(escape(library.title), TITLE_LENGTH_MAX)
     else:
         node = library.node(title_id)
-        name = f"[{title_id}] {name_node(node)} ({describe_size(library, node)})"
+        name = f"[{title_id}] {format_node_title(node)} ({format_size(library, node)})"
         beside = tuple(root for root in roots if library.parent(root) is None)
     head = [f"Outline of {name}", _LEGEND]
-    budget = limit_outline(library, None) if budget_tokens is None else budget_tokens
-    left = budget - _measure(head)
+    budget = compute_outline_budget(library, None) if budget_tokens is None else budget_tokens
+    left = budget - _estimate_lines(head)
     lines = fill_lines(library, roots, left, parent_id=title_id or library.root_id, beside=beside, is_whole=True)
     return "\n".join([*head, *(lines or ["(Nothing in it has text.)"])]) + "\n"
 
 
-def _measure(lines: Iterable[str]) -> int:
+def _estimate_lines(lines: Iterable[str]) -> int:
     """Return the estimated tokens of some lines with their ends."""
     return sum(estimate_tokens(line) + 1 for line in lines)
 
@@ -195,7 +195,7 @@ def fill_lines(
 
 @dataclass(slots=True, eq=False)
 class _Line:
-    entry: Entry
+    entry: OutlineEntry
     node: Node
     depth: int
     text: str
@@ -218,18 +218,18 @@ class _Outline:
         """Return a line for each node that holds anything and take their room, None where they do not fit."""
         if len(node_ids) * _LINE_TOKENS_MIN > self.left:
             return None
-        entries = (find_entry(self.library, node_id) for node_id in node_ids)
+        entries = (make_entry(self.library, node_id) for node_id in node_ids)
         lines = [self._make_line(entry, depth, name_length_max) for entry in entries if entry is not None]
-        cost = _measure(line.text for line in lines)
+        cost = _estimate_lines(line.text for line in lines)
         if cost > self.left:
             return None
         self.left -= cost
         return lines
 
-    def _make_line(self, entry: Entry, depth: int, name_length_max: int = _NAME_LENGTHS[0]) -> _Line:
+    def _make_line(self, entry: OutlineEntry, depth: int, name_length_max: int = _NAME_LENGTHS[0]) -> _Line:
         node = self.library.node(entry.section_id)
         name = shorten(entry.name, name_length_max)
-        text = f"{'  ' * depth}- [{entry.section_id}] {name} ({describe_size(self.library, node)})"
+        text = f"{'  ' * depth}- [{entry.section_id}] {name} ({format_size(self.library, node)})"
         if not entry.below and node.is_loaded and node.kind is NodeKind.SECTION and is_generic(node.title):
             opening = preview_opening(self.library, node)
             text = f"{text}: {opening}" if opening else text
@@ -289,12 +289,12 @@ class _Outline:
         if len(chosen) < _PART_LINES_MIN:
             return False
         line.below = [*chosen.values()]
-        self.left -= _measure(part.text for part in line.below)
+        self.left -= _estimate_lines(part.text for part in line.below)
         room = int(self.left * _PART_SHARE)
         named: list[str] = []
         for node_id in children:
             if node_id not in chosen:
-                name = name_briefly(self.library.heading(node_id), length_max=40)
+                name = format_short_title(self.library.get_label(node_id), length_max=40)
                 room -= estimate_tokens(name) + 1
                 if room < 0:
                     break
@@ -311,12 +311,12 @@ class _Outline:
         for line in lines:
             if len(line.entry.below) * _LINE_TOKENS_MIN > _RANGES_OF * self.left:
                 continue
-            ranges = Ranges.of(self.library, line.entry.section_id)
+            ranges = ChildRanges.for_section(self.library, line.entry.section_id)
             if ranges.children != line.entry.below:
                 continue
             for length_max in _RANGE_LENGTHS_BELOW:
                 described = ranges.describe(line.entry.section_id, title_length_max=length_max)
-                cost = _measure(described)
+                cost = _estimate_lines(described)
                 if cost <= self.left and len(described) > 1:
                     self.left -= cost
                     line.rest = "\n".join(f"{'  ' * (line.depth + 1)}{text}" for text in described)
@@ -327,7 +327,7 @@ class _Outline:
         sizes = {node_id: self.library.node(node_id).tokens for node_id in node_ids}
         chosen: dict[str, _Line] = {}
         for node_id in sorted(sizes, key=lambda node_id: -sizes[node_id]):
-            entry = find_entry(self.library, node_id)
+            entry = make_entry(self.library, node_id)
             if entry is None:
                 continue
             line = self._make_line(entry, depth)
@@ -393,12 +393,12 @@ def _list_ranges(outline: _Outline, node_ids: Sequence[str], parent_id: str, bes
     The largest of the nodes have lines before them, where there is room.
     """
     library = outline.library
-    entries = (find_entry(library, node_id) for node_id in beside)
+    entries = (make_entry(library, node_id) for node_id in beside)
     named = [f"- [{entry.section_id}] {entry.name}" for entry in entries if entry is not None]
-    ranges = Ranges.of(library, parent_id)
+    ranges = ChildRanges.for_section(library, parent_id)
     for title_length_max in _RANGE_TITLE_LENGTHS:
         lines = [*named, *ranges.describe(parent_id, title_length_max=title_length_max)]
-        left = outline.left - _measure(lines)
+        left = outline.left - _estimate_lines(lines)
         if left >= 0:
             largest = outline.choose_largest(node_ids, 0, left) if len(node_ids) <= _LARGEST_OF_MAX else {}
             return [*(line.text for line in largest.values()), *lines]
@@ -413,9 +413,9 @@ def is_generic(title: str) -> bool:
     return not words or words.replace(" ", "-") in _GENERIC or _ENUMERATOR.match(words) is not None
 
 
-def name_briefly(heading: Heading, *, length_max: int) -> str:
+def format_short_title(heading: NodeLabel, *, length_max: int) -> str:
     """Return the title of a node; of a file its name without the ending, by which it can be opened too."""
-    name = name_node(heading, length_max=length_max)
+    name = format_node_title(heading, length_max=length_max)
     return name.rpartition(".")[0] or name if heading.kind is NodeKind.FILE else name
 
 
@@ -437,7 +437,7 @@ def preview_below(library: Library, node: Node, *, length_max: int, shared: froz
     kept: list[str] = []
     length = 0
     for heading in telling or named:
-        title = name_briefly(heading, length_max=_TITLE_LENGTH)
+        title = format_short_title(heading, length_max=_TITLE_LENGTH)
         if title in kept:
             count -= 1
             continue
@@ -451,14 +451,14 @@ def preview_below(library: Library, node: Node, *, length_max: int, shared: froz
 def preview_opening(library: Library, node: Node, *, length_max: int = _OPENING_LENGTH) -> str:
     """Return the first sentence of a node that defines something, else its first words; of a link what stands by it."""
     if node.kind is NodeKind.LINK and not node.is_loaded:
-        return find_note(library, node.id, length_max=length_max)
-    opening = find_opening(library, node.id, length_max=_OPENING_SOURCE)
+        return extract_link_note(library, node.id, length_max=length_max)
+    opening = extract_opening_words(library, node.id, length_max=_OPENING_SOURCE)
     sentences = _SENTENCE_END.split(opening)
     definition = next((sentence for sentence in sentences if _DEFINES.search(sentence)), opening)
     return shorten(definition, length_max)
 
 
-def find_note(library: Library, section_id: str, *, length_max: int) -> str:
+def extract_link_note(library: Library, section_id: str, *, length_max: int) -> str:
     """Return what the list item of a link says besides the link, on one line; may be empty."""
     document, row = library.locate(section_id)
     starts = document.columns.starts
@@ -466,7 +466,7 @@ def find_note(library: Library, section_id: str, *, length_max: int) -> str:
     end = next((one for one in starts[row + 1 :] if one > start), start)
     item = normalise_line_ends(document.text[start : min(end, start + _NOTE_SOURCE)])
     item = _MARKER.sub("", item, count=1).strip().partition("\n\n")[0]
-    title = plain_line(document.columns.titles[row])
-    words = plain_line(EMPHASIS.sub("", _ADDRESS.sub("", LINK.sub(r"\1", item))))
+    title = sanitise_line(document.columns.titles[row])
+    words = sanitise_line(EMPHASIS.sub("", _ADDRESS.sub("", LINK.sub(r"\1", item))))
     note = words.removeprefix(EMPHASIS.sub("", title)).strip(_BETWEEN)
     return shorten(escape(note), length_max)

@@ -60,13 +60,13 @@ def split_pages(text: str) -> list[Bounds]:
             end = start + max(1, (end - start) * PAGE_TOKENS // tokens)
             tokens = estimate_tokens(text[start:end])
         if end < len(text):
-            end = _find_cut(text, start + (end - start) // 2, end)
+            end = _choose_cut_offset(text, start + (end - start) // 2, end)
         pages.append((start, end))
         start = end
     return pages
 
 
-def _find_cut(text: str, low: int, high: int) -> int:
+def _choose_cut_offset(text: str, low: int, high: int) -> int:
     for pattern in (_BLANK_LINE, _LINE_END):
         end = 0
         for match in pattern.finditer(text, low, high):

@@ -13,11 +13,11 @@ from itertools import accumulate, islice
 
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
-from roamtui.document.node import Heading, NodeKind
-from roamtui.document.plain import plain_line
+from roamtui.document.node import NodeKind, NodeLabel
+from roamtui.document.plain import sanitise_line
 from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import format_tokens
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, has_own_text, name_node, name_shown
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, has_own_text
 
 LISTED_MAX = 250
 """Children of a range that are listed one by one; with as many ranges as there may be, two calls lead to any of 16,000
@@ -36,7 +36,7 @@ _AROUND = " \t\r\n[]`\"'§"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class OutlineEntry:
     """What one line of an outline stands for: a node, or a chain of nodes of which only the last says something."""
 
     node_id: str
@@ -49,7 +49,7 @@ class Entry:
     """Ids of what stands directly below, as `list_below` gives them."""
 
 
-def find_entry(library: Library, node_id: str) -> Entry | None:
+def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
     """Return the line for a node, None where nothing is to be read at it or below.
 
     A file whose text has one title is that title's section, so that one text has one id. A node without own text and
@@ -59,10 +59,10 @@ def find_entry(library: Library, node_id: str) -> Entry | None:
     names: list[str] = []
     below: tuple[str, ...] = ()
     for _ in range(_CHAIN_MAX):
-        names.append(name_shown(library, library.heading(node_id), length_max=_TITLE_LENGTH))
-        canonical = find_canonical(library, node_id)
+        names.append(format_node_and_heading(library, library.get_label(node_id), length_max=_TITLE_LENGTH))
+        canonical = get_canonical_id(library, node_id)
         file = library.file(node_id) if canonical != node_id else None
-        node_id, below = canonical, list_below(library, canonical)
+        node_id, below = canonical, list_outline_children(library, canonical)
         if file is not None and file.sole_row:
             opening = normalise_line_ends(file.text[: file.columns.starts[file.sole_row]])
             if opening[measure_front_matter(opening) :].strip():
@@ -72,12 +72,12 @@ def find_entry(library: Library, node_id: str) -> Entry | None:
         if not below:
             return None
         node_id = below[0]
-    return Entry(node_id=first_id, section_id=node_id, name=" > ".join(names), below=below)
+    return OutlineEntry(node_id=first_id, section_id=node_id, name=" > ".join(names), below=below)
 
 
-def find_canonical(library: Library, node_id: str) -> str:
+def get_canonical_id(library: Library, node_id: str) -> str:
     """Return the one id of what is read at a node: of a file with one title that of the title's section."""
-    if not library.grafts or library.heading(node_id).kind is not NodeKind.FILE:
+    if not library.grafts or library.get_label(node_id).kind is not NodeKind.FILE:
         return node_id
     file = library.file(node_id)
     return node_id if file is None or file.sole_row is None else file.ids[file.sole_row]
@@ -94,7 +94,7 @@ def list_roots(library: Library) -> tuple[str, ...]:
     return beside + library.children(title_id)
 
 
-def list_below(library: Library, section_id: str) -> tuple[str, ...]:
+def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
     """Return what an outline lists below a node: its children; below a file, those of the title that it stands for."""
     file = library.file(section_id)
     if file is None:
@@ -104,11 +104,11 @@ def list_below(library: Library, section_id: str) -> tuple[str, ...]:
     return tuple(file.ids[row] for row in file.columns.children(-1) if row >= file.head_rows)
 
 
-def list_headings_below(library: Library, section_id: str, limit: int) -> tuple[tuple[Heading, ...], int]:
+def list_headings_below(library: Library, section_id: str, limit: int) -> tuple[tuple[NodeLabel, ...], int]:
     """Return what names the first of the nodes of `list_below`, and how many these are."""
     if library.grafts:
-        children = list_below(library, section_id)
-        return tuple(map(library.heading, children[:limit])), len(children)
+        children = list_outline_children(library, section_id)
+        return tuple(map(library.get_label, children[:limit])), len(children)
     return library.headings_below(section_id, limit)
 
 
@@ -123,10 +123,10 @@ class Reference:
     """1-based range of its children, and ranges within that."""
 
 
-def find_reference(library: Library, text: str) -> Reference | None:
+def resolve_reference(library: Library, text: str) -> Reference | None:
     """Return what `text` names: an id of whatever form, else a path or an exact title that only one section has."""
     reference = parse_reference(text)
-    if reference is None and (section_id := find_by_name(library, text)) is not None:
+    if reference is None and (section_id := resolve_name(library, text)) is not None:
         reference = Reference(section_id=section_id)
     return reference
 
@@ -144,7 +144,7 @@ def parse_reference(text: str) -> Reference | None:
     )
 
 
-def find_by_name(library: Library, text: str) -> str | None:
+def resolve_name(library: Library, text: str) -> str | None:
     """Return the one section with this title, file name or path (``guide.md > Install``), None for none or several.
 
     A file is meant by its path or the end of it, with its ending or without.
@@ -163,7 +163,7 @@ def find_by_name(library: Library, text: str) -> str | None:
             else:
                 is_named = _fold(title) == last
             if is_named and _is_below(library, section_id, above):
-                found.add(find_canonical(library, section_id))
+                found.add(get_canonical_id(library, section_id))
     return found.pop() if len(found) == 1 else None
 
 
@@ -177,12 +177,12 @@ def _fold(title: str) -> str:
     return " ".join(title.casefold().replace("`", "").split())
 
 
-def find_nearest(library: Library, requested: str, *, limit: int = 3) -> tuple[str, ...]:
+def suggest_ids(library: Library, requested: str, *, limit: int = 3) -> tuple[str, ...]:
     """Return up to `limit` ids whose digits or titles are nearest to what was asked for."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - the outline needs none of it
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - likewise
 
-    wanted = plain_line(requested)[:200].strip("[]\"'` ")
+    wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
     ids = list(islice(library.walk(), _CANDIDATES_MAX))
     titles = {section_id: library.title_of(section_id) for section_id in ids}
     distances = process.extract(wanted.lower(), ids, scorer=Levenshtein.distance, limit=limit)
@@ -194,7 +194,7 @@ def find_nearest(library: Library, requested: str, *, limit: int = 3) -> tuple[s
 
 
 @dataclass(frozen=True, slots=True)
-class Ranges:
+class ChildRanges:
     """Children of a section in consecutive parts, each small enough to be given whole where there are not too many."""
 
     library: Library
@@ -203,9 +203,9 @@ class Ranges:
     """Tokens before each child with all below it, and of all."""
 
     @classmethod
-    def of(cls, library: Library, section_id: str) -> Ranges:
+    def for_section(cls, library: Library, section_id: str) -> ChildRanges:
         """Return those of what an outline lists below a section."""
-        children = list_below(library, section_id)
+        children = list_outline_children(library, section_id)
         if library.grafts or not children:
             return cls(library, children, [0, *accumulate(library.node(child).tokens for child in children)])
         document, first_row = library.locate(children[0])
@@ -229,7 +229,7 @@ class Ranges:
                 return parts or [(start, end)]
             size, tokens = size * 2, tokens * 2
 
-    def find(self, steps: tuple[int, ...]) -> tuple[int, int] | None:
+    def get_bounds(self, steps: tuple[int, ...]) -> tuple[int, int] | None:
         """Return the first and the last index (excluded) of a range, None where there is none."""
         start, end = 0, len(self.children)
         for step in steps:
@@ -247,11 +247,11 @@ class Ranges:
             steps: The range of them.
             title_length_max: Characters of each of the two titles; 0 leaves them out.
         """
-        bounds = self.find(steps)
+        bounds = self.get_bounds(steps)
         lines = []
         for number, (start, end) in enumerate(self.split(*bounds) if bounds is not None else (), start=1):
-            ends = [self.library.heading(self.children[index]) for index in dict.fromkeys((start, end - 1))]
-            names = [name_node(node, length_max=title_length_max) for node in ends] if title_length_max else []
+            ends = [self.library.get_label(self.children[index]) for index in dict.fromkeys((start, end - 1))]
+            names = [format_node_title(node, length_max=title_length_max) for node in ends] if title_length_max else []
             count = f"{end - start} section{'s' if end - start > 1 else ''}"
             size = f"({count}, {format_tokens(self.sums[end] - self.sums[start])})"
             reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"

@@ -36,7 +36,7 @@ class Hit:
     snippet: str = ""
     """The sentence of the section's own text that answers best, on one line and safe to display; empty for a bare
     heading."""
-    rival: float | None = None
+    runner_up: float | None = None
     """Best score by words of another section as a share of its own, above 1 where that one is better; None where
     `score` says so itself. Fused ranks are too flat to tell how clear a hit is."""
 
@@ -80,7 +80,7 @@ class Searcher(Protocol):
 
 
 @runtime_checkable
-class Indexing(Protocol):
+class Indexable(Protocol):
     """A searcher whose index can be made before it is asked."""
 
     def prepare(self, tell: Progress | None = None) -> object:
@@ -137,7 +137,7 @@ class Rewriter(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchParts:
+class SearchServices:
     """What a search works with beside the library; whoever makes it may leave out what its mode does not need."""
 
     embedder: Embedder | None = None
@@ -147,20 +147,20 @@ class SearchParts:
     """Folder for vectors, None to keep none."""
     progress: Progress | None = None
     """Is told while sections are embedded."""
-    tell: Callable[[str], None] | None = None
+    on_warning: Callable[[str], None] | None = None
     """Is told in a sentence what is done without, or done again."""
     needs_vectors: bool = False
     """Whether a hybrid search fails with its embedder, rather than go on by words alone."""
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
     """What was said already."""
 
-    def say(self, sentence: str) -> None:
+    def warn_once(self, sentence: str) -> None:
         """Tell each thing once."""
-        if self.tell is not None and sentence not in self.told:
-            self.told.add(sentence)
-            self.tell(sentence)
+        if self.on_warning is not None and sentence not in self.reported:
+            self.reported.add(sentence)
+            self.on_warning(sentence)
 
-    def do_without_vectors(self, error: RoamtuiError, mode: SearchMode) -> None:
+    def fall_back_to_keywords(self, error: RoamtuiError, mode: SearchMode) -> None:
         """Say that search goes on by words alone.
 
         Raises:
@@ -168,7 +168,7 @@ class SearchParts:
         """
         if mode is not SearchMode.HYBRID or self.needs_vectors:
             raise error
-        self.say(f"Searched by words alone: {error}")
+        self.warn_once(f"Searched by words alone: {error}")
 
 
 class IndexLostError(RoamtuiError):

@@ -16,22 +16,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from weakref import finalize
 
-from roamtui.document.layout import Layout
 from roamtui.document.library import Library
-from roamtui.locations import make_private_folder, name_index, open_private_file
+from roamtui.document.numbering import NodeNumbering
+from roamtui.paths import make_index_stem, make_private_folder, open_private_file
 from roamtui.search.base import IndexLostError
-from roamtui.search.parts import (
+from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
+from roamtui.search.segments import (
     IndexRow,
+    IndexSegment,
     NamesByRun,
-    Part,
-    divide_parts,
-    find_parts,
-    find_titles_above,
+    batch_segments,
     join_context,
+    list_ancestor_titles,
+    list_segments,
     telling_title_of,
 )
-from roamtui.search.terms import find_words, make_piece, split_words
-from roamtui.search.words import STOP_WORDS, TOKENIZER, stem
+from roamtui.search.terms import build_term_expression, split_words, tokenise
 
 _ALL = 1 << 40
 
@@ -54,16 +54,16 @@ class SectionIndex:
         """Bring the store up to date with `library`."""
         self.library = library
         self.store = store or SectionStore()
-        self.layout = Layout(library)
+        self.layout = NodeNumbering(library)
         """Numbers the nodes."""
-        self._parts: Mapping[int, Sequence[Part]] = find_parts(
+        self._parts: Mapping[int, Sequence[IndexSegment]] = list_segments(
             self.layout,
             library.documents,
             before._parts if before is not None else {},  # noqa: SLF001 - its own kind
             library.summaries,
         )
         parts = [part for parts in self._parts.values() for part in parts]
-        bases = self.store.synchronise(parts, tell)
+        bases = self.store.sync(parts, tell)
         self._by_base = sorted(((bases[part.digest], part) for part in parts), key=lambda entry: entry[0])
         self._bases = [base for base, _ in self._by_base]
         self._base_by_part = {id(part): base for base, part in self._by_base}
@@ -95,7 +95,7 @@ class SectionIndex:
         stems = self._path_stems.get(number)
         if stems is None:
             document, row = self.layout.locate(number)
-            context = join_context(document, row, find_titles_above(self.layout, document))
+            context = join_context(document, row, list_ancestor_titles(self.layout, document))
             stems = self._path_stems[number] = self.title_stems(number) | stem_title(context)
         return stems
 
@@ -111,23 +111,23 @@ class SectionIndex:
         """Return up to `limit` nodes that satisfy an FTS5 expression with their scores, the best first."""
         if not expression or not within:
             return []
-        first, last = self.find_rows(within)
+        first, last = self.get_row_range(within)
         if rows is not None:
             first, last = max(first, rows[0]), min(last, rows[1])
-        found = self.store.rank(expression, weights, (first, last), lambda row: self._find(row) in within, limit)
-        return [(self._find(row), score) for row, score in found]
+        found = self.store.rank(expression, weights, (first, last), lambda row: self._get_number(row) in within, limit)
+        return [(self._get_number(row), score) for row, score in found]
 
     def list_matches(self, expression: str, within: range, limit: int) -> list[int]:
         """Return up to `limit` nodes that satisfy an FTS5 expression, in no order that means anything."""
-        rows = self.store.list_matches(expression, self.find_rows(within), limit) if within else []
-        return [number for number in map(self._find, rows) if number in within]
+        rows = self.store.list_matches(expression, self.get_row_range(within), limit) if within else []
+        return [number for number in map(self._get_number, rows) if number in within]
 
-    def find_rows(self, within: range) -> tuple[int, int]:
+    def get_row_range(self, within: range) -> tuple[int, int]:
         """Return the first and the last row of the store that nodes of a range have; (1, 0) or the like for none."""
         if len(within) == len(self):
             return (self._bases[0], self._bases[-1] + len(self._by_base[-1][1])) if self._bases else (1, 0)
         first, last = 1 << 62, -1
-        for document, start, end in self.layout.cut(within):
+        for document, start, end in self.layout.iter_runs(within):
             for part in self._parts[id(document)]:
                 low, high = max(start, part.first), min(end, part.end)
                 if low < high:
@@ -137,9 +137,9 @@ class SectionIndex:
 
     def has_word(self, word: str) -> bool:
         """Whether any node holds a form of a word."""
-        return self.store.count(make_piece(word), 1) > 0
+        return self.store.count(build_term_expression(word), 1) > 0
 
-    def _find(self, row: int) -> int:
+    def _get_number(self, row: int) -> int:
         """Return the number of the node that stands in a row of the store, -1 where it is another program's."""
         place = bisect_right(self._bases, row) - 1
         if place < 0:
@@ -198,7 +198,7 @@ class SectionStore:
         self._lock = threading.Lock()
         self._bases: dict[str, int] = {}
         """First row of each part that is written, by its digest."""
-        self._kept: dict[str, Part] = {}
+        self._kept: dict[str, IndexSegment] = {}
         """What is written, where there is no file that remembers it."""
         self._data_version = -1
         self._counts: dict[tuple[str, int], int] = {}
@@ -215,7 +215,7 @@ class SectionStore:
         with self._lock:
             self._connection.close()
 
-    def synchronise(self, parts: Sequence[Part], tell: Callable[[int, int], None] | None = None) -> dict[str, int]:
+    def sync(self, parts: Sequence[IndexSegment], tell: Callable[[int, int], None] | None = None) -> dict[str, int]:
         """Write the parts that are missing, take out those that are not among these, and return where each begins.
 
         Args:
@@ -230,7 +230,7 @@ class SectionStore:
             total = sum(map(len, missing))
             names_by_run = NamesByRun()
             done = 0
-            for batch in list(divide_parts(missing, _BATCH_ROWS)) or ([[]] if gone else []):
+            for batch in list(batch_segments(missing, _BATCH_ROWS)) or ([[]] if gone else []):
                 if tell is not None:
                     tell(done, total)
                 with self._transaction():
@@ -349,7 +349,7 @@ class SectionStore:
             self._count_words(rows, -1)
             self._connection.execute("DELETE FROM parts WHERE digest = ?", (digest,))
 
-    def _add(self, parts: Sequence[Part], names_by_run: NamesByRun) -> None:
+    def _add(self, parts: Sequence[IndexSegment], names_by_run: NamesByRun) -> None:
         execute = self._connection.execute
         base = execute("SELECT next FROM numbering").fetchone()[0]
         for part in parts:
@@ -371,7 +371,7 @@ class SectionStore:
         for row in rows:
             words.update(
                 word
-                for word in set(find_words(row.title))
+                for word in set(tokenise(row.title))
                 if len(word) >= _WORD_LENGTH_MIN and word not in STOP_WORDS and not _DIGIT.search(word)
             )
         self._connection.executemany(_COUNT_WORD, [(word, sign * count) for word, count in sorted(words.items())])
@@ -407,26 +407,26 @@ class SectionStore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexPlace:
+class IndexLocation:
     """Where the indexes of a person's sources may be kept."""
 
     folder: Path
-    tell: Callable[[str], None] = lambda _: None
+    on_warning: Callable[[str], None] = lambda _: None
     """Is told in a sentence why one is not kept, or is made anew."""
-    is_wanted: bool = False
+    force: bool = False
     """Whether a small library, too, is kept on disk."""
 
-    def find_path(self, library: Library) -> Path | None:
+    def get_path(self, library: Library) -> Path | None:
         """Return the file of a library's index, None where what came by a pipe has none."""
         if library.source == "-":
             return None
-        return self.folder / f"{name_index(library.source)}.sqlite3"
+        return self.folder / f"{make_index_stem(library.source)}.sqlite3"
 
 
-class StoreChooser:
+class StoreProvider:
     """Opens the store of one library, and another one where that fails. Each reason is told once."""
 
-    def __init__(self, place: IndexPlace | None) -> None:
+    def __init__(self, place: IndexLocation | None) -> None:
         """Keep indexes in `place`; without one all are in memory."""
         self._place = place
         self._has_renewed = False
@@ -441,7 +441,7 @@ class StoreChooser:
                 self._give_up_file(path, error)
         return SectionStore()
 
-    def give_up(self, store: SectionStore, error: IndexLostError) -> None:
+    def discard(self, store: SectionStore, error: IndexLostError) -> None:
         """Let `open` give another store than one that failed.
 
         Raises:
@@ -459,16 +459,16 @@ class StoreChooser:
             self._has_renewed = True
             with suppress(OSError):
                 delete_index(path)
-                self._place.tell(f"The search index of this source was damaged ({error}); it is made anew.")
+                self._place.on_warning(f"The search index of this source was damaged ({error}); it is made anew.")
                 return
         self._is_file_given_up = True
-        self._place.tell(f"The search index {path} cannot be used ({error}); it is kept in memory this time.")
+        self._place.on_warning(f"The search index {path} cannot be used ({error}); it is kept in memory this time.")
 
     def _choose_path(self, library: Library) -> Path | None:
         if self._place is None or self._is_file_given_up:
             return None
-        path = self._place.find_path(library)
-        if path is None or self._place.is_wanted or is_large(library):
+        path = self._place.get_path(library)
+        if path is None or self._place.force or is_large(library):
             return path
         return path if path.exists() else None
 

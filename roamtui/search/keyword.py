@@ -19,25 +19,25 @@ from types import MappingProxyType
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Ranking
-from roamtui.search.index import IndexPlace, SectionIndex, StoreChooser
+from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
+from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.sentences import best_sentences, find_opening, make_snippet, narrow_text
+from roamtui.search.sentences import best_sentences, get_first_sentence, make_snippet, select_relevant_part
 from roamtui.search.terms import (
     Query,
+    build_prefix_expression,
+    build_term_expression,
     correct_query,
-    find_forms,
-    find_names,
-    find_terms,
+    extract_names,
     is_unspaced,
     list_compounds,
-    make_piece,
-    make_start,
-    normalise,
+    list_inflected_forms,
+    locate_terms,
+    normalise_unicode,
     parse_query,
     split_pair,
 )
-from roamtui.search.titles import TopicTitles, favour_topics, find_corrections
-from roamtui.search.words import Language, find_synonyms
+from roamtui.search.titles import TopicTitles, favour_topics, suggest_corrections
 
 _QUERY_LENGTH_MAX = 10_000
 _BARE_LENGTH_MAX = 1_000
@@ -89,7 +89,7 @@ _PART_STEMS = frozenset({"articl", "section", "chapter", "part", "annex", "appen
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _IndexState:
     """What is made at the first search of a library."""
 
     index: SectionIndex
@@ -100,14 +100,14 @@ class KeywordSearcher:
     """Finds sections of one library by their words. May be asked from any thread; the first search makes the index."""
 
     def __init__(
-        self, library: Library, options: RetrievalOptions | None = None, *, place: IndexPlace | None = None
+        self, library: Library, options: RetrievalOptions | None = None, *, place: IndexLocation | None = None
     ) -> None:
         """Search `library`; its index is kept in `place` where it is large, without one in memory."""
         self._library = library
         self._options = options or RetrievalOptions()
-        self._chooser = StoreChooser(place)
+        self._chooser = StoreProvider(place)
         self._lock = threading.Lock()
-        self._state: _State | None = None
+        self._state: _IndexState | None = None
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on, after a page was grafted or a document changed; waits for no index."""
@@ -137,9 +137,9 @@ class KeywordSearcher:
                 with self._lock:
                     if self._state is state:
                         self._state = None  # so that another store is made, in place of one that failed
-                        self._chooser.give_up(state.index.store, error)
+                        self._chooser.discard(state.index.store, error)
 
-    def _catch_up(self, tell: Callable[[int, int], None] | None = None) -> _State:
+    def _catch_up(self, tell: Callable[[int, int], None] | None = None) -> _IndexState:
         """Return what the newest library is searched with; only what changed is indexed."""
         with self._lock:
             while self._state is None or self._state.index.library is not self._library:
@@ -149,12 +149,14 @@ class KeywordSearcher:
                     index = SectionIndex(self._library, store, before=before, tell=tell)
                 except IndexLostError as error:
                     self._state = None
-                    self._chooser.give_up(store, error)
+                    self._chooser.discard(store, error)
                 else:
-                    self._state = _State(index, TopicTitles(index, self._state.topics if self._state else None))
+                    self._state = _IndexState(index, TopicTitles(index, self._state.topics if self._state else None))
             return self._state
 
-    def _rank_in(self, state: _State, text: str, limit: int, within: str | None, earlier: Sequence[str]) -> Ranking:
+    def _rank_in(
+        self, state: _IndexState, text: str, limit: int, within: str | None, earlier: Sequence[str]
+    ) -> Ranking:
         index = state.index
         numbers = range(len(index))
         if within is not None and within != index.library.root_id:
@@ -166,25 +168,29 @@ class KeywordSearcher:
         if limit < 1 or not query.terms:
             return Ranking(library=index.library, hits=(), terms=query.terms)
         options = replace(self._options, candidates=max(limit, self._options.candidates))
-        topics = state.topics.carry_over(text, earlier) if earlier else {}
-        query = widen_query(index, query)
+        topics = state.topics.recall_topics(text, earlier) if earlier else {}
+        query = expand_query(index, query)
         scores = rank_by_text(index, query, options, numbers, topics)
         ranks = {number: rank for rank, number in enumerate(scores, start=1)}
         best = max(scores.values(), default=0.0)
         hits = (
             Hit(section_id=index.layout.id_of(number), score=scores[number] / best, why=f"text rank {ranks[number]}")
-            for number in merge_families(index, list(scores), query, limit)
+            for number in dedupe_parents_and_children(index, list(scores), query, limit)
         )
         named = tuple(index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
         return Ranking(library=index.library, hits=tuple(hits), terms=query.terms, topics=named)
 
 
-def widen_query(index: SectionIndex, query: Query) -> Query:
+def expand_query(index: SectionIndex, query: Query) -> Query:
     """Return a query with what its words may mean that stand nowhere: they go on, are mistyped, or are compounds."""
-    if query.unfinished and not index.has_word(query.unfinished) and index.store.count(make_start(query), 1):
-        words = tuple(word for word in query.words if word != query.unfinished)
-        query = replace(query, words=words, pieces=(*query.pieces, make_start(query)))
-    meant: dict[str, tuple[str, ...]] = find_corrections(index, query.words)
+    if (
+        query.last_prefix
+        and not index.has_word(query.last_prefix)
+        and index.store.count(build_prefix_expression(query), 1)
+    ):
+        words = tuple(word for word in query.words if word != query.last_prefix)
+        query = replace(query, words=words, fts_terms=(*query.fts_terms, build_prefix_expression(query)))
+    meant: dict[str, tuple[str, ...]] = suggest_corrections(index, query.words)
     for word in query.words:
         parts: tuple[str, ...] = ()
         if is_unspaced(word) and len(word) > 1 and not index.has_word(word):
@@ -216,31 +222,31 @@ def rank_by_text(
         return {}
     best = max(scores.values())
     scores = {number: score + best * _score_titles(index, number, query) for number, score in scores.items()}
-    scores = _add_company(index, scores)
+    scores = _boost_by_neighbours(index, scores)
     scores = _demote_glossary(index, scores, query)
     if topics:
         scores = favour_topics(scores, topics, index, query, _TOPIC_WEIGHT)
-    if not topics or not query.leans_back:  # a follow-up is no whole question: no sentence need hold its words
-        scores = _add_sentences(index, scores, query)
+    if not topics or not query.is_follow_up:  # a follow-up is no whole question: no sentence need hold its words
+        scores = _boost_by_best_sentence(index, scores, query)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
-def measure_share(part: frozenset[str], whole: frozenset[str]) -> float:
+def compute_overlap(part: frozenset[str], whole: frozenset[str]) -> float:
     """Return which share of `part` is in `whole`, 0 for an empty one."""
     return len(part & whole) / len(part) if part else 0.0
 
 
-def _add_sentences(index: SectionIndex, scores: dict[int, float], query: Query) -> dict[int, float]:
+def _boost_by_best_sentence(index: SectionIndex, scores: dict[int, float], query: Query) -> dict[int, float]:
     """Let the best sections gain by their best sentence: words together answer better than words apart."""
     if len(query.terms) < _TERMS_MIN:
         return scores
-    counts = {term: index.store.count(make_piece(term)) for term in query.terms}
+    counts = {term: index.store.count(build_term_expression(term)) for term in query.terms}
     weights = {term: math.log(1 + (len(index) - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
     best = max(scores.values())
     gained = dict(scores)
     for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ]:
-        text = narrow_text(index.own_text(number), query.terms)
-        forms = find_forms(text, query.terms, query.language)
+        text = select_relevant_part(index.own_text(number), query.terms)
+        forms = list_inflected_forms(text, query.terms, query.language)
         found = best_sentences(text, query.terms, limit=1, idf=weights, forms=forms)
         if found:
             gained[number] += _SENTENCE_SHARE * best * found[0].score
@@ -257,7 +263,7 @@ def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, w
         search = plan_search(index, query, within)
         found = index.rank(search.expression, weights, within, options.candidates, rows=search.rows)
         found += _rank_by_synonyms(index, query, weights, within, options.candidates)
-        found += _rank_by_more(index, query, weights, within, options.candidates)
+        found += _rank_by_phrases_and_forms(index, query, weights, within, options.candidates)
     scores: dict[int, float] = defaultdict(float)
     for number, score in found:
         scores[number] += score
@@ -273,14 +279,14 @@ def _rank_by_synonyms(
     """
     if len(within) > WEIGHED_MAX:
         return []
-    asked = [word for word in query.words if find_synonyms((word,))]
+    asked = [word for word in query.words if get_synonyms((word,))]
     rare = [word for word in asked if len(index.list_matches(f'"{word}"', within, _RARE_MAX + 1)) <= _RARE_MAX]
-    expression = " OR ".join(f'"{word}"' for word in find_synonyms(rare))
+    expression = " OR ".join(f'"{word}"' for word in get_synonyms(rare))
     found = index.rank(expression, weights, within, limit)
     return [(number, _SYNONYM_WEIGHT * score) for number, score in found]
 
 
-def _rank_by_more(
+def _rank_by_phrases_and_forms(
     index: SectionIndex, query: Query, weights: Sequence[float], within: range, limit: int
 ) -> list[tuple[int, float]]:
     """Return what is found by more than single words as asked: neighbours, other forms of words, words implied.
@@ -291,7 +297,7 @@ def _rank_by_more(
         return []
     more = (
         (" OR ".join(query.neighbours), _NEIGHBOUR_WEIGHT),
-        (" OR ".join(query.starts), _FORM_WEIGHT),
+        (" OR ".join(query.prefixes), _FORM_WEIGHT),
         (query.implied, _SYNONYM_WEIGHT),
     )
     return [
@@ -303,10 +309,10 @@ def _rank_by_more(
 
 
 def _score_titles(index: SectionIndex, number: int, query: Query) -> float:
-    title = measure_share(index.title_stems(number), query.stems)
-    if query.names and query.names & find_names(normalise(index.title(number))):
+    title = compute_overlap(index.title_stems(number), query.stems)
+    if query.names and query.names & extract_names(normalise_unicode(index.title(number))):
         title = 1.0  # where an identifier is a title, it is defined, not used
-    path = measure_share(index.path_stems(number), query.stems)
+    path = compute_overlap(index.path_stems(number), query.stems)
     return _TITLE_SHARE * title + _PATH_SHARE * path
 
 
@@ -330,7 +336,7 @@ def is_glossary_entry(index: SectionIndex, number: int) -> bool:
     return bool(named & _GLOSSARY_STEMS) and named <= _GLOSSARY_STEMS | _PART_STEMS
 
 
-def _add_company(index: SectionIndex, scores: dict[int, float]) -> dict[int, float]:
+def _boost_by_neighbours(index: SectionIndex, scores: dict[int, float]) -> dict[int, float]:
     """Let a section gain by the section above it and by the best ones of its document."""
     pages: dict[int, list[float]] = defaultdict(list)
     for number, score in scores.items():
@@ -345,7 +351,7 @@ def _add_company(index: SectionIndex, scores: dict[int, float]) -> dict[int, flo
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchPlan:
     """What the store is asked for."""
 
     expression: str
@@ -353,21 +359,21 @@ class Search:
     """First and last row of the store that are looked at; None for all."""
 
 
-def plan_search(index: SectionIndex, query: Query, within: range, *, weighed_max: int = WEIGHED_MAX) -> Search:
+def plan_search(index: SectionIndex, query: Query, within: range, *, weighed_max: int = WEIGHED_MAX) -> SearchPlan:
     """Return what finds the best sections for a query without weighing many more than `weighed_max` of them."""
-    if len(within) <= weighed_max or not query.pieces:
-        return Search(query.expression)
-    counts = {piece: index.store.count(piece) for piece in query.pieces}
-    pieces = sorted((piece for piece in query.pieces if counts[piece]), key=lambda piece: counts[piece])
+    if len(within) <= weighed_max or not query.fts_terms:
+        return SearchPlan(query.expression)
+    counts = {piece: index.store.count(piece) for piece in query.fts_terms}
+    pieces = sorted((piece for piece in query.fts_terms if counts[piece]), key=lambda piece: counts[piece])
     rare = _take(pieces, counts, weighed_max)
     common = pieces[len(rare) :]
     if not common:
-        return Search(_join(rare) or query.expression)
-    together = _find_together(index, common, weighed_max)
+        return SearchPlan(_join(rare) or query.expression)
+    together = _build_joint_expression(index, common, weighed_max)
     if not rare and not together:
         return _search_titles(index, common, within, weighed_max)
     weighed = [*rare, *_take(common, counts, _COUNTED_MAX)]
-    return Search(f"({_join([*rare, *together])}) AND ({_join(weighed)})")
+    return SearchPlan(f"({_join([*rare, *together])}) AND ({_join(weighed)})")
 
 
 def _take(pieces: Sequence[str], counts: dict[str, int], total_max: int) -> list[str]:
@@ -382,7 +388,7 @@ def _take(pieces: Sequence[str], counts: dict[str, int], total_max: int) -> list
     return taken
 
 
-def _find_together(index: SectionIndex, common: Sequence[str], weighed_max: int) -> list[str]:
+def _build_joint_expression(index: SectionIndex, common: Sequence[str], weighed_max: int) -> list[str]:
     """Return an expression for sections that hold as many of the common pieces as some do; nothing where all do."""
     best: list[str] = []
     for size in range(len(common), 1, -1):
@@ -397,20 +403,20 @@ def _find_together(index: SectionIndex, common: Sequence[str], weighed_max: int)
     return best
 
 
-def _search_titles(index: SectionIndex, common: Sequence[str], within: range, weighed_max: int) -> Search:
+def _search_titles(index: SectionIndex, common: Sequence[str], within: range, weighed_max: int) -> SearchPlan:
     """Return a search in titles alone, cut off where there are too many even of those."""
     expression = " AND ".join(f"title : {piece}" for piece in common if ":" not in piece) or common[0]
     if not index.store.count(expression, 1):
         expression = common[0]
-    rows = index.store.list_matches(expression, index.find_rows(within), weighed_max)
-    return Search(expression, (rows[0], rows[-1]) if rows else None)
+    rows = index.store.list_matches(expression, index.get_row_range(within), weighed_max)
+    return SearchPlan(expression, (rows[0], rows[-1]) if rows else None)
 
 
 def _join(pieces: Sequence[str]) -> str:
     return " OR ".join(pieces)
 
 
-def merge_families(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
+def dedupe_parents_and_children(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
     """Return the first `limit` numbers without those that say nothing beside a better parent or child.
 
     That is a child that only its parents' titles brought, and a bare heading whose child is there already.
@@ -430,11 +436,11 @@ def merge_families(index: SectionIndex, numbers: Sequence[int], query: Query, li
 def _is_bare(index: SectionIndex, number: int) -> bool:
     """Whether a node's own text is nothing but its heading."""
     text = index.own_text(number)
-    return len(text) <= _BARE_LENGTH_MAX and find_opening(text) is None
+    return len(text) <= _BARE_LENGTH_MAX and get_first_sentence(text) is None
 
 
 def _has_own_match(index: SectionIndex, number: int, query: Query) -> bool:
     text = index.own_text(number)
     if not index.title_stems(number).isdisjoint(query.stems) or len(text) > _MATCHED_LENGTH:
         return True
-    return bool(find_terms(text, [*query.terms, *query.words]))
+    return bool(locate_terms(text, [*query.terms, *query.words]))

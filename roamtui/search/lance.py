@@ -18,16 +18,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from roamtui.document.layout import Layout
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.numbering import NodeNumbering
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError, UnknownSectionError, UsageError
-from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchParts, VectorArray
+from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchServices, VectorArray
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.parts import Part, divide_parts, find_parts
+from roamtui.search.segments import IndexSegment, batch_segments, list_segments
 from roamtui.search.sentences import make_snippet
-from roamtui.search.terms import normalise, query_terms, space_out
-from roamtui.search.vectors import Chunk, VectorStore, embed_query, embed_texts, make_chunks
+from roamtui.search.terms import normalise_unicode, query_terms, space_cjk
+from roamtui.search.vectors import EmbeddingChunk, VectorStore, embed_query, embed_texts, make_chunks
 
 _QUERY_LENGTH_MAX = 2_000
 _LIST_NAMES = {SearchMode.KEYWORD: "text", SearchMode.VECTOR: "vector", SearchMode.HYBRID: "hybrid"}
@@ -55,18 +55,18 @@ _ITERATIONS = 10
 class LanceSearcher:
     """Finds sections by words, by vectors or by LanceDB's hybrid query. May be asked from any thread."""
 
-    def __init__(self, library: Library, options: RetrievalOptions, parts: SearchParts) -> None:
+    def __init__(self, library: Library, options: RetrievalOptions, parts: SearchServices) -> None:
         self._library = library
         self._options = options
         self._parts = parts
         self._lock = threading.Lock()
-        self._passages: Passages | None = None
+        self._passages: LanceTable | None = None
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on; only what changed is written."""
         self._library = library
 
-    def prepare(self, tell: Progress | None = None) -> Passages:
+    def prepare(self, tell: Progress | None = None) -> LanceTable:
         """Return what is searched, brought up to date now rather than by the first search."""
         with self._lock:
             if self._passages is None or self._passages.library is not self._library:
@@ -92,7 +92,7 @@ class LanceSearcher:
             return ()
         vector = self._embed(query) if passages.vectors is not None else None
         mode = self._options.mode if vector is not None else SearchMode.KEYWORD
-        found = passages.find(
+        found = passages.search(
             "" if mode is SearchMode.VECTOR else " ".join(terms),
             vector,
             limit=limit,
@@ -105,31 +105,31 @@ class LanceSearcher:
                 score=section.score / best,
                 snippet=make_snippet(library.own_text(section.section_id), terms),
                 why=f"{_LIST_NAMES[mode]} rank {rank}",
-                rival=_find_rival(found, section) if mode is not SearchMode.KEYWORD else None,
+                runner_up=_compute_runner_up_share(found, section) if mode is not SearchMode.KEYWORD else None,
             )
             for rank, section in enumerate(found, start=1)
         )
 
-    def _open(self, tell: Progress | None) -> Passages:
+    def _open(self, tell: Progress | None) -> LanceTable:
         options, parts = self._options, self._parts
         assert options.index is not None
-        database = Database(options.index)
+        database = LanceDatabase(options.index)
         chunking = (options.chunk_size, options.chunk_overlap)
         if options.needs_vectors:
             assert parts.embedder is not None
             store = VectorStore(parts.cache)
             try:
                 vectors = (parts.embedder, store)
-                return Passages(database, self._library, chunking, vectors, tell=tell, progress=parts.progress)
+                return LanceTable(database, self._library, chunking, vectors, tell=tell, progress=parts.progress)
             except (IndexLostError, UsageError):
                 raise
             except RoamtuiError as error:
-                parts.do_without_vectors(error, options.mode)
+                parts.fall_back_to_keywords(error, options.mode)
             finally:
                 store.close()
                 for note in store.notes:
-                    parts.say(note)
-        return Passages(database, self._library, chunking, tell=tell)
+                    parts.warn_once(note)
+        return LanceTable(database, self._library, chunking, tell=tell)
 
     def _embed(self, query: str) -> VectorArray | None:
         """Return a query as a vector, None where words are searched for alone."""
@@ -138,18 +138,18 @@ class LanceSearcher:
         try:
             return embed_query(query, embedder)
         except RoamtuiError as error:
-            self._parts.do_without_vectors(error, self._options.mode)
+            self._parts.fall_back_to_keywords(error, self._options.mode)
             return None
 
 
-def _find_rival(found: Sequence[Found], section: Found) -> float:
+def _compute_runner_up_share(found: Sequence[ChunkHit], section: ChunkHit) -> float:
     """Return the best score by words of another section as a share of that of one; infinite where it has none."""
     other = max((one.text_score for one in found if one is not section), default=0.0)
     return other / section.text_score if section.text_score else float("inf")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ChunkHit:
     """A section by its best chunk."""
 
     section_id: str
@@ -159,7 +159,7 @@ class Found:
     """By words alone, 0 where none of them is in it."""
 
 
-class Passages:
+class LanceTable:
     """A table that is brought up to date with a library when this is made; each embedder has a table of its own.
 
     The chunks of a part of the library are written whole or not at all; those that two programs wrote are found once.
@@ -180,7 +180,7 @@ class Passages:
 
     def __init__(
         self,
-        database: Database,
+        database: LanceDatabase,
         library: Library,
         chunking: tuple[int, int],
         vectors: tuple[Embedder, VectorStore] | None = None,
@@ -196,13 +196,13 @@ class Passages:
         self._name = NAME if vectors is None else f"{NAME}_{_digest(vectors[0].name)}"
         parts = self._list_parts()
         with database.failing():
-            self._table = database.find_table(self._name)
+            self._table = database.get_table(self._name)
             retry_conflicts(lambda: self._synchronise(parts, tell, progress))
 
     def __len__(self) -> int:
         return len(self.library)
 
-    def find(self, text: str, vector: VectorArray | None, *, limit: int, within: str | None = None) -> list[Found]:
+    def search(self, text: str, vector: VectorArray | None, *, limit: int, within: str | None = None) -> list[ChunkHit]:
         """Return up to `limit` sections, the best first: by words, by a vector, or by a hybrid query of both."""
         if self._table is None:
             return []
@@ -210,17 +210,17 @@ class Passages:
         with self._database.failing():
             while True:
                 rows = self._ask(text, vector, within, size)
-                best: dict[str, Found] = {}
+                best: dict[str, ChunkHit] = {}
                 for found in rows:
                     best.setdefault(found.section_id, found)
                 if len(best) >= limit or len(rows) < size:
                     return list(best.values())[:limit]
                 size *= _GROWTH
 
-    def _ask(self, text: str, vector: VectorArray | None, within: str | None, size: int) -> list[Found]:
+    def _ask(self, text: str, vector: VectorArray | None, within: str | None, size: int) -> list[ChunkHit]:
         assert self._table is not None
         queries = self._database.queries
-        words = queries.MatchQuery(space_out(text), "text")
+        words = queries.MatchQuery(space_cjk(text), "text")
         if vector is None:
             search, measure = self._table.search(words, query_type="fts"), "_score"
         elif not text:
@@ -239,25 +239,27 @@ class Passages:
         if measure == "_distance":
             scores = [max(1e-6, 1.0 - distance) for distance in scores]
         found = zip(rows["id"].to_pylist(), scores, text_scores, strict=True)
-        return [Found(section_id, score, text_score or 0.0) for section_id, score, text_score in found]
+        return [ChunkHit(section_id, score, text_score or 0.0) for section_id, score, text_score in found]
 
-    def _list_parts(self) -> list[Part]:
+    def _list_parts(self) -> list[IndexSegment]:
         """Return the parts of the library, each with a digest of all that decides what its rows are."""
         library = self._described
         parts = []
-        for part in chain.from_iterable(find_parts(Layout(library), library.documents, {}, library.summaries).values()):
+        for part in chain.from_iterable(
+            list_segments(NodeNumbering(library), library.documents, {}, library.summaries).values()
+        ):
             first = part.document.ids[part.first]
             above = (part.digest, first, *library.ancestors(first))
             parts.append(replace(part, digest=_digest(_FORMAT, *map(str, self._chunking), *above)))
         return parts
 
-    def _synchronise(self, parts: Sequence[Part], tell: Progress | None, progress: Progress | None) -> None:
+    def _synchronise(self, parts: Sequence[IndexSegment], tell: Progress | None, progress: Progress | None) -> None:
         """Take out the parts that are not among these, and write those that are missing."""
         missing = self._drop_others(parts)
         total = sum(map(len, missing))
         chunk_count = sum(len(self._make_chunks(part)) for part in missing) if self.vectors else 0
         done = embedded = 0
-        for batch in divide_parts(missing, _BATCH_SECTIONS):
+        for batch in batch_segments(missing, _BATCH_SECTIONS):
             if tell is not None:
                 tell(done, total)
             chunks = [(part, chunk) for part in batch for chunk in self._make_chunks(part)]
@@ -268,9 +270,9 @@ class Passages:
         if tell is not None and total:
             tell(total, total)
         if self._table is not None:
-            tidy_table(self._table, self._list_indexes(self._table.count_rows()))
+            optimise_table(self._table, self._list_indexes(self._table.count_rows()))
 
-    def _drop_others(self, parts: Sequence[Part]) -> Sequence[Part]:
+    def _drop_others(self, parts: Sequence[IndexSegment]) -> Sequence[IndexSegment]:
         """Take out what is not among these parts, and return those that are missing."""
         if self._table is None:
             return parts
@@ -286,12 +288,12 @@ class Passages:
         delete_rows(self._table, "part", known - {part.digest for part in parts})
         return [part for part in parts if part.digest not in known]
 
-    def _make_chunks(self, part: Part) -> list[Chunk]:
+    def _make_chunks(self, part: IndexSegment) -> list[EmbeddingChunk]:
         size, overlap = self._chunking
         ids = part.document.ids[part.first : part.end]
         return list(make_chunks(self._described, ids, size=size, overlap=overlap))
 
-    def _add(self, chunks: Sequence[tuple[Part, Chunk]], tell: Progress | None) -> None:
+    def _add(self, chunks: Sequence[tuple[IndexSegment, EmbeddingChunk]], tell: Progress | None) -> None:
         if not chunks:
             return
         arrow = self._database.arrow
@@ -303,7 +305,7 @@ class Passages:
                 "doc": part.document.key,
                 "part": part.digest,
                 "above": [chunk.section_id, *self.library.ancestors(chunk.section_id)],
-                "text": space_out(normalise(chunk.text)),
+                "text": space_cjk(normalise_unicode(chunk.text)),
             }
             for part, chunk in chunks
         ]
@@ -328,7 +330,7 @@ class Passages:
         return [("text", words), ("vector", vectors)]
 
 
-def drop_tables(database: Database) -> int:
+def drop_tables(database: LanceDatabase) -> int:
     """Delete the tables of an index, no others, and return how many there were."""
     names = [name for name in database.list_tables() if name in (NAME, SUMMARIES) or name.startswith(f"{NAME}_")]
     for name in names:
@@ -369,7 +371,7 @@ _VARIABLES = {
 _OTHERS = ("the keys in the environment", "the address")
 
 
-class Database:
+class LanceDatabase:
     """Tables by name. May be used from any thread.
 
     Args:
@@ -422,7 +424,7 @@ class Database:
                     _pause(attempt)
         raise AssertionError
 
-    def find_table(self, name: str) -> Any | None:  # noqa: ANN401 - LanceDB's own
+    def get_table(self, name: str) -> Any | None:  # noqa: ANN401 - LanceDB's own
         """Return a table, None where there is none, or where another program is just making it."""
         with self.failing():
             try:
@@ -463,7 +465,7 @@ class Database:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
             reason = explain_failure(error, self.uri)
-            shown = shorten(plain_line(self.uri), 80)
+            shown = shorten(sanitise_line(self.uri), 80)
             raise IndexLostError(f"The index {shown} cannot be used: {reason}.", is_damaged=False) from error
 
 
@@ -474,7 +476,7 @@ def explain_failure(error: Exception, uri: str) -> str:
     for pattern, meaning in _KNOWN if "://" in uri else ():
         if re.search(pattern, text):
             return meaning.format(keys=keys, places=places)
-    return shorten(plain_line(text.partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
+    return shorten(sanitise_line(text.partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
 
 
 def retry_conflicts(write: Callable[[], None]) -> None:
@@ -506,7 +508,7 @@ def quote(values: Iterable[str]) -> str:
     return ", ".join("'" + value.replace("'", "''") + "'" for value in values)
 
 
-def tidy_table(table: Any, indexes: Iterable[tuple[str, Any]]) -> None:  # noqa: ANN401 - LanceDB's own
+def optimise_table(table: Any, indexes: Iterable[tuple[str, Any]]) -> None:  # noqa: ANN401 - LanceDB's own
     """Make the indexes that are missing, and bring them up to date where much is not in them."""
     count = table.count_rows()
     if not count:
@@ -524,17 +526,17 @@ def tidy_table(table: Any, indexes: Iterable[tuple[str, Any]]) -> None:  # noqa:
             table.optimize(cleanup_older_than=_KEPT_VERSIONS)
 
 
-def load_summaries(database: Database) -> dict[str, str]:
+def load_summaries(database: LanceDatabase) -> dict[str, str]:
     """Return all summaries by the digest of what they are of."""
     with database.failing():
-        table = database.find_table(SUMMARIES)
+        table = database.get_table(SUMMARIES)
         if table is None:
             return {}
         rows = table.search().select(["digest", "text"]).to_arrow()
         return dict(zip(rows["digest"].to_pylist(), rows["text"].to_pylist(), strict=True))
 
 
-def save_summaries(database: Database, summaries: Mapping[str, str]) -> None:
+def save_summaries(database: LanceDatabase, summaries: Mapping[str, str]) -> None:
     """Add summaries by the digest of what they are of; those that are there already are not written again."""
     kept = load_summaries(database)
     new = {digest: text for digest, text in summaries.items() if kept.get(digest) != text}

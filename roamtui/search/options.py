@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from roamtui.errors import UsageError
-from roamtui.options import option
+from roamtui.option_fields import option
 
 _CHUNK_SIZE_MIN = 50
 _CHUNK_SIZE_MAX = 8_000

@@ -19,11 +19,11 @@ from types import MappingProxyType
 
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.headings import parse_blocks
-from roamtui.document.plain import plain_line, shorten
-from roamtui.document.text import find_line_starts, normalise_line_ends
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.document.text import compute_line_starts, normalise_line_ends
 from roamtui.document.tokens import estimate_tokens
-from roamtui.search.terms import find_terms
-from roamtui.search.words import make_pattern
+from roamtui.search.lexicon import make_pattern
+from roamtui.search.terms import locate_terms
 
 
 class UnitKind(StrEnum):
@@ -42,7 +42,7 @@ class UnitKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class TextUnit:
     """Characters `start` (included) to `end` (excluded) of a text."""
 
     start: int
@@ -74,7 +74,7 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 @lru_cache(maxsize=_KEPT)
-def find_units(text: str) -> tuple[Unit, ...]:
+def split_units(text: str) -> tuple[TextUnit, ...]:
     """Return the units of a Markdown text in order; markers, rules, comments and other markup belong to none."""
     return tuple(_UnitReader(text).read())
 
@@ -84,13 +84,13 @@ class _UnitReader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts = [*find_line_starts(text), len(text)]
+        self._starts = [*compute_line_starts(text), len(text)]
         normal = normalise_line_ends(text)
         front = normal[: measure_front_matter(normal)]
         self._source = _NO_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
         self._lines = self._source.split("\n")
 
-    def read(self) -> Iterator[Unit]:
+    def read(self) -> Iterator[TextUnit]:
         kind = UnitKind.PROSE
         for token in parse_blocks(self._source, {}):
             first = token.map[0] if token.map else 0
@@ -110,7 +110,7 @@ class _UnitReader:
                 yield from self._read_paragraph(first, token.content, kind)
                 kind = UnitKind.PROSE
 
-    def _read_paragraph(self, first: int, content: str, kind: UnitKind) -> Iterator[Unit]:
+    def _read_paragraph(self, first: int, content: str, kind: UnitKind) -> Iterator[TextUnit]:
         """Yield what stands between the lines that are only markup; each line of what is a table without its rule."""
         box = _BOX.match(content) if kind is UnitKind.ITEM else None
         lines = content[box.end() if box else 0 :].split("\n")
@@ -126,13 +126,13 @@ class _UnitReader:
                 yield from self._join(run, kind)
             run = []
 
-    def _join(self, lines: Iterable[tuple[int, str]], kind: UnitKind) -> Iterator[Unit]:
+    def _join(self, lines: Iterable[tuple[int, str]], kind: UnitKind) -> Iterator[TextUnit]:
         """Yield lines, each of which ends as its own in the text does, as one unit, if there is a word in it."""
-        places = [self._find(number, line) for number, line in lines if line.strip()]
+        places = [self._locate_line(number, line) for number, line in lines if line.strip()]
         if places and _LETTER.search(self._text, places[0][0], places[-1][1]):
-            yield Unit(places[0][0], places[-1][1], kind)
+            yield TextUnit(places[0][0], places[-1][1], kind)
 
-    def _find(self, number: int, line: str) -> tuple[int, int]:
+    def _locate_line(self, number: int, line: str) -> tuple[int, int]:
         """Return where a line that the rules took out of its containers stands, without blanks at its ends."""
         whole, line = self._lines[number], line.strip()
         if line not in whole:  # a tab of which a container took a part
@@ -205,9 +205,11 @@ class RankedSentence:
     """Above 0; about 1 where it holds all that was asked for."""
 
 
-def find_sentences(text: str) -> tuple[Unit, ...]:
+def split_sentences(text: str) -> tuple[TextUnit, ...]:
     """Return the sentences of a Markdown text in order, headings and table heads among them."""
-    return tuple(Unit(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit))
+    return tuple(
+        TextUnit(start, end, unit.kind) for unit in split_units(text) for start, end in _split_unit(text, unit)
+    )
 
 
 def best_sentences(
@@ -230,8 +232,8 @@ def best_sentences(
         idf: How telling each term is; without it, that follows from the text.
         forms: Other words that count as one of the terms, each with that term.
     """
-    units = find_units(text)
-    found = _assign_terms(units, find_terms(text, query_terms, forms))
+    units = split_units(text)
+    found = _assign_terms(units, locate_terms(text, query_terms, forms))
     weights = _weigh_terms(found, len(units), query_terms, idf)
     total = sum(weights.values())
     ranked: dict[str, RankedSentence] = {}
@@ -244,7 +246,7 @@ def best_sentences(
             columns = {term: _COLUMN_SHARE for _, term in found.get(index, ()) if unit.kind is UnitKind.TABLE_HEAD}
         if unit.kind in _HEADINGS or index not in found:
             continue
-        sentences = [Unit(start, end, unit.kind) for start, end in _split_unit(text, unit)]
+        sentences = [TextUnit(start, end, unit.kind) for start, end in _split_unit(text, unit)]
         for place, terms in _assign_terms(sentences, found[index]).items():
             sentence = sentences[place]
             score = _score_sentence(text, sentence, terms, above | columns, weights) / total
@@ -253,9 +255,9 @@ def best_sentences(
     return tuple(sorted(ranked.values(), key=lambda found: (-found.score, found.start))[:limit])
 
 
-def find_opening(text: str) -> Unit | None:
+def get_first_sentence(text: str) -> TextUnit | None:
     """Return the first sentence of a text that says something, None where it has only headings."""
-    bodies = [sentence for sentence in find_sentences(text) if sentence.kind not in _HEADINGS]
+    bodies = [sentence for sentence in split_sentences(text) if sentence.kind not in _HEADINGS]
     telling = (
         sentence
         for sentence in bodies
@@ -264,7 +266,7 @@ def find_opening(text: str) -> Unit | None:
     return next(telling, bodies[0] if bodies else None)
 
 
-def _split_unit(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
+def _split_unit(text: str, unit: TextUnit) -> Iterator[tuple[int, int]]:
     if unit.kind not in (UnitKind.PROSE, UnitKind.ITEM):
         yield unit.start, unit.end
         return
@@ -277,7 +279,7 @@ def _split_unit(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
             start = end
 
 
-def _find_ends(text: str, unit: Unit) -> Iterator[int]:
+def _find_ends(text: str, unit: TextUnit) -> Iterator[int]:
     """Yield where sentences end inside a unit."""
     piece = text[unit.start : unit.end]
     if "`" in piece:
@@ -324,7 +326,9 @@ def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _assign_terms(spans: Sequence[Unit], occurrences: Sequence[tuple[int, str]]) -> dict[int, list[tuple[int, str]]]:
+def _assign_terms(
+    spans: Sequence[TextUnit], occurrences: Sequence[tuple[int, str]]
+) -> dict[int, list[tuple[int, str]]]:
     """Return the terms that each span holds with their offsets, by the span's index."""
     starts = [span.start for span in spans]
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -349,7 +353,7 @@ def _weigh_terms(
 
 def _score_sentence(
     text: str,
-    sentence: Unit,
+    sentence: TextUnit,
     terms: Sequence[tuple[int, str]],
     above: Mapping[str, float],
     weights: Mapping[str, float],
@@ -363,12 +367,12 @@ def _score_sentence(
     score = covered + sum(share * weights[term] for term, share in above.items() if term not in first)
     if len(first) > 1:
         score += _PROXIMITY_BONUS * covered / (1 + gap / _PROXIMITY_LENGTH)
-    subject_end = _find_subject_end(text, sentence)
+    subject_end = _locate_subject_end(text, sentence)
     score += _DEFINITION_BONUS * sum(weights[term] for term, offset in first.items() if offset < subject_end)
     return score * _rate_form(text, sentence)
 
 
-def _find_subject_end(text: str, sentence: Unit) -> int:
+def _locate_subject_end(text: str, sentence: TextUnit) -> int:
     """Return where the subject of a definition ends, the sentence's start where it is none."""
     patterns = (_FIRST_CELL,) if sentence.kind is UnitKind.ROW else (_ENTRY, _DEFINITION)
     for pattern in patterns:
@@ -378,7 +382,7 @@ def _find_subject_end(text: str, sentence: Unit) -> int:
     return sentence.start
 
 
-def _rate_form(text: str, sentence: Unit) -> float:
+def _rate_form(text: str, sentence: TextUnit) -> float:
     """Return below 1 for what answers badly by its form: code, questions, lead-ins, bare links, too short, too long."""
     piece = text[sentence.start : sentence.end]
     factor = _FACTORS.get(sentence.kind, 1.0)
@@ -397,11 +401,11 @@ def _rate_form(text: str, sentence: Unit) -> float:
     return factor
 
 
-def _count_words(text: str, sentence: Unit) -> int:
+def _count_words(text: str, sentence: TextUnit) -> int:
     return len(_WORD.findall(text, sentence.start, sentence.end))
 
 
-def narrow_text(text: str, terms: Sequence[str]) -> str:
+def select_relevant_part(text: str, terms: Sequence[str]) -> str:
     """Return a long text's part that holds most of the terms."""
     if len(text) <= _SOURCE_LENGTH:
         return text
@@ -422,7 +426,7 @@ _LABEL_WORDS_MIN = 3
 """Words of what stands beside a sentence, below which it is a label, such as the name of a language above code."""
 
 
-def find_excerpt(
+def select_excerpt(
     text: str, terms: Sequence[str], *, tokens_max: int, whole_max: int = 0
 ) -> tuple[tuple[int, int], ...]:
     """Return the ranges of a section's own text that answer best, in order; none where it is a bare heading.
@@ -436,7 +440,7 @@ def find_excerpt(
         whole_max: Tokens of a text that is whole anyway.
     """
     text = text[:_EXCERPT_SOURCE_LENGTH]
-    units = find_units(text)
+    units = split_units(text)
     bodies = [index for index, unit in enumerate(units) if unit.kind is not UnitKind.HEADING]
     if not bodies:
         return ()
@@ -469,12 +473,12 @@ def _list_best(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
     best = best_sentences(text, terms, limit=_SENTENCES)
     for sentence in best:
         yield sentence.start, sentence.end
-    if not best and (opening := find_opening(text)) is not None:
+    if not best and (opening := get_first_sentence(text)) is not None:
         yield opening.start, opening.end
 
 
 def _widen(
-    text: str, units: Sequence[Unit], index: int, sentence: tuple[int, int], tokens_max: int
+    text: str, units: Sequence[TextUnit], index: int, sentence: tuple[int, int], tokens_max: int
 ) -> Iterator[dict[int, tuple[int, int]]]:
     """Yield the unit of a sentence, or the sentence alone where the unit is long, then what is beside.
 
@@ -483,7 +487,7 @@ def _widen(
     unit = units[index]
     is_long = estimate_tokens(text[unit.start : unit.end]) > tokens_max
     found = {index: sentence if is_long else (unit.start, unit.end)}
-    table = _find_table(units, index)
+    table = _get_table_units(units, index)
     if unit.kind is UnitKind.ROW and units[table.start].kind is UnitKind.TABLE_HEAD:
         found[table.start] = (units[table.start].start, units[table.start].end)
     yield found
@@ -492,10 +496,10 @@ def _widen(
         yield _take(units, table)
     for beside in (table.stop, table.start - 1):
         if 0 <= beside < len(units) and _is_telling(text, units[beside], unit):
-            yield _take(units, _find_table(units, beside))
+            yield _take(units, _get_table_units(units, beside))
 
 
-def _is_telling(text: str, beside: Unit, unit: Unit) -> bool:
+def _is_telling(text: str, beside: TextUnit, unit: TextUnit) -> bool:
     """Return whether what stands beside a unit helps to understand it: labels and half a piece of code do not."""
     if beside.kind is UnitKind.CODE:
         return unit.kind is UnitKind.CODE
@@ -503,7 +507,7 @@ def _is_telling(text: str, beside: Unit, unit: Unit) -> bool:
     return beside.kind is not UnitKind.HEADING and not is_label
 
 
-def _find_table(units: Sequence[Unit], index: int) -> range:
+def _get_table_units(units: Sequence[TextUnit], index: int) -> range:
     """Return the units of the table that one belongs to, the head first; for any other unit itself."""
     if units[index].kind not in _TABLE:
         return range(index, index + 1)
@@ -516,7 +520,7 @@ def _find_table(units: Sequence[Unit], index: int) -> range:
     return range(start, end)
 
 
-def _take(units: Sequence[Unit], indexes: Sequence[int]) -> dict[int, tuple[int, int]]:
+def _take(units: Sequence[TextUnit], indexes: Sequence[int]) -> dict[int, tuple[int, int]]:
     return {index: (units[index].start, units[index].end) for index in indexes}
 
 
@@ -538,17 +542,17 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
 
     Of a table's row each cell follows the head of its column.
     """
-    text = narrow_text(text, terms)
+    text = select_relevant_part(text, terms)
     start, end = next(_list_best(text, terms), (0, 0))
-    units = find_units(text)
+    units = split_units(text)
     index = max(0, bisect_right([unit.start for unit in units], start) - 1)
     said = text[start:end].replace("\n>", "\n")
     if units and units[index].kind is UnitKind.ROW:
-        head = units[_find_table(units, index).start]
+        head = units[_get_table_units(units, index).start]
         if head.kind is UnitKind.TABLE_HEAD:
             pairs = zip_longest(_split_row(text[head.start : head.end]), _split_row(said), fillvalue="")
             said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
-    return shorten(plain_line(said), SNIPPET_LENGTH)
+    return shorten(sanitise_line(said), SNIPPET_LENGTH)
 
 
 def _split_row(row: str) -> list[str]:

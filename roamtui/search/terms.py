@@ -15,17 +15,17 @@ from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
-from roamtui.search.words import (
+from roamtui.search.lexicon import (
     STOP_WORDS,
     STOP_WORDS_BY_LANGUAGE,
     Language,
-    find_language,
-    find_root,
-    list_implied,
+    detect_language,
+    get_implied_words,
     list_words,
     make_pattern,
+    reduce_to_root,
     stem,
-    strip_asking,
+    strip_question_words,
 )
 
 TERMS_MAX = 64
@@ -62,24 +62,24 @@ _JOINTS = ("", "s", "n", "es", "en")
 """What German puts between the parts of a compound."""
 
 
-def normalise(text: str) -> str:
+def normalise_unicode(text: str) -> str:
     """Return `text` with compatible characters unified (full-width letters, ligatures), case and accents kept."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
-def fold(text: str) -> str:
+def fold_term(text: str) -> str:
     """Return `text` in the form in which terms are compared: normalised, lower case, without accents."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFD", normalise(text).casefold())
+    decomposed = unicodedata.normalize("NFD", normalise_unicode(text).casefold())
     return unicodedata.normalize("NFC", _ACCENT.sub("", decomposed))
 
 
-def find_words(text: str) -> list[str]:
+def tokenise(text: str) -> list[str]:
     """Return the words of a text in order, folded; writing without spaces counts as one word a run."""
-    return _WORD.findall(fold(text))
+    return _WORD.findall(fold_term(text))
 
 
 def is_unspaced(term: str) -> bool:
@@ -87,12 +87,12 @@ def is_unspaced(term: str) -> bool:
     return not term.isascii() and _UNSPACED_RUN.match(term) is not None
 
 
-def space_out(text: str) -> str:
+def space_cjk(text: str) -> str:
     """Return `text` with a space around each character of writing without spaces, so that each is a word."""
     return text if text.isascii() else _UNSPACED_CHARACTER.sub(r" \1 ", text)
 
 
-def find_identifiers(text: str) -> list[str]:
+def extract_identifiers(text: str) -> list[str]:
     """Return the identifiers of a text that its words alone would not show, as written.
 
     A dotted one is followed by its parts that are identifiers themselves.
@@ -115,10 +115,10 @@ def split_camel_case(word: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-def find_names(text: str) -> frozenset[str]:
+def extract_names(text: str) -> frozenset[str]:
     """Return what in a text looks like names from code, folded: identifiers, and words in camel case."""
     camel = (word for word in _WORD.findall(text) if split_camel_case(word))
-    return frozenset(map(fold, (*find_identifiers(text), *camel)))
+    return frozenset(map(fold_term, (*extract_identifiers(text), *camel)))
 
 
 def query_terms(text: str) -> tuple[str, ...]:
@@ -126,9 +126,9 @@ def query_terms(text: str) -> tuple[str, ...]:
 
     Small words and those that only ask go, unless the question has nothing else.
     """
-    text = normalise(text)
-    terms = dict.fromkeys(_find_terms(strip_asking(text)))
-    stopped = STOP_WORDS_BY_LANGUAGE[find_language(find_words(text))]
+    text = normalise_unicode(text)
+    terms = dict.fromkeys(_find_terms(strip_question_words(text)))
+    stopped = STOP_WORDS_BY_LANGUAGE[detect_language(tokenise(text))]
     content = [term for term in terms if term not in stopped and not _KANA_ALONE.fullmatch(term)]
     return tuple((content or list(terms) or list(dict.fromkeys(_find_terms(text))))[:TERMS_MAX])
 
@@ -138,18 +138,18 @@ def _find_terms(text: str) -> Iterator[str]:
     position = 0
     for match in _IDENTIFIER.finditer(text):
         yield from split_words(text[position : match.start()])
-        yield from map(fold, find_identifiers(match.group()))
+        yield from map(fold_term, extract_identifiers(match.group()))
         position = match.end()
     yield from split_words(text[position:])
 
 
 def split_words(text: str) -> Iterator[str]:
     """Yield the words of a text in order, folded; pairs of characters where writing sets no spaces."""
-    for word in find_words(text):
+    for word in tokenise(text):
         if word.isascii():
             yield word
             continue
-        yield from find_words(_UNSPACED_RUN.sub(" ", word))
+        yield from tokenise(_UNSPACED_RUN.sub(" ", word))
         for run in _UNSPACED_RUN.findall(word):
             yield from (run[start : start + 2] for start in range(max(1, len(run) - 1)))
 
@@ -159,7 +159,7 @@ def split_pair(pair: str) -> tuple[str, ...]:
     return tuple(character for character in pair if not _KANA_ALONE.fullmatch(character))
 
 
-def find_terms(
+def locate_terms(
     text: str, terms: Iterable[str], forms: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, str]]:
     """Return where terms occur in a text, as (offset, term), in order; words match by their stem.
@@ -172,7 +172,7 @@ def find_terms(
     words: dict[str, str] = {}
     found: list[tuple[int, str]] = []
     for term in terms:
-        if find_words(term) == [term] and not is_unspaced(term):
+        if tokenise(term) == [term] and not is_unspaced(term):
             words.setdefault(stem(term), term)
         else:
             pattern = _compile_whole(term)
@@ -221,18 +221,18 @@ def _find_stems_folded(text: str, words: dict[str, str]) -> Iterator[tuple[int, 
     for match in _WORD.finditer(text):
         word = match.group()
         for part in (word, *split_camel_case(word)):
-            term = words.get(stem(fold(part)))
+            term = words.get(stem(fold_term(part)))
             if term is not None:
                 yield match.start(), term
                 break
 
 
-def find_forms(text: str, terms: Iterable[str], language: Language) -> dict[str, str]:
+def list_inflected_forms(text: str, terms: Iterable[str], language: Language) -> dict[str, str]:
     """Return the words of a text that are other forms of a term, each with its term; none in English."""
     if language is Language.ENGLISH:
         return {}
-    roots = {find_root(term, language): term for term in terms if term.isalpha() and not is_unspaced(term)}
-    found = {word: roots.get(find_root(word, language)) for word in set(find_words(text))}
+    roots = {reduce_to_root(term, language): term for term in terms if term.isalpha() and not is_unspaced(term)}
+    found = {word: roots.get(reduce_to_root(word, language)) for word in set(tokenise(text))}
     return {word: term for word, term in found.items() if term is not None and word != term}
 
 
@@ -242,7 +242,7 @@ def list_starts(words: Iterable[str], language: Language) -> list[str]:
         return []
     starts: dict[str, None] = {}
     for word in words:
-        root = find_root(word, language)
+        root = reduce_to_root(word, language)
         if len(root) < _ROOT_MIN or not root.isalpha():
             continue
         starts[root] = None
@@ -283,14 +283,14 @@ class Query:
     """Of these words; of what it may have meant, where one was mistyped."""
     names: frozenset[str]
     """Names from code, as `find_names` gives them."""
-    leans_back: bool
+    is_follow_up: bool
     """Whether it points to what was said before it."""
-    unfinished: str
+    last_prefix: str
     """The word with which it ends, which may go on while it is typed; empty where it ends otherwise."""
-    pieces: tuple[str, ...]
+    fts_terms: tuple[str, ...]
     """FTS5 expressions of which any hit satisfies one."""
     language: Language
-    starts: tuple[str, ...]
+    prefixes: tuple[str, ...]
     """FTS5 expressions for other forms of the words, where the language is not English."""
     neighbours: tuple[str, ...]
     """FTS5 expressions for words of the query that stand side by side."""
@@ -302,46 +302,46 @@ class Query:
     @property
     def expression(self) -> str:
         """FTS5 expression that any hit satisfies; empty where the query holds no word."""
-        return " OR ".join(self.pieces)
+        return " OR ".join(self.fts_terms)
 
 
 def parse_query(text: str) -> Query:
     """Return any text as a query."""
-    text = normalise(text)
+    text = normalise_unicode(text)
     terms = query_terms(text)
     pieces: dict[str, None] = {}
     words: dict[str, None] = {}
     for term in terms:
-        if find_words(term) == [term]:
+        if tokenise(term) == [term]:
             words[term] = None
         else:
-            pieces[make_piece(term)] = None
-            _add_parts(find_words(term), pieces, words)
+            pieces[build_term_expression(term)] = None
+            _add_parts(tokenise(term), pieces, words)
     for match in _CAMEL_WORD.finditer(text):
-        _add_parts([fold(part) for part in split_camel_case(match.group())], pieces, words)
+        _add_parts([fold_term(part) for part in split_camel_case(match.group())], pieces, words)
     by_stem = {stem(word): _quote(word) for word in words}
     alternatives = [*by_stem.values(), *pieces, *(f"{_quote(prefix)} *" for prefix in _PREFIX.findall(text))]
-    language = find_language(find_words(text))
-    phrases = [_quote(phrase) for phrase in _PHRASE.findall(text) if len(find_words(space_out(phrase))) > 1]
+    language = detect_language(tokenise(text))
+    phrases = [_quote(phrase) for phrase in _PHRASE.findall(text) if len(tokenise(space_cjk(phrase))) > 1]
     return Query(
         terms=terms,
         words=tuple(words),
         stems=frozenset(by_stem),
-        names=find_names(text),
-        leans_back=goes_on(text) or points_back(text),
-        unfinished=words_at_end[0] if (words_at_end := find_words("".join(_LAST_WORD.findall(text)))) else "",
-        pieces=tuple(alternatives[: 2 * TERMS_MAX]),
+        names=extract_names(text),
+        is_follow_up=is_continuation(text) or has_pronoun(text),
+        last_prefix=words_at_end[0] if (words_at_end := tokenise("".join(_LAST_WORD.findall(text)))) else "",
+        fts_terms=tuple(alternatives[: 2 * TERMS_MAX]),
         language=language,
-        starts=tuple(f"{_quote(start)} *" for start in list_starts(words, language))[:TERMS_MAX],
+        prefixes=tuple(f"{_quote(start)} *" for start in list_starts(words, language))[:TERMS_MAX],
         neighbours=_list_neighbours(text, terms),
-        implied=" OR ".join(_quote(word) for word in list_implied(text)),
+        implied=" OR ".join(_quote(word) for word in get_implied_words(text)),
         phrases=" AND ".join(phrases[:TERMS_MAX]),
     )
 
 
-def make_start(query: Query) -> str:
+def build_prefix_expression(query: Query) -> str:
     """Return the FTS5 expression for words that begin like the last one of a query."""
-    return f"{_quote(query.unfinished)} *"
+    return f"{_quote(query.last_prefix)} *"
 
 
 def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:
@@ -354,28 +354,28 @@ def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Que
         query,
         terms=(*query.terms, *(word for word in added if word not in query.terms)),
         stems=frozenset(map(stem, (*known, *added))),
-        pieces=(*query.pieces, *(_quote(word) for word in added if stem(word) not in query.stems)),
+        fts_terms=(*query.fts_terms, *(_quote(word) for word in added if stem(word) not in query.stems)),
     )
 
 
-def goes_on(text: str) -> bool:
+def is_continuation(text: str) -> bool:
     """Return whether a question begins, or ends, like one that goes on from another."""
     return _GOING_ON.match(text.strip()) is not None or text.rstrip("?？ ").endswith("呢")
 
 
-def points_back(text: str) -> bool:
+def has_pronoun(text: str) -> bool:
     """Return whether a question has a pronoun."""
     return not _POINTING_WORDS.isdisjoint(_CAMEL_WORD.findall(text.lower()))
 
 
-def make_piece(term: str) -> str:
+def build_term_expression(term: str) -> str:
     """Return the FTS5 expression for one of `query_terms`."""
-    return _quote(term) if find_words(term) == [term] else f"names : {_quote(code_identifier(term))}"
+    return _quote(term) if tokenise(term) == [term] else f"names : {_quote(code_identifier(term))}"
 
 
 def code_identifier(identifier: str) -> str:
     """Return an identifier as the one token under which the index has it."""
-    return fold(identifier).translate(_CODES) + _CODE_END
+    return fold_term(identifier).translate(_CODES) + _CODE_END
 
 
 def _add_parts(parts: list[str], pieces: dict[str, None], words: dict[str, None]) -> None:
@@ -389,7 +389,7 @@ def _add_parts(parts: list[str], pieces: dict[str, None], words: dict[str, None]
 
 def _list_neighbours(text: str, terms: tuple[str, ...]) -> tuple[str, ...]:
     """Return phrases of two words of a query that follow one another."""
-    words = find_words(text)
+    words = tokenise(text)
     return tuple(
         dict.fromkeys(
             _quote(f"{left} {right}")
@@ -401,4 +401,4 @@ def _list_neighbours(text: str, terms: tuple[str, ...]) -> tuple[str, ...]:
 
 def _quote(text: str) -> str:
     """Return words as one FTS5 string; they hold no quotation mark, so that nothing needs escaping."""
-    return f'"{" ".join(find_words(space_out(text))[:_PHRASE_WORDS_MAX])}"'
+    return f'"{" ".join(tokenise(space_cjk(text))[:_PHRASE_WORDS_MAX])}"'

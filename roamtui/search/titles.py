@@ -12,9 +12,9 @@ from rapidfuzz.distance import OSA
 
 from roamtui.document.document import Document
 from roamtui.search.index import SectionIndex, stem_title
-from roamtui.search.parts import title_of
-from roamtui.search.terms import Query, normalise, split_words
-from roamtui.search.words import stem
+from roamtui.search.lexicon import stem
+from roamtui.search.segments import title_of
+from roamtui.search.terms import Query, normalise_unicode, split_words
 
 _ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})
 _LENGTH_MIN = 4
@@ -24,19 +24,19 @@ _SIMILARITY_MIN = 0.79
 _CORRECTIONS_MAX = 3
 
 
-def find_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return for each word that an index does not know the words of titles most like it, the most alike first."""
     corrections = {}
     for word in words:
         if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or index.has_word(word):
             continue
-        meant = find_similar(word, index.store.list_title_words())
+        meant = list_similar_words(word, index.store.list_title_words())
         if meant:
             corrections[word] = tuple(meant)
     return corrections
 
 
-def find_similar(word: str, words: Sequence[str]) -> dict[str, float]:
+def list_similar_words(word: str, words: Sequence[str]) -> dict[str, float]:
     """Return up to three words that a mistyped one may have meant, in the plural or not, with likeness from 0 to 1."""
     meant: dict[str, float] = {}
     for written in (word, word[:-1] if word.endswith("s") else f"{word}s"):
@@ -116,23 +116,23 @@ class TopicTitles:
         count = len({number for numbers in self._holders.values() for number in numbers})
         return {word_stem: math.log(1 + count / len(numbers)) for word_stem, numbers in self._holders.items()}
 
-    def carry_over(self, query: str, earlier: Sequence[str]) -> dict[int, float]:
+    def recall_topics(self, query: str, earlier: Sequence[str]) -> dict[int, float]:
         """Return the sections that earlier turns named, with their strengths from 0 to 1.
 
         The last named is the strongest. What the query itself names weakens all of them: it may be about something new.
         """
         strengths: dict[int, float] = {}
         for age, turn in enumerate(reversed(earlier[-_TURNS_MAX:])):
-            for number, strength in self._find_named(turn).items():
+            for number, strength in self._match_topics(turn).items():
                 strengths[number] = max(strengths.get(number, 0.0), strength * _DECAY**age)
-        named_now = max(self._find_named(query).values(), default=0.0)
+        named_now = max(self._match_topics(query).values(), default=0.0)
         strongest = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))[:_TOPICS_MAX]
         return {number: strength - named_now for number, strength in strongest if strength > named_now}
 
-    def _find_named(self, text: str) -> dict[int, float]:
+    def _match_topics(self, text: str) -> dict[int, float]:
         """Return the sections that a text names by most of their titles' words, with the strength of the mention."""
         masses: dict[int, float] = defaultdict(float)
-        said = dict.fromkeys(map(stem, split_words(normalise(text[:_TURN_LENGTH_MAX]))))
+        said = dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_TURN_LENGTH_MAX]))))
         for word_stem in said:
             for number in self._holders.get(word_stem, ()):
                 masses[number] += self._rarities[word_stem]
@@ -158,7 +158,7 @@ def favour_topics(
             if number in scores:
                 gained[number] = max(gained.get(number, 0.0), strength)
     fit = max((scores[number] for number in gained), default=0.0)
-    if not query.leans_back and fit:
+    if not query.is_follow_up and fit:
         weight *= (fit / max(scores.values())) ** 2
     return {number: score + weight * gained.get(number, 0.0) * fit for number, score in scores.items()}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.locations import make_private_folder
+from roamtui.paths import make_private_folder
 from roamtui.search.base import Embedder, EmbedKind, Progress, StoredVectorArray, VectorArray
 
 _PATH_LENGTH_MAX = 200
@@ -26,7 +26,7 @@ _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class EmbeddingChunk:
     """A piece of one section, as an embedder is given it."""
 
     section_id: str
@@ -34,7 +34,7 @@ class Chunk:
     """The titles above and its own on one line, then the piece."""
 
 
-def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, overlap: int) -> Iterator[Chunk]:
+def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, overlap: int) -> Iterator[EmbeddingChunk]:
     """Yield the chunks of sections in order; a section without text has one, its titles.
 
     Args:
@@ -49,21 +49,21 @@ def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, over
         starts = columns.starts
         text = document.text[starts[row] : starts[row + 1]]
         kind = columns.kinds[row]
-        if not text.strip() and library.heading(section_id).has_more:
+        if not text.strip() and library.get_label(section_id).has_more:
             continue
         titles = _list_titles(library, section_id)
         if kind is NodeKind.SECTION:
             text = _drop_heading(text)
-        pieces = [text[start:end] for start, end in cut_text(text, size=size, overlap=overlap)]
+        pieces = [text[start:end] for start, end in split_text(text, size=size, overlap=overlap)]
         if summary := library.summary(section_id):
             pieces.append(summary)
         for piece in pieces or [""]:
             whole = f"{titles}\n{piece}".strip()
             if whole:
-                yield Chunk(section_id, whole)
+                yield EmbeddingChunk(section_id, whole)
 
 
-def cut_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
+def split_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
     """Return where the pieces of a text begin and end; together they hold every character but white space.
 
     A piece ends where a paragraph, a sentence or a word ends, if one does so in its second half.
@@ -71,16 +71,16 @@ def cut_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
     spans = []
     start = _skip_space(text, 0)
     while start < len(text):
-        end = _find_end(text, start, size)
+        end = _choose_chunk_end(text, start, size)
         stripped = start + len(text[start:end].rstrip())
         spans.append((start, stripped))
         if end >= len(text):
             break
-        start = _skip_space(text, max(_find_word(text, end - overlap, end), start + 1))
+        start = _skip_space(text, max(_skip_to_word(text, end - overlap, end), start + 1))
     return spans
 
 
-def _find_end(text: str, start: int, size: int) -> int:
+def _choose_chunk_end(text: str, start: int, size: int) -> int:
     limit = start + size
     if limit >= len(text):
         return len(text)
@@ -91,7 +91,7 @@ def _find_end(text: str, start: int, size: int) -> int:
     return limit
 
 
-def _find_word(text: str, start: int, end: int) -> int:
+def _skip_to_word(text: str, start: int, end: int) -> int:
     """Return where the first whole word from `start` on begins, `end` where none does before."""
     if start >= end or text[start - 1].isspace():
         return min(start, end)
@@ -160,7 +160,7 @@ class VectorStore:
         found = {digest: self._connection.execute(query, (digest, model)).fetchone() for digest in digests}
         return {digest: row[0] for digest, row in found.items() if row is not None}
 
-    def find_other_model(self, digests: Iterable[bytes], model: str) -> str | None:
+    def get_other_model(self, digests: Iterable[bytes], model: str) -> str | None:
         """Return a model other than this one of which vectors of the same texts are known."""
         query = "SELECT model FROM vectors WHERE digest = ? AND model != ? LIMIT 1"
         rows = (self._connection.execute(query, (digest, model)).fetchone() for digest in digests)
@@ -268,7 +268,7 @@ def embed_texts(
     digests = [digest_text(text) for text in texts]
     known = store.load(digests, embedder.name)
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
-    other = store.find_other_model(missing, embedder.name)
+    other = store.get_other_model(missing, embedder.name)
     if other is not None:
         store.notes.append(f"Embedded again by {embedder.name}: the vectors that were kept are of {other}.")
     waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text

@@ -11,19 +11,19 @@ from functools import partial
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.package import ENCRYPTED, FAILURES, is_bounded
+from roamtui.sources.convert.zip_package import ENCRYPTED, FAILURES, is_bounded
 from roamtui.sources.listing import (
     DEPTH_MAX,
     FILE_BYTES_MAX,
     FILES_MAX,
     Listing,
-    describe_left_out,
+    estimate_load_cost,
+    format_skipped_files,
     is_document_name,
     is_skipped_folder,
     sort_paths,
-    weigh_file,
 )
-from roamtui.sources.read import RawText, make_raw_text
+from roamtui.sources.read import RawText, to_raw_text
 
 ARCHIVE_BYTES_MAX = 200_000_000
 """Of the archive, and of all documents in it together when unpacked."""
@@ -62,10 +62,10 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
         name=path.name,
         readers={key: partial(_read_member, archive, info, key, kept_dir) for key, info in by_key.items()},
         files=dict.fromkeys(by_key, path),
-        bytes_total=sum(weigh_file(info.filename, info.file_size) for info in members.values()),
+        bytes_total=sum(estimate_load_cost(info.filename, info.file_size) for info in members.values()),
         notes=(
-            *describe_left_out(outside, "names that lead out of the archive"),
-            *describe_left_out(hidden, "names that another file or folder in it has too"),
+            *format_skipped_files(outside, "names that lead out of the archive"),
+            *format_skipped_files(hidden, "names that another file or folder in it has too"),
         ),
     )
 
@@ -114,4 +114,4 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, kept
             data = member.read(FILE_BYTES_MAX + 1)
     except FAILURES as error:
         raise SourceError(f"{key} cannot be unpacked: {error}. The archive may be damaged.") from None
-    return make_raw_text(data, source=key, name=key.rpartition("/")[2], kept_dir=kept_dir)
+    return to_raw_text(data, source=key, name=key.rpartition("/")[2], kept_dir=kept_dir)

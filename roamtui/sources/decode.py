@@ -82,7 +82,7 @@ def _describe(name: str, encoding: str, replaced: int, nulls: int) -> tuple[str,
     return tuple(notes)
 
 
-def find_charset(label: str) -> str | None:
+def normalise_charset(label: str) -> str | None:
     """Return Python's name of an encoding that a page names, None where it is none of the web's."""
     try:
         name = codecs.lookup(label.strip()).name

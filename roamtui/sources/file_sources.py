@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.listing import FILES_MAX, Listing, list_folder, name_some, show_name, weigh_file
+from roamtui.sources.listing import FILES_MAX, Listing, estimate_load_cost, format_name, list_folder, name_some
 from roamtui.sources.read import RawText, check_file, is_path, read_file
 
 ARCHIVE_SUFFIX = ".zip"
@@ -37,7 +37,7 @@ def name_sources(source: str) -> str:
     return ", ".join(Path(path).name for path in split_sources(source))
 
 
-def is_listed(path: Path) -> bool:
+def is_multi_file(path: Path) -> bool:
     """Return whether a path names a source of many files: a folder or a zip archive."""
     return os.path.isdir(path) or _is_archive(path)  # noqa: PTH112 - it never raises
 
@@ -58,8 +58,8 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
     notes: list[str] = []
     bytes_total = 0
     for path in absolute:
-        above = "/".join(map(show_name, path.relative_to(top).parts))
-        if is_listed(path):
+        above = "/".join(map(format_name, path.relative_to(top).parts))
+        if is_multi_file(path):
             listing = _list_source(path, kept_dir)
             notes.extend(listing.notes)
             bytes_total += listing.bytes_total
@@ -68,7 +68,7 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
                 readers.setdefault(f"{above}/{key}", reader)
                 files.setdefault(f"{above}/{key}", listing.files[key])
         else:
-            bytes_total += weigh_file(path.name, check_file(path))
+            bytes_total += estimate_load_cost(path.name, check_file(path))
             readers.setdefault(above, partial(read_file, path, kept_dir=kept_dir))
             files.setdefault(above, path)
     shown = list(readers)[:FILES_MAX]
@@ -76,7 +76,7 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
         notes.append(f"More than {FILES_MAX:,} files: the others are left out. Name fewer.")
     return Listing(
         source=join_sources(map(str, absolute)),
-        name=name_some([show_name(path.name) for path in absolute]),
+        name=name_some([format_name(path.name) for path in absolute]),
         readers={key: readers[key] for key in shown},
         files={key: files[key] for key in shown},
         bytes_total=bytes_total,
@@ -118,12 +118,12 @@ class FileStamps:
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._paths = tuple(map(Path, sources))
-        self._sole = sources[0] if len(sources) == 1 and not is_listed(self._paths[0]) else ""
+        self._sole = sources[0] if len(sources) == 1 and not is_multi_file(self._paths[0]) else ""
         self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._folder_times: tuple[int, ...] = ()
 
-    def look(self) -> Mapping[str, SourceStamp] | None:
+    def read(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, None while the source is not there; from any thread.
 
         Takes some ms for 1,000 files. What is not there, as while an editor replaces it, has no stamp, nor has a page.

@@ -85,14 +85,14 @@ def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
-    walk = _Walk(root)
-    walk.enter(root, (), *find_outer_rules(root))
+    walk = _FolderWalker(root)
+    walk.enter(root, (), *read_inherited_rules(root))
     if not walk.files:
         raise SourceError(f"{folder} is a folder that holds no Markdown or text file. Name another folder, or a file.")
     files = {"/".join(shown): walk.files[shown] for shown in sort_paths(walk.files)}
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the name that the person gave, as for files
-        name=show_name(root.name) or str(root),
+        name=format_name(root.name) or str(root),
         readers={key: partial(_read_listed, path, key, kept_dir) for key, path in files.items()},
         files=files,
         bytes_total=walk.bytes_total,
@@ -112,7 +112,7 @@ def _read_listed(path: Path, key: str, kept_dir: Path | None) -> RawText:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _FolderWalker:
     """What a walk through a folder has found so far."""
 
     root: Path
@@ -137,13 +137,13 @@ class _Walk:
         self.folders.append(folder)
         try:
             with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda entry: order_name(entry.name))
+                entries = sorted(found, key=lambda entry: make_sort_key(entry.name))
         except OSError:
             self.unreadable.append("/".join(shown))
             return
         rules = read_rules(folder, len(ruled), rules)
         for entry in entries:
-            path, inner = (*shown, show_name(entry.name)), (*ruled, entry.name)
+            path, inner = (*shown, format_name(entry.name)), (*ruled, entry.name)
             if self.is_full:
                 return
             if entry.is_dir(follow_symlinks=False):
@@ -155,11 +155,11 @@ class _Walk:
                     self.enter(Path(entry.path), path, inner, rules)
             elif is_document_name(entry.name) and not is_ignored(rules, inner, is_folder=False):
                 self._add_file(entry, path)
-            elif entry.is_symlink() and not entry.name.startswith(".") and self._leads_out(entry):
+            elif entry.is_symlink() and not entry.name.startswith(".") and self._escapes_root(entry):
                 self.outside.append("/".join(path))
 
     def _add_file(self, entry: os.DirEntry[str], path: tuple[str, ...]) -> None:
-        if entry.is_symlink() and self._leads_out(entry):
+        if entry.is_symlink() and self._escapes_root(entry):
             self.outside.append("/".join(path))
             return
         try:
@@ -172,9 +172,9 @@ class _Walk:
             self.is_full = True
             return
         self.files[path] = Path(entry.path)
-        self.bytes_total += weigh_file(entry.name, size)
+        self.bytes_total += estimate_load_cost(entry.name, size)
 
-    def _leads_out(self, entry: os.DirEntry[str]) -> bool:
+    def _escapes_root(self, entry: os.DirEntry[str]) -> bool:
         """Return whether a link ends outside of the root; one that ends nowhere does not."""
         try:
             return not Path(entry.path).resolve(strict=True).is_relative_to(self.root)
@@ -185,9 +185,9 @@ class _Walk:
         """Return what was left out."""
         full = f"More than {FILES_MAX:,} files: the others are left out. Name a smaller folder."
         return (
-            *describe_left_out(self.outside, "links that lead out of the folder"),
-            *describe_left_out(self.unreadable, "folders that cannot be read"),
-            *describe_left_out(self.too_deep, f"more than {DEPTH_MAX} folders deep"),
+            *format_skipped_files(self.outside, "links that lead out of the folder"),
+            *format_skipped_files(self.unreadable, "folders that cannot be read"),
+            *format_skipped_files(self.too_deep, f"more than {DEPTH_MAX} folders deep"),
             *((full,) if self.is_full else ()),
         )
 
@@ -231,7 +231,7 @@ def read_rules(folder: Path, depth: int, above: IgnoreRules) -> IgnoreRules:
     return (*above, (depth, parse_patterns(text)))
 
 
-def find_outer_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
+def read_inherited_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
     """Return the names from the top of the git checkout down to `folder`, and the rules of the folders above it.
 
     Where these take out `folder` itself, which a person named, or where there is no checkout, there are none.
@@ -267,7 +267,7 @@ def is_document_name(name: str) -> bool:
     return not name.startswith(".") and os.path.splitext(name)[1].lower() in DOCUMENT_SUFFIXES  # noqa: PTH122
 
 
-def weigh_file(name: str, size: int) -> int:
+def estimate_load_cost(name: str, size: int) -> int:
     """Return the size of a file in bytes, more for one that takes long to convert."""
     is_slow = os.path.splitext(name)[1].lower() in SLOW_SUFFIXES  # noqa: PTH122
     return max(size, _SLOW_BYTES) if is_slow else min(size, FILE_BYTES_MAX)
@@ -278,7 +278,7 @@ def is_skipped_folder(name: str) -> bool:
     return name.startswith(".") or name in _SKIPPED_FOLDERS
 
 
-def order_name(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
+def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
     """Return what sorts the names in a folder: README and index first, numbers by value, without regard to case."""
     stem = name.partition(".")[0].casefold()
     parts = tuple(
@@ -291,15 +291,15 @@ def order_name(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
 
 def sort_paths(paths: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Return paths in the order in which people read them."""
-    return sorted(paths, key=lambda path: tuple(order_name(name) for name in path))
+    return sorted(paths, key=lambda path: tuple(make_sort_key(name) for name in path))
 
 
-def show_name(name: str) -> str:
+def format_name(name: str) -> str:
     """Return a file's name as text: bytes that are no UTF-8 are written as escapes."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def describe_left_out(names: list[str], reason: str) -> tuple[str, ...]:
+def format_skipped_files(names: list[str], reason: str) -> tuple[str, ...]:
     """Return a note on what was left out, none where nothing was."""
     return (f"Left out: {name_some(names)} ({reason}).",) if names else ()
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert, find_format, is_plain
+from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert, detect_format, looks_like_text
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.decode import decode_text
 
@@ -59,7 +59,7 @@ def read_source(name: str, *, kept_dir: Path | None = None, report: PageReport |
     if name == "-":
         if sys.stdin is None or sys.stdin.isatty():
             raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
-        return make_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", kept_dir=kept_dir)
+        return to_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", kept_dir=kept_dir)
     return read_file(Path(name), kept_dir=kept_dir, report=report)
 
 
@@ -76,13 +76,13 @@ def read_file(path: Path, *, kept_dir: Path | None = None, report: PageReport | 
     except (OSError, ValueError) as error:
         raise SourceError(_explain(path, error)) from None
     name = path.name or str(path)
-    if path.suffix.lower() not in DOCUMENT_SUFFIXES and not is_plain(data) and find_format(data, name) is None:
+    if path.suffix.lower() not in DOCUMENT_SUFFIXES and not looks_like_text(data) and detect_format(data, name) is None:
         raise SourceError(f"{name} is no text: it holds NUL characters. Name a document.")
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
-    return make_raw_text(data, source=source, name=name, kept_dir=kept_dir, report=report)
+    return to_raw_text(data, source=source, name=name, kept_dir=kept_dir, report=report)
 
 
-def make_raw_text(
+def to_raw_text(
     data: bytes,
     *,
     source: str,

@@ -2,7 +2,7 @@
 
 Key bindings, the command palette, the help screen, the hints at the bottom and docs/keys.md are all made from it. An
 action `tree.read` is the method `action_read` of the widget that owns the scope `tree`, unless its row names another
-one. `Keys` are the actions with what a person rebound.
+one. `Keymap` are the actions with what a person rebound.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Action:
     """One or two words, for hints and the command palette; none for what is not hinted at on a screen of its own."""
     help: str
     """One sentence."""
-    does: str
+    call: str
     """What Textual runs for it: a method of the widget that owns its scope, or of `screen` or `app`."""
     is_hinted: bool = False
     """Whether the line at the bottom shows it."""
@@ -85,61 +85,61 @@ class Action:
         return Scope(self.id.partition(".")[0])
 
 
-def _act(action_id: str, keys: str, label: str, sentence: str, does: str = "", **flags: bool) -> Action:
+def _action(action_id: str, keys: str, label: str, sentence: str, does: str = "", **flags: bool) -> Action:
     """Return an action that is done by the method of its own name unless said otherwise."""
     return Action(action_id, tuple(keys.split()), label, sentence, does or action_id.partition(".")[2], **flags)
 
 
-_hint = partial(_act, is_hinted=True)
-_move = partial(_act, in_palette=False)
-_step = partial(_act, in_palette=False, is_priority=True)
+_hinted_action = partial(_action, is_hinted=True)
+_navigation_action = partial(_action, in_palette=False)
+_focus_action = partial(_action, in_palette=False, is_priority=True)
 """An action that changes the focus: it goes first, so that keys typed quickly after it find the new one."""
 
 
 ACTIONS: tuple[Action, ...] = (
-    _step("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
-    _step("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
-    _act("global.go_tree", "1", "Outline", "Go to the outline."),
-    _act("global.go_chat", "2", "Question", "Go to the question box."),
-    _act("global.go_reader", "3", "Reader", "Go to the reader."),
-    _step("global.step_out", "escape", "Step out", "Go one step back: close a field, a list or a pane."),
-    _act(
+    _focus_action("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
+    _focus_action("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
+    _action("global.go_tree", "1", "Outline", "Go to the outline."),
+    _action("global.go_chat", "2", "Question", "Go to the question box."),
+    _action("global.go_reader", "3", "Reader", "Go to the reader."),
+    _focus_action("global.step_out", "escape", "Step out", "Go one step back: close a field, a list or a pane."),
+    _action(
         "global.copy_or_cancel",
         "ctrl+c",
         "Copy or stop",
         "Copy the selected text; without one, stop the answer that is under way.",
         is_priority=True,
     ),
-    _move(
+    _navigation_action(
         "global.palette", "ctrl+p", "Commands", "Find a command by its name or by what it does.", "app.command_palette"
     ),
-    _act("global.choose_theme", "f3", "Theme", "Choose the colours; they change as you look.", "app.choose_theme"),
-    _act("global.choose_model", "f2", "Model", "Choose the model that answers."),
-    _act("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
-    _act("global.notes", "B", "Notes", "List what you keep of this document: go there, change, delete, export."),
-    _act("global.new_conversation", "ctrl+n", "New conversation", "Begin a new conversation; this one is kept."),
-    _act(
+    _action("global.choose_theme", "f3", "Theme", "Choose the colours; they change as you look.", "app.choose_theme"),
+    _action("global.choose_model", "f2", "Model", "Choose the model that answers."),
+    _action("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
+    _action("global.notes", "B", "Notes", "List what you keep of this document: go there, change, delete, export."),
+    _action("global.new_conversation", "ctrl+n", "New conversation", "Begin a new conversation; this one is kept."),
+    _action(
         "global.open_document",
         "ctrl+o",
         "Open",
         "Open another document beside this one, or turn to one.",
         "app.open_document",
     ),
-    _act(
+    _action(
         "global.next_document",
         "ctrl+t",
         "Next document",
         "Turn to the next of the documents that are open.",
         "app.turn_to(0)",
     ),
-    _act(
+    _action(
         "global.close_document",
         "f12",
         "Close document",
         "Close this document; its conversation is kept.",
         "app.close_document",
     ),
-    _act(
+    _action(
         "global.find",
         "ctrl+f",
         "Find",
@@ -147,146 +147,172 @@ ACTIONS: tuple[Action, ...] = (
         "find('All')",
         is_priority=True,
     ),
-    _act("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
-    _act("global.follow", "f8", "Follow", "Have the reader follow the cursor, and what the model opens."),
-    _act("global.reload", "f5", "Reload", "Read the document again as it is on disk; what is open stays open."),
-    _act("global.propose", "f9", "Questions", "Have the model propose questions to ask; it costs one request."),
-    _act("global.suspend", "ctrl+z", "Background", "Put roamtui into the background; `fg` brings it back."),
-    _act("global.marks", "m", "Marks", "Show what the signs of outline and answers mean.", "app.marks"),
-    _hint("global.help", "f1 ?", "Help", "Show all keys; `/` there finds one.", "app.help"),
-    _act("global.quit", "ctrl+q", "Quit", "Leave roamtui.", "app.quit", is_hinted=True, is_priority=True),
-    _step("input.send", "enter", "send", "Ask the question.", is_hinted=True),
-    _step("input.insert_line", "shift+enter ctrl+j", "new line", "Begin a new line.", is_hinted=True),
-    _step("input.history_previous", "up", "earlier question", "In the first line: bring back an earlier question."),
-    _step("input.history_next", "down", "later question", "In the last line: go forward to a later question."),
-    _step("input.page_up", "pageup", "page up", "Scroll what stands above the box up by a page.", "page(-1)"),
-    _step("input.page_down", "pagedown", "page down", "Scroll what stands above the box down by a page.", "page(1)"),
-    _move("tree.cursor_down", "j down", "down", "Move to the next line.", "move(1)"),
-    _move("tree.cursor_up", "k up", "up", "Move to the previous line.", "move(-1)"),
-    _move("tree.page_down", "pagedown ctrl+d", "page down", "Move down by a page.", "page(1)"),
-    _move("tree.page_up", "pageup ctrl+u", "page up", "Move up by a page.", "page(-1)"),
-    _move("tree.first", "g home", "first", "Move to the first line."),
-    _move("tree.last", "G end", "last", "Move to the last line."),
-    _move("tree.out", "h left", "out", "Fold the section; if it is folded, move to the one above it."),
-    _move("tree.into", "l right", "into", "Unfold the section; if it is unfolded, move to its first child."),
-    _hint("tree.fold", "space", "fold", "Show or hide what is below the section."),
-    _hint("tree.read", "enter", "read", "Read the section; the cursor stays. It costs nothing."),
-    _hint(
+    _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
+    _action("global.follow", "f8", "Follow", "Have the reader follow the cursor, and what the model opens."),
+    _action("global.reload", "f5", "Reload", "Read the document again as it is on disk; what is open stays open."),
+    _action("global.propose", "f9", "Questions", "Have the model propose questions to ask; it costs one request."),
+    _action("global.suspend", "ctrl+z", "Background", "Put roamtui into the background; `fg` brings it back."),
+    _action("global.marks", "m", "Marks", "Show what the signs of outline and answers mean.", "app.marks"),
+    _hinted_action("global.help", "f1 ?", "Help", "Show all keys; `/` there finds one.", "app.help"),
+    _action("global.quit", "ctrl+q", "Quit", "Leave roamtui.", "app.quit", is_hinted=True, is_priority=True),
+    _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
+    _focus_action("input.insert_line", "shift+enter ctrl+j", "new line", "Begin a new line.", is_hinted=True),
+    _focus_action(
+        "input.history_previous", "up", "earlier question", "In the first line: bring back an earlier question."
+    ),
+    _focus_action("input.history_next", "down", "later question", "In the last line: go forward to a later question."),
+    _focus_action("input.page_up", "pageup", "page up", "Scroll what stands above the box up by a page.", "page(-1)"),
+    _focus_action(
+        "input.page_down", "pagedown", "page down", "Scroll what stands above the box down by a page.", "page(1)"
+    ),
+    _navigation_action("tree.cursor_down", "j down", "down", "Move to the next line.", "move(1)"),
+    _navigation_action("tree.cursor_up", "k up", "up", "Move to the previous line.", "move(-1)"),
+    _navigation_action("tree.page_down", "pagedown ctrl+d", "page down", "Move down by a page.", "page(1)"),
+    _navigation_action("tree.page_up", "pageup ctrl+u", "page up", "Move up by a page.", "page(-1)"),
+    _navigation_action("tree.first", "g home", "first", "Move to the first line."),
+    _navigation_action("tree.last", "G end", "last", "Move to the last line."),
+    _navigation_action("tree.out", "h left", "out", "Fold the section; if it is folded, move to the one above it."),
+    _navigation_action(
+        "tree.into", "l right", "into", "Unfold the section; if it is unfolded, move to its first child."
+    ),
+    _hinted_action("tree.fold", "space", "fold", "Show or hide what is below the section."),
+    _hinted_action("tree.read", "enter", "read", "Read the section; the cursor stays. It costs nothing."),
+    _hinted_action(
         "tree.open",
         "a",
         "open",
         "Open the section for the conversation: the model gets its text with your next question.",
         "screen.send('open')",
     ),
-    _hint("tree.close", "x", "close", "Close the section: the model forgets its text.", "screen.send('close')"),
-    _hint("tree.pin", "p", "pin", "Keep the section open whatever happens, or let go of it.", "screen.send('pin')"),
-    _act("tree.ask", "i", "ask about", "Ask about this section alone.", "screen.ask_about"),
-    _act("tree.keep", "b", "keep", "Keep this section among your notes, with words of your own.", "screen.keep"),
-    _act("tree.unfold_all", "E", "unfold all", "Unfold everything below the section.", "screen.send('unfold_all')"),
-    _act("tree.fold_all", "C", "fold all", "Fold everything below the section.", "screen.send('fold_all')"),
-    _act(
+    _hinted_action(
+        "tree.close", "x", "close", "Close the section: the model forgets its text.", "screen.send('close')"
+    ),
+    _hinted_action(
+        "tree.pin", "p", "pin", "Keep the section open whatever happens, or let go of it.", "screen.send('pin')"
+    ),
+    _action("tree.ask", "i", "ask about", "Ask about this section alone.", "screen.ask_about"),
+    _action("tree.keep", "b", "keep", "Keep this section among your notes, with words of your own.", "screen.keep"),
+    _action("tree.unfold_all", "E", "unfold all", "Unfold everything below the section.", "screen.send('unfold_all')"),
+    _action("tree.fold_all", "C", "fold all", "Fold everything below the section.", "screen.send('fold_all')"),
+    _action(
         "tree.close_agent",
         "z",
         "tidy up",
         "Close and fold all that the model opened and you did not pin.",
         "screen.send('close_agent')",
     ),
-    _act(
+    _action(
         "tree.undo",
         "u",
         "undo",
         "Take back what was last opened, closed or pinned, by whomever.",
         "screen.send('undo')",
     ),
-    _act("tree.redo", "U", "redo", "Do again what was taken back last.", "screen.send('redo')"),
-    _act("tree.last_opened", ".", "cited", "Go to what the last answer cites, else to what was opened last."),
-    _act("tree.next_open", "}", "next open", "Go to the next open section.", "go_open(1)"),
-    _act("tree.previous_open", "{", "previous open", "Go to the previous open section.", "go_open(-1)"),
-    _act("tree.wider", ">", "wider outline", "Make the outline wider; its edge can be dragged too.", "widen(4)"),
-    _act("tree.narrower", "<", "narrower outline", "Make the outline narrower.", "widen(-4)"),
-    _hint("tree.filter", "s", "titles", "Find titles by a few letters.", "screen.find('Titles')"),
-    _hint("tree.search", "/", "search", "Find words in the text of all that is open here.", "screen.find('Text')"),
-    _act("tree.find", "f", "find", "Find titles, text and meaning at once.", "screen.find('All')"),
-    _act("tree.next_hit", "n", "next match", "Go to the next match of what was searched for.", "screen.step_match(1)"),
-    _act("tree.previous_hit", "N", "previous match", "Go to the previous match of it.", "screen.step_match(-1)"),
-    _move("chat.next_target", "j down", "next", "Select the next section that the conversation names."),
-    _move("chat.previous_target", "k up", "previous", "Select the previous one."),
-    _move(
+    _action("tree.redo", "U", "redo", "Do again what was taken back last.", "screen.send('redo')"),
+    _action("tree.last_opened", ".", "cited", "Go to what the last answer cites, else to what was opened last."),
+    _action("tree.next_open", "}", "next open", "Go to the next open section.", "go_open(1)"),
+    _action("tree.previous_open", "{", "previous open", "Go to the previous open section.", "go_open(-1)"),
+    _action("tree.wider", ">", "wider outline", "Make the outline wider; its edge can be dragged too.", "widen(4)"),
+    _action("tree.narrower", "<", "narrower outline", "Make the outline narrower.", "widen(-4)"),
+    _hinted_action("tree.filter", "s", "titles", "Find titles by a few letters.", "screen.find('Titles')"),
+    _hinted_action(
+        "tree.search", "/", "search", "Find words in the text of all that is open here.", "screen.find('Text')"
+    ),
+    _action("tree.find", "f", "find", "Find titles, text and meaning at once.", "screen.find('All')"),
+    _action(
+        "tree.next_hit", "n", "next match", "Go to the next match of what was searched for.", "screen.step_match(1)"
+    ),
+    _action("tree.previous_hit", "N", "previous match", "Go to the previous match of it.", "screen.step_match(-1)"),
+    _navigation_action("chat.next_target", "j down", "next", "Select the next section that the conversation names."),
+    _navigation_action("chat.previous_target", "k up", "previous", "Select the previous one."),
+    _navigation_action(
         "chat.show_target",
         "enter",
         "show",
         "Show the selected section in outline and reader, its quote marked.",
         is_hinted=True,
     ),
-    _move("chat.page_down", "pagedown ctrl+d", "page down", "Scroll down by a page."),
-    _move("chat.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
-    _move("chat.first", "g home", "top", "Go to the beginning of the conversation."),
-    _move("chat.last", "G end", "end", "Go to its end."),
-    _hint("chat.retry", "r", "ask again", "Go back to before the last question and ask it again."),
-    _act("chat.open_unread", "o", "open and ask", "Open what search found and nobody opened, and ask again."),
-    _hint("chat.edit", "e", "edit question", "Change the last question; sending it takes the old one's place."),
-    _act(
+    _navigation_action("chat.page_down", "pagedown ctrl+d", "page down", "Scroll down by a page."),
+    _navigation_action("chat.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
+    _navigation_action("chat.first", "g home", "top", "Go to the beginning of the conversation."),
+    _navigation_action("chat.last", "G end", "end", "Go to its end."),
+    _hinted_action("chat.retry", "r", "ask again", "Go back to before the last question and ask it again."),
+    _action("chat.open_unread", "o", "open and ask", "Open what search found and nobody opened, and ask again."),
+    _hinted_action(
+        "chat.edit", "e", "edit question", "Change the last question; sending it takes the old one's place."
+    ),
+    _action(
         "chat.fork",
         "f",
         "branch off",
         "Begin a new conversation from before the selected or last question; this one is kept.",
     ),
-    _act("chat.keep", "b", "keep", "Keep the selected quote among your notes."),
-    _hint("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
-    _move("reader.scroll_down", "j down", "down", "Scroll down.", "scroll(1)"),
-    _move("reader.scroll_up", "k up", "up", "Scroll up.", "scroll(-1)"),
-    _move("reader.page_down", "pagedown space ctrl+d", "page down", "Scroll down by a page.", "page(1)"),
-    _move("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page.", "page(-1)"),
-    _move("reader.next_section", "]", "next section", "Read the next section.", "screen.go_on(1)", is_hinted=True),
-    _move("reader.previous_section", "[", "before", "Read the section before.", "screen.go_on(-1)", is_hinted=True),
-    _move("reader.top", "g home", "top", "Go to the beginning of the document."),
-    _move("reader.bottom", "G end", "end", "Go to its end."),
-    _move(
+    _action("chat.keep", "b", "keep", "Keep the selected quote among your notes."),
+    _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
+    _navigation_action("reader.scroll_down", "j down", "down", "Scroll down.", "scroll(1)"),
+    _navigation_action("reader.scroll_up", "k up", "up", "Scroll up.", "scroll(-1)"),
+    _navigation_action("reader.page_down", "pagedown space ctrl+d", "page down", "Scroll down by a page.", "page(1)"),
+    _navigation_action("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page.", "page(-1)"),
+    _navigation_action(
+        "reader.next_section", "]", "next section", "Read the next section.", "screen.go_on(1)", is_hinted=True
+    ),
+    _navigation_action(
+        "reader.previous_section", "[", "before", "Read the section before.", "screen.go_on(-1)", is_hinted=True
+    ),
+    _navigation_action("reader.top", "g home", "top", "Go to the beginning of the document."),
+    _navigation_action("reader.bottom", "G end", "end", "Go to its end."),
+    _navigation_action(
         "reader.scroll_right", "right >", "right", "Scroll to the right, in wide tables and code.", "scroll_sideways(8)"
     ),
-    _move("reader.scroll_left", "left <", "left", "Scroll to the left.", "scroll_sideways(-8)"),
-    _hint("reader.search", "/", "search", "Find words in the text, from here on.", "screen.find('Text')"),
-    _act("reader.next_match", "n", "next match", "Go to the next match.", "screen.step_match(1)"),
-    _act("reader.previous_match", "N", "previous match", "Go to the previous match.", "screen.step_match(-1)"),
-    _act("reader.next_link", "l", "next link", "Select the next link.", "step_link(1)"),
-    _act("reader.previous_link", "h", "previous link", "Select the previous link.", "step_link(-1)"),
-    _hint("reader.follow", "o enter", "follow link", "Follow the selected link; fold at a summary."),
-    _hint("reader.back", "backspace", "back", "Go back to what you read before.", "screen.back"),
-    _hint("reader.open", "a", "open", "Open the section for the conversation.", "screen.send('open')"),
-    _act("reader.close", "x", "close", "Close the section.", "screen.send('close')"),
-    _act("reader.pin", "p", "pin", "Pin the section, or let go of it.", "screen.send('pin')"),
-    _act("reader.ask", "i", "ask about", "Ask about the selected words, or this section alone.", "screen.ask_about"),
-    _hint("reader.keep", "b", "keep", "Keep the selected or marked words, or the section.", "screen.keep"),
-    _hint("reader.copy", "y", "copy", "Copy the selection, or the whole section."),
-    _hint("reader.raw", "r", "raw", "Show the text exactly as it stands in the file, or formatted."),
-    _hint("reader.wrap", "w", "wrap", "Wrap long lines, or let them run."),
-    _hint("reader.edit", "e", "edit", "Open the file in $EDITOR at this section.", "screen.edit"),
-    _move("conversations.resume", "enter", "resume", "Go on with the conversation."),
-    _move("conversations.create", "n", "new", "Begin a new conversation."),
-    _move("conversations.search", "/", "search", "Search titles, questions and answers."),
-    _move("conversations.toggle_all", "t", "all", "Show conversations about all documents, or this one's."),
-    _move("conversations.rename", "r", "rename", "Give the conversation another title."),
-    _move("conversations.delete", "d delete", "delete", "Delete the conversation when the list is left."),
-    _move("conversations.undo", "u", "undo", "Bring back what was deleted last."),
-    _move("conversations.export", "e", "export", "Write the conversation into a Markdown or JSON file."),
-    _move("find.read", "enter", "read", "Read the section, what was found marked; `n` and `N` go on from there."),
-    _step("find.next_hit", "down", "list", "Select the next section; from the field, go to the list."),
-    _move("find.open", "a", "open there", "Open the section for the conversation, from the list."),
-    _step("find.previous_hit", "up", "", "Select the previous section; from the first, go to the field."),
-    _step("find.next_kind", "tab", "narrow", "List only titles, text or meaning, then all again.", "step_kind(1)"),
-    _step("find.previous_kind", "shift+tab", "", "The same the other way round.", "step_kind(-1)"),
-    _step("find.page_down", "pagedown", "scroll", "Scroll the section that is shown down.", "page(1)"),
-    _step("find.page_up", "pageup", "", "Scroll it up.", "page(-1)"),
-    _move("notes.go", "enter", "go there", "Read the place, the words that you kept marked."),
-    _move("notes.edit", "e", "your words", "Change your own words."),
-    _move("notes.delete", "x delete", "delete", "Delete the note when the list is left."),
-    _move("notes.undo", "u", "undo", "Bring back what was deleted last."),
-    _move("notes.export", "w", "export", "Write all notes into a Markdown file."),
-    _move("start.open", "enter", "open", "Open what is typed or chosen."),
-    _move("start.next", "down", "next", "Select the next one.", "step(1)"),
-    _move("start.previous", "up", "previous", "Select the previous one.", "step(-1)"),
-    _step("start.complete", "tab", "complete", "Complete the path, or take the chosen one into the box."),
-    _move("start.leave", "escape", "close", "Stop opening, empty the box, or close."),
+    _navigation_action("reader.scroll_left", "left <", "left", "Scroll to the left.", "scroll_sideways(-8)"),
+    _hinted_action("reader.search", "/", "search", "Find words in the text, from here on.", "screen.find('Text')"),
+    _action("reader.next_match", "n", "next match", "Go to the next match.", "screen.step_match(1)"),
+    _action("reader.previous_match", "N", "previous match", "Go to the previous match.", "screen.step_match(-1)"),
+    _action("reader.next_link", "l", "next link", "Select the next link.", "step_link(1)"),
+    _action("reader.previous_link", "h", "previous link", "Select the previous link.", "step_link(-1)"),
+    _hinted_action("reader.follow", "o enter", "follow link", "Follow the selected link; fold at a summary."),
+    _hinted_action("reader.back", "backspace", "back", "Go back to what you read before.", "screen.back"),
+    _hinted_action("reader.open", "a", "open", "Open the section for the conversation.", "screen.send('open')"),
+    _action("reader.close", "x", "close", "Close the section.", "screen.send('close')"),
+    _action("reader.pin", "p", "pin", "Pin the section, or let go of it.", "screen.send('pin')"),
+    _action("reader.ask", "i", "ask about", "Ask about the selected words, or this section alone.", "screen.ask_about"),
+    _hinted_action("reader.keep", "b", "keep", "Keep the selected or marked words, or the section.", "screen.keep"),
+    _hinted_action("reader.copy", "y", "copy", "Copy the selection, or the whole section."),
+    _hinted_action("reader.raw", "r", "raw", "Show the text exactly as it stands in the file, or formatted."),
+    _hinted_action("reader.wrap", "w", "wrap", "Wrap long lines, or let them run."),
+    _hinted_action("reader.edit", "e", "edit", "Open the file in $EDITOR at this section.", "screen.edit"),
+    _navigation_action("conversations.resume", "enter", "resume", "Go on with the conversation."),
+    _navigation_action("conversations.create", "n", "new", "Begin a new conversation."),
+    _navigation_action("conversations.search", "/", "search", "Search titles, questions and answers."),
+    _navigation_action(
+        "conversations.toggle_all", "t", "all", "Show conversations about all documents, or this one's."
+    ),
+    _navigation_action("conversations.rename", "r", "rename", "Give the conversation another title."),
+    _navigation_action("conversations.delete", "d delete", "delete", "Delete the conversation when the list is left."),
+    _navigation_action("conversations.undo", "u", "undo", "Bring back what was deleted last."),
+    _navigation_action("conversations.export", "e", "export", "Write the conversation into a Markdown or JSON file."),
+    _navigation_action(
+        "find.read", "enter", "read", "Read the section, what was found marked; `n` and `N` go on from there."
+    ),
+    _focus_action("find.next_hit", "down", "list", "Select the next section; from the field, go to the list."),
+    _navigation_action("find.open", "a", "open there", "Open the section for the conversation, from the list."),
+    _focus_action("find.previous_hit", "up", "", "Select the previous section; from the first, go to the field."),
+    _focus_action(
+        "find.next_kind", "tab", "narrow", "List only titles, text or meaning, then all again.", "step_kind(1)"
+    ),
+    _focus_action("find.previous_kind", "shift+tab", "", "The same the other way round.", "step_kind(-1)"),
+    _focus_action("find.page_down", "pagedown", "scroll", "Scroll the section that is shown down.", "page(1)"),
+    _focus_action("find.page_up", "pageup", "", "Scroll it up.", "page(-1)"),
+    _navigation_action("notes.go", "enter", "go there", "Read the place, the words that you kept marked."),
+    _navigation_action("notes.edit", "e", "your words", "Change your own words."),
+    _navigation_action("notes.delete", "x delete", "delete", "Delete the note when the list is left."),
+    _navigation_action("notes.undo", "u", "undo", "Bring back what was deleted last."),
+    _navigation_action("notes.export", "w", "export", "Write all notes into a Markdown file."),
+    _navigation_action("start.open", "enter", "open", "Open what is typed or chosen."),
+    _navigation_action("start.next", "down", "next", "Select the next one.", "step(1)"),
+    _navigation_action("start.previous", "up", "previous", "Select the previous one.", "step(-1)"),
+    _focus_action("start.complete", "tab", "complete", "Complete the path, or take the chosen one into the box."),
+    _navigation_action("start.leave", "escape", "close", "Stop opening, empty the box, or close."),
 )
 
 
@@ -301,7 +327,7 @@ _KEY_NAMES = {
 }
 
 
-def show_key(key: str) -> str:
+def format_key(key: str) -> str:
     """Return a key as it is written on the screen."""
     return _KEY_NAMES.get(key, key)
 
@@ -322,14 +348,14 @@ _NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | 
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class Keymap:
     """The actions with the keys that they have now."""
 
     actions: tuple[Action, ...]
-    problems: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
     """What could not be rebound, or lost its key, one sentence each."""
 
-    def within(self, scope: Scope) -> Iterator[Action]:
+    def for_scope(self, scope: Scope) -> Iterator[Action]:
         """Yield the actions of a scope."""
         return (action for action in self.actions if action.scope is scope)
 
@@ -345,10 +371,10 @@ class Keys:
                     keymap[binding_id] = ",".join(key for key in action.keys if goes_first[key] == is_first) or _NO_KEY
         return keymap
 
-    def show_first(self, action_id: str) -> str:
+    def format_first_key(self, action_id: str) -> str:
         """Return the first key of an action as it is written on the screen, a dash where it has none."""
         action = next(action for action in self.actions if action.id == action_id)
-        return show_key(action.keys[0]) if action.keys else "–"
+        return format_key(action.keys[0]) if action.keys else "–"
 
 
 def can_send_shift_enter(environ: Mapping[str, str]) -> bool:
@@ -359,7 +385,7 @@ def can_send_shift_enter(environ: Mapping[str, str]) -> bool:
     return any(name.casefold() in known for name, known in zip(named, _TELLING_TERMINALS, strict=True))
 
 
-def bind(scope: Scope, *, only: Container[str] | None = None) -> list[BindingType]:
+def make_bindings(scope: Scope, *, only: Container[str] | None = None) -> list[BindingType]:
     """Return the bindings of the widget that owns a scope, with the keys of the table; the app's keymap changes them.
 
     Args:
@@ -371,7 +397,7 @@ def bind(scope: Scope, *, only: Container[str] | None = None) -> list[BindingTyp
         if action.scope is scope and (only is None or action.id in only):
             binding = Binding(
                 ",".join(action.keys),
-                action.does,
+                action.call,
                 action.label,
                 show=False,
                 priority=action.is_priority,
@@ -384,7 +410,7 @@ def bind(scope: Scope, *, only: Container[str] | None = None) -> list[BindingTyp
     return bindings
 
 
-def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
+def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keymap:
     """Return the table of actions with a person's own keys.
 
     Args:
@@ -415,7 +441,7 @@ def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
                 actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
                 problems.append(f'"{action_id}" takes {_join(lost)} away from "{other.id}".')
         actions[action_id] = replace(action, keys=keys)
-    return Keys(tuple(actions.values()), tuple(problems))
+    return Keymap(tuple(actions.values()), tuple(problems))
 
 
 def _is_printable(key: str) -> bool:

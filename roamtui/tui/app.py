@@ -20,20 +20,20 @@ from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
 from typing_extensions import override
 
-from roamtui.document.plain import plain_line, plain_text, strip_anchor
+from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
-from roamtui.locations import find_resource_dir
-from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Scope, bind, build_keys, show_key
-from roamtui.tui.commands import DocumentWanted, ModelDone
-from roamtui.tui.context import AppContext, FirstContext, OfferGroup, Opening, StartOffer, TuiOptions
-from roamtui.tui.key_order import KeyOrder
+from roamtui.paths import get_resource_dir
+from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Scope, build_keymap, format_key, make_bindings
+from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
+from roamtui.tui.key_queue import KeyQueue
+from roamtui.tui.messages import DocumentRequested, ModelReleased
 from roamtui.tui.status_line import HintLine, MessageLine
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.tui.screens.main import MainScreen
-    from roamtui.tui.screens.open_document import Chosen
+    from roamtui.tui.screens.open_document import OpenChoice
 
 _USED_MOST = (
     "global.new_conversation",
@@ -56,7 +56,7 @@ _DEFECT = (
 )
 
 
-class ActionCommands(Provider):
+class ActionCommandProvider(Provider):
     """Finds actions by their names and by what they do; at first those that were used last, then all."""
 
     @override
@@ -80,17 +80,17 @@ class RoamApp(App[None], inherit_bindings=False):
 
     TITLE = "roamtui"
     DEFAULT_MODE = "document-1"
-    COMMANDS = {ActionCommands}  # noqa: RUF012 - as Textual declares it
+    COMMANDS = {ActionCommandProvider}  # noqa: RUF012 - as Textual declares it
     ENABLE_COMMAND_PALETTE = False  # its key is one of ours
-    BINDINGS = bind(Scope.GLOBAL, only={"global.quit"})
+    BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
     CSS = """
     CommandPalette CommandList { min-width: 8; }
     """
 
     def __init__(
         self,
-        first: AppContext | FirstContext | None = None,
-        opening: Opening | None = None,
+        first: AppContext | StartupContext | None = None,
+        opening: DocumentOpener | None = None,
         options: TuiOptions | None = None,
         named: str = "",
     ) -> None:
@@ -103,9 +103,9 @@ class RoamApp(App[None], inherit_bindings=False):
             named: Where there is no first document: what is opened at once, its pages shown while they are read.
         """
         if isinstance(first, AppContext):
-            first = FirstContext.of(first)
+            first = StartupContext.from_app_context(first)
         options = options or (first.options if first is not None else TuiOptions())
-        own, broken = load_themes((find_resource_dir("themes"), *options.themes_dirs))
+        own, broken = load_themes((get_resource_dir("themes"), *options.themes_dirs))
         self._themes = {**BUILTIN_THEMES, **own}  # made once: each key asks for it many times
         name, unknown = _choose_theme(options.theme, own)
         self.set_reactive(App.theme, name)  # before the style sheet is made: a change later would parse it again
@@ -113,9 +113,9 @@ class RoamApp(App[None], inherit_bindings=False):
         self.use_command_palette = True
         if not _is_debugging():
             self.error_console = Console(file=io.StringIO())  # for a traceback, which nobody can use
-        self._keys = build_keys(options.keys)
-        self._key_order = KeyOrder(self, super().on_event)
-        self._problems = (*self._keys.problems, *broken, *unknown)
+        self._keys = build_keymap(options.keys)
+        self._key_order = KeyQueue(self, super().on_event)
+        self._problems = (*self._keys.conflicts, *broken, *unknown)
         self._opening = opening
         self._named = named
         self._used = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}
@@ -129,7 +129,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._message: MessageLine | None = None
         self._make_screen(first)
 
-    def _make_screen(self, first: FirstContext | None) -> str:
+    def _make_screen(self, first: StartupContext | None) -> str:
         """Return the name of a mode, once the screen of its document is made; without one it shows nothing."""
         self._modes_made += 1
         mode = f"document-{self._modes_made}"
@@ -140,7 +140,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self._problems = ()
         return mode
 
-    def _make_mode(self, first: FirstContext | None) -> str:
+    def _make_mode(self, first: StartupContext | None) -> str:
         mode = self._make_screen(first)
         self.add_mode(mode, lambda: self.documents.get(mode) or Screen())
         return mode
@@ -150,44 +150,44 @@ class RoamApp(App[None], inherit_bindings=False):
         return self.documents.get(self.DEFAULT_MODE) or Screen()
 
     @property
-    def main(self) -> MainScreen:
+    def main_screen(self) -> MainScreen:
         """The screen of the document that is shown, or lies below what is; there where a document is."""
         return self.documents[self.current_mode]
 
     @property
     def app_context(self) -> AppContext:
         """Everything that is shown and driven of that document."""
-        return self.main.app_context
+        return self.main_screen.app_context
 
     def on_mount(self) -> None:
         """Put a person's own keys in force."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # so late because it would hold up the first paint
         self.set_keymap(self._keys.keymap)
-        self.set_interval(_REST_SECONDS, self._collect_at_rest)
+        self.set_interval(_REST_SECONDS, self._collect_garbage_when_idle)
         if not self.documents:
-            self._choose(DocumentWanted(self._named))
+            self._on_document_requested(DocumentRequested(self._named))
 
-    def _collect_at_rest(self) -> None:
+    def _collect_garbage_when_idle(self) -> None:
         if gc.get_count()[2] >= _ROUNDS_MIN and monotonic() - self._typed_at > _REST_SECONDS:
             gc.collect()
 
-    @on(DocumentWanted)
-    def _choose(self, event: DocumentWanted) -> None:
+    @on(DocumentRequested)
+    def _on_document_requested(self, event: DocumentRequested) -> None:
         """Let a person choose a document, or open the one that is named."""
         if self._opening is None:
             self.notify("No other document can be opened from here.", severity="warning")
             return
-        from roamtui.tui.screens.open_document import OpenScreen  # noqa: PLC0415 - only where another is opened
+        from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - only where another is opened
 
-        shown = [self.main] if self.documents else []
+        shown = [self.main_screen] if self.documents else []
         others = [screen for screen in self.documents.values() if screen not in shown]
         begin = event if event.source else None
         model = shown[0].app_context.agent.model if shown else None
-        open_now = tuple(map(_describe, [*others, *shown]))
-        screen = OpenScreen(self._opening, self._keys, model, open_now, begin, self._problems)
-        self.push_screen(screen, self._take)
+        open_now = tuple(map(_to_start_offer, [*others, *shown]))
+        screen = OpenDialog(self._opening, self._keys, model, open_now, begin, self._problems)
+        self.push_screen(screen, self._on_document_chosen)
 
-    def _take(self, chosen: Chosen | RoamtuiError | None) -> None:
+    def _on_document_chosen(self, chosen: OpenChoice | RoamtuiError | None) -> None:
         """Show the document that was chosen; where there is none, there is nothing to go back to."""
         if isinstance(chosen, RoamtuiError):
             self.failure = chosen
@@ -195,53 +195,53 @@ class RoamApp(App[None], inherit_bindings=False):
         elif chosen is None and not self.documents:
             self.exit()
         elif chosen is not None and chosen.opened is not None:
-            self._turn_to(self._make_mode(chosen.opened))
+            self._switch_to(self._make_mode(chosen.opened))
         elif chosen is not None:
-            sources = {_describe(screen).source: mode for mode, screen in self.documents.items()}
-            self._turn_to(sources[chosen.source])
+            sources = {_to_start_offer(screen).source: mode for mode, screen in self.documents.items()}
+            self._switch_to(sources[chosen.source])
             if chosen.conversation_id is not None:
-                self.main.resume(chosen.conversation_id)
+                self.main_screen.resume(chosen.conversation_id)
 
-    def _turn_to(self, mode: str) -> None:
+    def _switch_to(self, mode: str) -> None:
         """Show a document; the others go on behind it."""
         before = self.current_mode
         self.switch_mode(mode)
         if before not in self.documents:
             self.remove_mode(before)
-        titles = [_describe(screen).name for screen in self.documents.values()]
+        titles = [_to_start_offer(screen).name for screen in self.documents.values()]
         for number, screen in enumerate(self.documents.values()):
-            screen.header.show_documents(titles, number)
+            screen.header.show_tabs(titles, number)
 
     def action_open_document(self) -> None:
         """Open another document."""
-        self._choose(DocumentWanted())
+        self._on_document_requested(DocumentRequested())
 
     def action_turn_to(self, number: int) -> None:
         """Turn to an open document by its number, from 1; 0 for the next one."""
         modes = list(self.documents)
         place = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:
-            self._turn_to(modes[place % len(modes)])
+            self._switch_to(modes[place % len(modes)])
         else:  # a screen put up here would take keys that were typed for the document
-            open_key = self._keys.show_first("global.open_document")
-            self.main.complain(f"No other document is open. Open one with {open_key}.")
+            open_key = self._keys.format_first_key("global.open_document")
+            self.main_screen.warn(f"No other document is open. Open one with {open_key}.")
 
     async def action_close_document(self) -> None:
         """Close the document that is shown; after the last one a person chooses another, or leaves."""
-        if self.main.is_busy():
+        if self.main_screen.warn_if_busy():
             return
         place = list(self.documents).index(self.current_mode)
         done = self.documents.pop(self.current_mode)
         modes = list(self.documents) or [self._make_mode(None)]
-        self._turn_to(modes[max(0, place - 1)])
+        self._switch_to(modes[max(0, place - 1)])
         if not self.documents:
-            self._choose(DocumentWanted())
-        if failure := done.first.save():
+            self._on_document_requested(DocumentRequested())
+        if failure := done.startup.save():
             self.notify(failure, severity="warning", markup=False)
-        await self._let_go(ModelDone(done.app_context.agent.model))
+        await self._release_model(ModelReleased(done.app_context.agent.model))
 
-    @on(ModelDone)
-    async def _let_go(self, event: ModelDone) -> None:
+    @on(ModelReleased)
+    async def _release_model(self, event: ModelReleased) -> None:
         """Let go of what a model holds, unless it still answers for a document."""
         if event.model not in self._models:
             await event.model.close()
@@ -249,7 +249,7 @@ class RoamApp(App[None], inherit_bindings=False):
     @property
     def _models(self) -> set[Model]:
         """What answers about the documents."""
-        return {one.app_context.agent.model for one in self.documents.values() if one.first.is_whole}
+        return {one.app_context.agent.model for one in self.documents.values() if one.startup.is_ready}
 
     @property
     @override
@@ -271,7 +271,7 @@ class RoamApp(App[None], inherit_bindings=False):
         ):
             return  # without room for its list Textual's palette knows no lines: a key would end the app
         if isinstance(event, events.Paste):
-            event.text = plain_text(event.text)
+            event.text = sanitise_text(event.text)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
             self._show_message(None)
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
@@ -282,7 +282,7 @@ class RoamApp(App[None], inherit_bindings=False):
             return
         await super().on_event(event)
         if isinstance(event, events.Key):
-            await self._key_order.note_arrival(event)
+            await self._key_order.on_key_bubbled(event)
 
     def on_notify(self, event: Notify) -> None:
         """Show the message at the foot of the screen, until the next key or click.
@@ -304,61 +304,61 @@ class RoamApp(App[None], inherit_bindings=False):
             screen.query(HintLine).add_class("-replaced")
             screen.mount(message)
 
-    @on(KeyOrder.Passed)
-    async def _follow_key(self, event: KeyOrder.Passed) -> None:
+    @on(KeyQueue.Marker)
+    async def _follow_key(self, event: KeyQueue.Marker) -> None:
         await self._key_order.follow(event)
 
     @override
     def copy_to_clipboard(self, text: str) -> None:
-        super().copy_to_clipboard(plain_text(text))
+        super().copy_to_clipboard(sanitise_text(text))
 
     @override
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        is_main = bool(self.documents) and screen is self.main
+        is_main = bool(self.documents) and screen is self.main_screen
         if not is_main:
-            from roamtui.tui.screens.open_document import OpenScreen  # noqa: PLC0415 - not for the main screen
+            from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - not for the main screen
 
-            if not isinstance(screen, OpenScreen):  # else boxes could be put upon each other without end
+            if not isinstance(screen, OpenDialog):  # else boxes could be put upon each other without end
                 return
         for action in sorted(self._keys.actions, key=lambda action: -self._used.get(action.id, 0)):
             is_here = is_main or action.id in SHARED
             if action.in_palette and is_here:
-                keys = " ".join(show_key(key) for key in action.keys)
+                keys = " ".join(format_key(key) for key in action.keys)
                 help_text = f"{action.help}  ({keys})" if keys else action.help
                 place = "" if action.scope is Scope.GLOBAL else f"{SCOPE_TITLES[action.scope]}: "
                 yield SystemCommand(place + action.label, help_text, partial(self._run_command, action, screen))
 
     async def _run_command(self, action: Action, screen: Screen[object]) -> None:
         self._used[action.id] = max(self._used.values(), default=0) + 1
-        if self.documents and screen is self.main:
-            await self.main.run_chosen(action)
+        if self.documents and screen is self.main_screen:
+            await self.main_screen.run_in_pane(action)
         else:
-            await self.run_action(action.does, screen)
+            await self.run_action(action.call, screen)
 
     def action_help(self) -> None:
         """Show all keys."""
         from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
 
-        is_main = bool(self.documents) and self.screen is self.main
-        self.push_screen(HelpScreen(self._keys, self.main.scope if is_main else Scope.START))
+        is_main = bool(self.documents) and self.screen is self.main_screen
+        self.push_screen(HelpScreen(self._keys, self.main_screen.scope if is_main else Scope.START))
 
     def action_marks(self) -> None:
         """Show what the signs of the outline mean."""
-        from roamtui.tui.screens.help import MarksScreen  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.help import LegendScreen  # noqa: PLC0415 - only for those who ask
 
-        self.push_screen(MarksScreen())
+        self.push_screen(LegendScreen())
 
     def action_choose_theme(self) -> None:
         """Choose the colours."""
-        from roamtui.tui.screens.choosing import choose_theme  # noqa: PLC0415 - only for those who ask
+        from roamtui.tui.screens.pickers import pick_theme  # noqa: PLC0415 - only for those who ask
 
         keeping = self.app_context.options if self.documents else self._opening
-        choose_theme(self, keeping.save_setting if keeping is not None else None)
+        pick_theme(self, keeping.save_setting if keeping is not None else None)
 
     def on_app_focus(self) -> None:
         """Look at the document on disk, which may have been edited meanwhile."""
         if self.documents:
-            self.main.look_at_source()
+            self.main_screen.check_for_changes()
 
     async def on_unmount(self) -> None:
         """Let go of what the models hold."""
@@ -366,17 +366,17 @@ class RoamApp(App[None], inherit_bindings=False):
             await model.close()
 
 
-def _describe(screen: MainScreen) -> StartOffer:
+def _to_start_offer(screen: MainScreen) -> StartOffer:
     """Return an open document as something to turn to: its title, and the conversation about it."""
-    state = screen.first.state
+    state = screen.startup.state
     exchanges = state.transcript.exchanges
     count = "1 question" if len(exchanges) == 1 else f"{len(exchanges):,} questions"
-    asked = f"{plain_line(exchanges[-1].question)} · " if exchanges else ""
-    title = strip_anchor(plain_line(state.library.title))
+    asked = f"{sanitise_line(exchanges[-1].question)} · " if exchanges else ""
+    title = strip_anchor(sanitise_line(state.library.title))
     return StartOffer(group=OfferGroup.OPEN, name=title, note=f"{asked}{count}", source=state.library.source)
 
 
-def run_app(app: RoamApp) -> tuple[int, tuple[str, ...]]:
+def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
     """Show the app until the person leaves it; a defect that stopped it is told in a sentence.
 
     Returns:
@@ -385,17 +385,17 @@ def run_app(app: RoamApp) -> tuple[int, tuple[str, ...]]:
     Raises:
         RoamtuiError: What was named cannot be opened.
     """
-    put_off_collections()
+    defer_garbage_collection()
     app.run()
     if app.return_code and not _is_debugging():
         sys.stderr.write(_DEFECT)
     if app.failure is not None:
         raise app.failure
-    failures = [screen.first.save() for screen in app.documents.values()]
+    failures = [screen.startup.save() for screen in app.documents.values()]
     return app.return_code or 0, tuple(failure for failure in failures if failure)
 
 
-def put_off_collections() -> None:
+def defer_garbage_collection() -> None:
     """Have keys seldom wait for the collector: each line that is painted leaves dozens of objects in circles."""
     gc.freeze()  # a large document is never garbage: without it each full round would take as long as a keypress
     young, middle, _ = gc.get_threshold()
@@ -416,7 +416,7 @@ def _choose_theme(wanted: str | None, own: Mapping[str, Theme]) -> tuple[str, tu
     return default, (f'There is no theme "{wanted}". Themes of roamtui are {", ".join(own)}.',)
 
 
-def is_job_of_shell() -> bool:
+def has_job_control() -> bool:
     """Return whether a shell has this very process as a job, and can bring it back.
 
     Without one, or where `make` or another program stands between, a stopped program would block its terminal for good.
@@ -430,7 +430,7 @@ def is_job_of_shell() -> bool:
         return False
 
 
-def describe_failure(error: BaseException | None) -> str:
+def format_error(error: BaseException | None) -> str:
     """Return a failure in one sentence; our own errors are sentences already."""
     if isinstance(error, RoamtuiError):
         return str(error)
@@ -438,7 +438,7 @@ def describe_failure(error: BaseException | None) -> str:
     return f"Something went wrong inside roamtui ({kind}: {error}). The conversation goes on; ask again."
 
 
-def forget_frames(error: BaseException) -> None:
+def clear_traceback(error: BaseException) -> None:
     """Take from an error what led to it, once it has been told.
 
     A widget that a worker made holds that worker for as long as it stands on the screen, the worker its error, and the

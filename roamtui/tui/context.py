@@ -18,7 +18,7 @@ from roamtui.sources.file_sources import SourceStamp
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.models.base import Model
-    from roamtui.models.choose import ModelOffer
+    from roamtui.models.registry import ModelOffer
 
 
 class OfferGroup(StrEnum):
@@ -46,7 +46,7 @@ class StartOffer:
     """The conversation to go on with, None for a new one."""
 
 
-MakeModel = Callable[[str, "str | None", bool], "Model"]
+ModelFactory = Callable[[str, "str | None", bool], "Model"]
 """Makes a model by its name and the address of its server; one that is tried says one token, and fails at once."""
 
 
@@ -63,10 +63,10 @@ class TuiOptions:
     examples: tuple[str, ...] = ()
     """Questions that the empty screen proposes."""
     model_offers: tuple[ModelOffer, ...] = ()
-    look_for_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
+    discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
     """Looks for models that run on this machine, and says in a few words what came of it; called in a thread, and only
     when a person chooses a model."""
-    make_model: MakeModel | None = None
+    make_model: ModelFactory | None = None
     """Makes any model; None where none but those on offer can be used."""
     save_setting: Callable[[str, str], None] | None = None
     """Keeps a choice, by the name of its setting, for the next start; raises `RoamtuiError` where it cannot."""
@@ -82,71 +82,71 @@ class AppContext:
 
     agent: Agent
     options: TuiOptions = TuiOptions()
-    read_again: Callable[[Library, frozenset[str]], Library] | None = None
+    reload_library: Callable[[Library, frozenset[str]], Library] | None = None
     """Reads the document as it is now, of a library of many only the changed files, by their keys; None where it cannot
     be read again, as standard input."""
-    look: Callable[[], Mapping[str, SourceStamp] | None] | None = None
+    read_stamps: Callable[[], Mapping[str, SourceStamp] | None] | None = None
     """Returns the stamps of the files of a library of many; None for a single document."""
-    is_watching: bool = False
+    reload_on_change: bool = False
     """Whether it is read again by itself whenever it changes on disk."""
     notes: tuple[str, ...] = ()
     """Sentences to show at the start, such as what was replaced while reading the document."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstContext:
+class StartupContext:
     """What the first screen shows, and how all else is made once it stands."""
 
-    first_state: ConversationState
+    initial_state: ConversationState
     model_name: str
     """Of the model that answers at first."""
     options: TuiOptions
     """As far as they are known."""
-    make_whole: Callable[[], AppContext]
+    make_app_context: Callable[[], AppContext]
     """Called once: when the first screen stands, or when something of it is needed."""
 
     @classmethod
-    def of(cls, context: AppContext) -> FirstContext:
+    def from_app_context(cls, context: AppContext) -> StartupContext:
         """Return what the first screen shows of an agent that is there already."""
         first = cls(
-            first_state=context.agent.session.state,
+            initial_state=context.agent.session.state,
             model_name=context.agent.model.name,
             options=context.options,
-            make_whole=lambda: context,
+            make_app_context=lambda: context,
         )
-        _ = first.whole
+        _ = first.app_context
         return first
 
     @cached_property
-    def whole(self) -> AppContext:
+    def app_context(self) -> AppContext:
         """Everything that the app shows and drives."""
-        return self.make_whole()
+        return self.make_app_context()
 
     @property
-    def is_whole(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether everything is there."""
-        return "whole" in vars(self)
+        return "app_context" in vars(self)
 
     def save(self) -> str:
         """Save what of the conversation is not saved yet; return a sentence where that cannot be."""
-        if not self.is_whole:
+        if not self.is_ready:
             return ""
-        self.whole.agent.session.save_now()
-        return self.whole.agent.session.save_failure or ""
+        self.app_context.agent.session.flush()
+        return self.app_context.agent.session.save_failure or ""
 
     @property
     def state(self) -> ConversationState:
         """The newest state of the conversation."""
-        return self.whole.agent.session.state if self.is_whole else self.first_state
+        return self.app_context.agent.session.state if self.is_ready else self.initial_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
+class DocumentOpener:
     """How another document is opened, given by whoever knows how."""
 
     list_offers: Callable[[], tuple[tuple[StartOffer, ...], str]]
     """Returns what is offered, and a sentence where some of it cannot be; called in a thread."""
-    open_source: Callable[[str, str | None, Model | None, PageReport], FirstContext]
+    open_source: Callable[[str, str | None, Model | None, PageReport], StartupContext]
     """Opens a source, to go on with a conversation by its id or to begin one, with a model or the one of the settings.
 
     Called in a thread; raises `RoamtuiError`. It tells how far it is, and ends with what that raises.

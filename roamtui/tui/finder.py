@@ -8,15 +8,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
-from roamtui.document.layout import Layout
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line
-from roamtui.outline.labels import name_path
+from roamtui.document.numbering import NodeNumbering
+from roamtui.document.plain import sanitise_line
+from roamtui.outline.labels import format_path
 from roamtui.search.base import Hit
-from roamtui.search.terms import fold, query_terms
-from roamtui.tui.commands import Kind
-from roamtui.tui.node_names import STEP, name_above, name_node
-from roamtui.tui.text_search import Steps, TextMatches, TextPlace, find_marks, find_text, run_between_keys
+from roamtui.search.terms import fold_term, query_terms
+from roamtui.tui.labels import STEP, format_ancestors, format_node
+from roamtui.tui.messages import SearchKind
+from roamtui.tui.text_search import SlicedWork, TextMatches, TextPosition, find_text, match_ranges, run_sliced
 
 LIMIT = 25
 """Sections that are listed of each kind; who wants to see more types more."""
@@ -30,48 +30,48 @@ _HEADING = re.compile(r"\s*#[^\r\n]*|[^\r\n]+(?:\r\n?|\n)[=-]+[ \t]*(?=[\r\n]|$)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundSection:
+class FindResult:
     """A section that was found; its words are safe for the screen."""
 
     section_id: str
     title: str
-    above: str
+    breadcrumb: str
     """Where it stands, in one line."""
     excerpt: str = ""
     """What of its text was found."""
-    match: int | None = None
+    match_offset: int | None = None
     """Offset in its document of the first match."""
     sentence: str = ""
     """The one that answers, as the search has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class ResultGroup:
     """What was found in one way."""
 
-    kind: Kind
-    told: str
+    kind: SearchKind
+    summary: str
     """How much there is, in words."""
     count: int
     """Of all, whether listed or not."""
-    sections: tuple[FoundSection, ...]
+    sections: tuple[FindResult, ...]
     words: tuple[str, ...] = ()
     """What to mark in their texts."""
-    is_close: bool = True
+    is_exact: bool = True
     """Whether it is what was typed, and not something like it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FindResults:
     """What a few words lead to."""
 
     query: str = ""
     library: Library | None = None
     """That was searched."""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[ResultGroup, ...] = ()
     """What is close to what was typed first."""
     matches: TextMatches = field(default_factory=TextMatches)
-    is_whole: bool = True
+    is_complete: bool = True
     """Whether nothing more is looked for."""
 
 
@@ -89,7 +89,7 @@ class Finder:
         self._search = search
         self._titles: TitleSearch | None = None
 
-    async def find(self, query: str, onward: TextPlace | None = None) -> AsyncIterator[Found]:
+    async def find(self, query: str, onward: TextPosition | None = None) -> AsyncIterator[FindResults]:
         """Yield what stands there as typed, then with it what the configured search finds.
 
         Args:
@@ -102,72 +102,72 @@ class Finder:
         library = await self._load_all()
         if self._titles is None or self._titles.library is not library:
             self._titles = TitleSearch(library)
-        titles = await run_between_keys(self._titles.find(query, LIMIT))
-        matches = await run_between_keys(find_text(library, query))
+        titles = await run_sliced(self._titles.find(query, LIMIT))
+        matches = await run_sliced(find_text(library, query))
         hits: tuple[Hit, ...] = ()
         for is_whole in (not query.strip(), True):
             if is_whole and query.strip():
                 await asyncio.sleep(_REST_SECONDS)
                 hits = await self._search(query, HITS_MAX)
             groups = [*_group_text(library, query, matches, hits, onward)]
-            if titles.is_close or matches.is_apart or not matches.count:
+            if titles.is_close or matches.are_scattered or not matches.count:
                 sections = [_describe(library, one, matches, has_excerpt=False) for one in titles.section_ids]
                 told = f"{titles.count:,}" if titles.is_close else "like what you typed"
-                group = Group(
-                    kind=Kind.TITLES,
-                    told=told,
+                group = ResultGroup(
+                    kind=SearchKind.TITLES,
+                    summary=told,
                     count=titles.count,
                     sections=tuple(sections),
                     words=matches.words,
-                    is_close=titles.is_close,
+                    is_exact=titles.is_close,
                 )
                 groups.insert(0, group)
-            groups = sorted((group for group in groups if group.sections), key=lambda group: not group.is_close)
-            yield Found(query=query, library=library, groups=tuple(groups), matches=matches, is_whole=is_whole)
+            groups = sorted((group for group in groups if group.sections), key=lambda group: not group.is_exact)
+            yield FindResults(query=query, library=library, groups=tuple(groups), matches=matches, is_complete=is_whole)
             if is_whole:
                 return
 
-    async def find_again(self, matches: TextMatches) -> TextMatches:
+    async def refresh_matches(self, matches: TextMatches) -> TextMatches:
         """Return the matches of the same words in the library as it is now."""
         library = await self._load_all()
         if matches.library is library:
             return matches
-        return await run_between_keys(find_text(library, " ".join(matches.words)))
+        return await run_sliced(find_text(library, " ".join(matches.words)))
 
 
 def _group_text(
-    library: Library, query: str, matches: TextMatches, hits: tuple[Hit, ...], onward: TextPlace | None
-) -> Iterator[Group]:
+    library: Library, query: str, matches: TextMatches, hits: tuple[Hit, ...], onward: TextPosition | None
+) -> Iterator[ResultGroup]:
     """Yield what holds the words, what search ranks beside it, and what is near in meaning."""
     by_words = {hit.section_id: hit for hit in hits if "text rank" in hit.why}
     by_meaning = [hit for hit in hits if "vector rank" in hit.why or "hybrid rank" in hit.why]
     near = [hit for hit in hits if matches.first_in(library.own_span(hit.section_id)) is None]
     ranked = [] if onward else [hit.section_id for hit in hits if hit not in near]
-    listed = [section_id for section_id, _ in matches.list_sections(onward or TextPlace("", 0), LIMIT)]
+    listed = [section_id for section_id, _ in matches.list_sections(onward or TextPosition("", 0), LIMIT)]
     ids = list(dict.fromkeys((*ranked, *listed)))[:LIMIT]
     told = _count(matches.count, "section") + ", the words stand apart"
-    yield Group(
-        kind=Kind.TEXT,
-        told=told if matches.is_apart else _count(matches.count, "match"),
+    yield ResultGroup(
+        kind=SearchKind.TEXT,
+        summary=told if matches.are_scattered else _count(matches.count, "match"),
         count=matches.count,
         sections=tuple(_describe(library, section_id, matches, by_words.get(section_id)) for section_id in ids),
         words=matches.words,
     )
     terms = query_terms(query)
-    words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold(word) in terms))
+    words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
     more = [hit for hit in near if hit.section_id in by_words]
-    is_part = matches.is_apart or not matches.count
-    yield Group(
-        kind=Kind.TEXT,
-        told="some of the words, or other forms of them" if is_part else "words apart, or other forms of them",
+    is_part = matches.are_scattered or not matches.count
+    yield ResultGroup(
+        kind=SearchKind.TEXT,
+        summary="some of the words, or other forms of them" if is_part else "words apart, or other forms of them",
         count=len(more),
         sections=tuple(_describe(library, hit.section_id, matches, hit) for hit in more),
         words=words,
-        is_close=False,
+        is_exact=False,
     )
-    yield Group(
-        kind=Kind.MEANING,
-        told="nearest first",
+    yield ResultGroup(
+        kind=SearchKind.MEANING,
+        summary="nearest first",
         count=len(by_meaning),
         sections=tuple(_describe(library, hit.section_id, matches, hit) for hit in by_meaning),
         words=words,
@@ -176,22 +176,22 @@ def _group_text(
 
 def _describe(
     library: Library, section_id: str, matches: TextMatches, hit: Hit | None = None, *, has_excerpt: bool = True
-) -> FoundSection:
+) -> FindResult:
     match = matches.first_in(library.own_span(section_id))
     excerpt = _clean(hit.snippet) if hit is not None else ""
-    if has_excerpt and match is not None and not find_marks(excerpt, matches.words):
-        excerpt = cut_excerpt(library, section_id, match)
-    return FoundSection(
+    if has_excerpt and match is not None and not match_ranges(excerpt, matches.words):
+        excerpt = make_excerpt(library, section_id, match)
+    return FindResult(
         section_id=section_id,
-        title=name_node(library, section_id),
-        above=_name_above(library, section_id),
+        title=format_node(library, section_id),
+        breadcrumb=_format_ancestors(library, section_id),
         excerpt=excerpt,
-        match=match,
+        match_offset=match,
         sentence=hit.snippet if hit is not None else "",
     )
 
 
-def cut_excerpt(library: Library, section_id: str, match: int) -> str:
+def make_excerpt(library: Library, section_id: str, match: int) -> str:
     """Return the words around a match on one line; where that is the heading, those below it."""
     span = library.own_span(section_id)
     text = library.document(span.doc).text
@@ -208,7 +208,7 @@ def cut_excerpt(library: Library, section_id: str, match: int) -> str:
 
 def _clean(text: str) -> str:
     """Return text on one line without most of its markup."""
-    return " ".join(plain_line(_MARKUP.sub(" ", text)).split())
+    return " ".join(sanitise_line(_MARKUP.sub(" ", text)).split())
 
 
 def _count(number: int, word: str) -> str:
@@ -216,18 +216,18 @@ def _count(number: int, word: str) -> str:
     return f"1 {word}" if number == 1 else f"{number:,} {many}"
 
 
-def _name_above(library: Library, section_id: str) -> str:
+def _format_ancestors(library: Library, section_id: str) -> str:
     """Return where a section stands; the document's own title goes without saying."""
     if library.title_id() is not None:
-        return name_above(library, section_id)
+        return format_ancestors(library, section_id)
     above = library.ancestors(section_id)
-    return name_path(library, above[-1]).replace(" > ", STEP) if above else ""
+    return format_path(library, above[-1]).replace(" > ", STEP) if above else ""
 
 
-def list_kinds(groups: Iterable[Group]) -> tuple[Kind, ...]:
+def list_available_kinds(groups: Iterable[ResultGroup]) -> tuple[SearchKind, ...]:
     """Return what can be narrowed to: meaning, only where it was looked for."""
-    has_meaning = any(group.kind is Kind.MEANING for group in groups)
-    return tuple(kind for kind in Kind if kind is not Kind.MEANING or has_meaning)
+    has_meaning = any(group.kind is SearchKind.MEANING for group in groups)
+    return tuple(kind for kind in SearchKind if kind is not SearchKind.MEANING or has_meaning)
 
 
 _FUZZY_SCORE_MIN = 75
@@ -242,7 +242,7 @@ _Rated = tuple[float, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class TitleMatches:
+class TitleResults:
     """Titles that were found."""
 
     section_ids: tuple[str, ...] = ()
@@ -262,16 +262,16 @@ class TitleSearch:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self._layout = Layout(library)
+        self._layout = NodeNumbering(library)
         self._titles: list[str] = []
         """Without difference of case, by number; read by the first search."""
 
-    def find(self, pattern: str, limit: int) -> Steps[TitleMatches]:
+    def find(self, pattern: str, limit: int) -> SlicedWork[TitleResults]:
         """Return, in slices of work, the titles that match best."""
         words = pattern.casefold().split()
         if not words:
-            return TitleMatches()
-        for document, first, end in self._layout.cut(range(len(self._titles), len(self._layout))):
+            return TitleResults()
+        for document, first, end in self._layout.iter_runs(range(len(self._titles), len(self._layout))):
             self._titles.extend(map(str.casefold, document.columns.titles[first:end]))
             yield
         for rate in (_rate_words, _rate_letters, _rate_likeness):
@@ -288,8 +288,8 @@ class TitleSearch:
             if best:
                 found = (self._layout.locate(number) for _, _, number in best)
                 ids = tuple(document.ids[row] for document, row in found)
-                return TitleMatches(ids, count, is_close=rate is _rate_words)
-        return TitleMatches()
+                return TitleResults(ids, count, is_close=rate is _rate_words)
+        return TitleResults()
 
 
 def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
@@ -331,7 +331,7 @@ def _rate_likeness(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rat
             yield -score, len(title), place
 
 
-def find_matched_places(title: str, pattern: str) -> set[int]:
+def match_characters(title: str, pattern: str) -> set[int]:
     """Return the characters of `title` that `pattern` matches; none for a match by likeness."""
     folded = [(part, place) for place, character in enumerate(title) for part in character.casefold()]
     text, words = "".join(part for part, _ in folded), pattern.casefold().split()

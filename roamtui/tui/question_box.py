@@ -12,8 +12,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from roamtui.document.plain import plain_text
-from roamtui.tui.actions import Scope, bind
+from roamtui.document.plain import sanitise_text
+from roamtui.tui.actions import Scope, make_bindings
 
 _PASTE_LENGTH_MAX = 50_000
 """Characters; what is longer is no question, and would be laid out again at each key."""
@@ -22,7 +22,7 @@ _PASTE_LENGTH_MAX = 50_000
 class QuestionBox(TextArea):
     """Takes a question."""
 
-    BINDINGS = bind(Scope.INPUT)
+    BINDINGS = make_bindings(Scope.INPUT)
     DEFAULT_CSS = """
     QuestionBox {
         height: auto;
@@ -39,13 +39,13 @@ class QuestionBox(TextArea):
     """
 
     @dataclass
-    class Sent(Message):
+    class Submitted(Message):
         """A person asks."""
 
         question: str
 
     @dataclass
-    class PageWanted(Message):
+    class ScrollRequested(Message):
         """A person wants to scroll what stands above the box."""
 
         direction: int
@@ -67,12 +67,12 @@ class QuestionBox(TextArea):
         self._place = len(self._history)
         self._draft = ""
 
-    def show_tag(self, tag: str) -> None:
+    def set_border_label(self, tag: str) -> None:
         """Show in the frame around it what the next question is meant for; empty for any question."""
         if isinstance(self.parent, Widget):
             self.parent.border_title = Content(tag)
 
-    def propose(self, questions: Iterable[str]) -> None:
+    def prepend_history(self, questions: Iterable[str]) -> None:
         """Put questions that nobody asked before the history, for the key that goes back in it."""
         proposed = list(questions)
         self._history[:0] = proposed
@@ -86,7 +86,7 @@ class QuestionBox(TextArea):
 
     def fill(self, text: str) -> None:
         """Put `text` in the box, the cursor at its end."""
-        self.load_text(plain_text(text))
+        self.load_text(sanitise_text(text))
         self.move_cursor(self.document.end)
 
     def action_send(self) -> None:
@@ -99,7 +99,7 @@ class QuestionBox(TextArea):
     def _send(self) -> None:
         question = self.text.strip()
         if question:
-            self.post_message(self.Sent(question))
+            self.post_message(self.Submitted(question))
 
     def action_insert_line(self) -> None:
         """Begin a new line at the cursor, in its turn."""
@@ -125,7 +125,7 @@ class QuestionBox(TextArea):
         """Scroll what stands above down by pages."""
         if self.max_scroll_y > 0:
             raise SkipAction  # a question longer than the box is scrolled itself
-        self.post_message(self.PageWanted(pages))
+        self.post_message(self.ScrollRequested(pages))
 
     def on_key(self, event: events.Key) -> None:
         """Move by the keys that the history took from Textual and did not want."""

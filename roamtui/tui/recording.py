@@ -24,8 +24,8 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 from typing_extensions import override
 
-from roamtui.conversation.transcript import Stopped
-from roamtui.locations import shorten_path
+from roamtui.conversation.transcript import StopReason
+from roamtui.paths import display_path
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 
@@ -58,8 +58,8 @@ async def record(context: AppContext, questions: Sequence[str], form: str) -> tu
         questions: In their order.
         form: One of `FORMS`.
     """
-    app, tape = RoamApp(context), _Tape(monotonic(), form == ".svg")
-    title = f"roamtui {shorten_path(context.agent.session.state.library.source)}"
+    app, tape = RoamApp(context), _Recording(monotonic(), form == ".svg")
+    title = f"roamtui {display_path(context.agent.session.state.library.source)}"
 
     class TapeDriver(HeadlessDriver):
         """A terminal of which only the tape sees what is written."""
@@ -71,7 +71,7 @@ async def record(context: AppContext, questions: Sequence[str], form: str) -> tu
 
         @override
         def write(self, data: str) -> None:
-            tape.written.append((monotonic() - tape.start, data))
+            tape.output.append((monotonic() - tape.start, data))
 
     async def play(pilot: Pilot[Any]) -> None:
         await pilot.pause(_PAUSE_SECONDS / 2)
@@ -82,66 +82,66 @@ async def record(context: AppContext, questions: Sequence[str], form: str) -> tu
     app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)  # the same everywhere
     app.animation_level = "none"
     app.driver_class = TapeDriver
-    app.main.question_box.cursor_blink = False
+    app.main_screen.question_box.cursor_blink = False
     await app.run_async(size=_SCREEN, auto_pilot=play)
-    exchanges = app.main.session.state.transcript.exchanges
-    wanted = (Stopped.ANSWERED, Stopped.NOT_FOUND)
+    exchanges = app.main_screen.session.state.transcript.exchanges
+    wanted = (StopReason.ANSWERED, StopReason.NOT_FOUND)
     is_answered = len(exchanges) == len(questions) and all(exchange.stopped in wanted for exchange in exchanges)
     return (_write_svg(tape, title) if form == ".svg" else _write_cast(tape, title)), is_answered
 
 
 @dataclass(frozen=True, slots=True)
-class _Tape:
+class _Recording:
     """What was shown, with the seconds since it began."""
 
     start: float
     is_film: bool
     """Whether pictures are kept of what was shown."""
-    written: list[tuple[float, str]] = field(default_factory=list)
+    output: list[tuple[float, str]] = field(default_factory=list)
     """What the app wrote to its terminal."""
-    pictures: list[tuple[float, str]] = field(default_factory=list)
+    frames: list[tuple[float, str]] = field(default_factory=list)
     """Each screen that differs from the one before, as an SVG of Rich's."""
 
-    def look(self, app: RoamApp) -> None:
+    def capture(self, app: RoamApp) -> None:
         """Keep the screen as it is now."""
         picture = app.export_screenshot(title="") if self.is_film else ""
-        if picture and (not self.pictures or picture != self.pictures[-1][1]):
-            self.pictures.append((monotonic() - self.start, picture))
+        if picture and (not self.frames or picture != self.frames[-1][1]):
+            self.frames.append((monotonic() - self.start, picture))
 
 
-async def _ask(app: RoamApp, pilot: Pilot[Any], question: str, tape: _Tape) -> None:
+async def _ask(app: RoamApp, pilot: Pilot[Any], question: str, tape: _Recording) -> None:
     """Type a question, and look on until its answer has stood for a while."""
     words = question.split()
     for end in range(len(words) + 1):
-        app.main.question_box.fill(" ".join(words[:end]))
+        app.main_screen.question_box.fill(" ".join(words[:end]))
         await pilot.pause(_TYPING_SECONDS)
-        tape.look(app)
-    count = len(app.main.session.state.transcript.exchanges)
+        tape.capture(app)
+    count = len(app.main_screen.session.state.transcript.exchanges)
     await pilot.press("enter")
     answered: float | None = None
     while answered is None or monotonic() - answered < _PAUSE_SECONDS:
         await asyncio.sleep(_LOOK_SECONDS)
-        tape.look(app)
-        exchanges = app.main.session.state.transcript.exchanges
+        tape.capture(app)
+        exchanges = app.main_screen.session.state.transcript.exchanges
         if answered is None and len(exchanges) > count and exchanges[-1].stopped is not None:
             answered = monotonic()
 
 
-def _write_cast(tape: _Tape, title: str) -> str:
+def _write_cast(tape: _Recording, title: str) -> str:
     """Return an asciicast."""
     columns, lines_shown = _SCREEN
     header = {"version": 2, "width": columns, "height": lines_shown, "title": title, "idle_time_limit": _PAUSE_SECONDS}
-    lines = [header, *([round(moment, 3), "o", data] for moment, data in tape.written)]
+    lines = [header, *([round(moment, 3), "o", data] for moment, data in tape.output)]
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def _write_svg(tape: _Tape, title: str) -> str:
+def _write_svg(tape: _Recording, title: str) -> str:
     """Return a film: each frame lies to the right of the one before, and is moved into view when its time comes."""
     styles: dict[str, str] = {}
     lines: dict[str, str] = {}
-    frames = [_read_frame(picture, styles, lines) for _, picture in tape.pictures]
+    frames = [_read_frame(picture, styles, lines) for _, picture in tape.frames]
     frames = [frames[-1], *frames[:-1]]
-    first = tape.pictures[0][1]
+    first = tape.frames[0][1]
     size, back = _SIZE.search(first), _BACK.search(first)
     assert size is not None
     assert back is not None
@@ -151,7 +151,7 @@ def _write_svg(tape: _Tape, title: str) -> str:
         for number, frame in enumerate(frames)
         for line, name in sorted(frame.items())
     ]
-    moments = [moment for moment, _ in tape.pictures]
+    moments = [moment for moment, _ in tape.frames]
     stands = [min(after - before, _PAUSE_SECONDS) for before, after in pairwise(moments)] + [_READING_SECONDS]
     seconds, begun, keys = sum(stands), 0.0, []
     for number, stand in enumerate(stands, 1):

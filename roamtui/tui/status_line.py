@@ -17,10 +17,10 @@ from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Usage
-from roamtui.document.plain import plain_line, strip_anchor
+from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import format_tokens
-from roamtui.locations import shorten_path
-from roamtui.tui.actions import Action, Keys, Scope, show_key
+from roamtui.paths import display_path
+from roamtui.tui.actions import Action, Keymap, Scope, format_key
 from roamtui.tui.chat.content_view import ContentView
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -41,7 +41,7 @@ _TOLD_WIDTH_MIN = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class StatusLineState:
     """What the status line tells."""
 
     model: str
@@ -62,10 +62,10 @@ class Status:
     """What just happened, in a few words."""
 
 
-class ActionLine(Widget):
+class ClickableBar(Widget):
     """A line of which some parts do, by a click, what an action does by its key."""
 
-    def __init__(self, keys: Keys, *, id: str) -> None:  # noqa: A002 (Textual's own name)
+    def __init__(self, keys: Keymap, *, id: str) -> None:  # noqa: A002 (Textual's own name)
         super().__init__(id=id)
         self._keys = keys
 
@@ -79,14 +79,14 @@ def _make_clickable(part: Content, action_id: str) -> Content:
     return part.stylize(Style.from_meta({_META_KEY: action_id}))
 
 
-class StatusLine(ActionLine):
-    """Shows a `Status`; long words are cut, and what does not fit then is left out from the end."""
+class StatusLine(ClickableBar):
+    """Shows a `StatusLineState`; long words are cut, and what does not fit then is left out from the end."""
 
     DEFAULT_CSS = """
     StatusLine { height: 1; background: $panel; color: $foreground; padding: 0 1; }
     """
 
-    def __init__(self, status: Status, keys: Keys) -> None:
+    def __init__(self, status: StatusLineState, keys: Keymap) -> None:
         super().__init__(keys, id="status-line")
         self.status = status
         """What is shown."""
@@ -94,9 +94,9 @@ class StatusLine(ActionLine):
 
     def on_mount(self) -> None:
         """Let the sign of work turn."""
-        self.set_interval(_FRAME_SECONDS, self._turn)
+        self.set_interval(_FRAME_SECONDS, self._advance_spinner)
 
-    def change(self, **changes: object) -> None:
+    def update_status(self, **changes: object) -> None:
         """Show other values for some fields of the status."""
         self.status = replace(self.status, **changes)  # type: ignore[arg-type]  # fields by name
         self.refresh()
@@ -105,11 +105,14 @@ class StatusLine(ActionLine):
         """Show what is open, and what the conversation took."""
         usage = Usage.total(exchange.usage for exchange in state.transcript.exchanges)
         document_tokens = state.library.tokens if usage.input_tokens else 0
-        self.change(
-            open_count=len(state.open), open_tokens=state.open_tokens, usage=usage, document_tokens=document_tokens
+        self.update_status(
+            open_count=len(state.open_sections),
+            open_tokens=state.open_tokens,
+            usage=usage,
+            document_tokens=document_tokens,
         )
 
-    def _turn(self) -> None:
+    def _advance_spinner(self) -> None:
         if self.status.is_asking and self.app.animation_level != "none":
             self._frame = (self._frame + 1) % len(_FRAMES)
             self.refresh()
@@ -117,8 +120,8 @@ class StatusLine(ActionLine):
     @override
     def render(self) -> Content:
         status, width = self.status, self.size.width
-        alert = Content.styled(plain_line(status.alert), "bold $warning")
-        told = Content(_PART_GAP).join(part for part in (alert, Content(plain_line(status.message))) if part)
+        alert = Content.styled(sanitise_line(status.alert), "bold $warning")
+        told = Content(_PART_GAP).join(part for part in (alert, Content(sanitise_line(status.message))) if part)
         size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tok"
         opened = _make_clickable(Content(size if status.open_count else "◇ nothing open"), "tree.last_opened")
         usage = Content()
@@ -136,14 +139,14 @@ class StatusLine(ActionLine):
     def _name_model(self, *, with_note: bool) -> Content:
         """Return the model and what it is doing."""
         status = self.status
-        name = Content.styled(plain_line(status.model), "bold $primary")
+        name = Content.styled(sanitise_line(status.model), "bold $primary")
         if status.model_note and with_note:
             name += Content.styled(f" ({status.model_note})", "$muted")
         name = _make_clickable(name, "global.choose_model")
         if not status.is_asking:
             return name
         step = f"step {status.step}" if status.step else "asking"
-        stop = f"{self._keys.show_first('global.copy_or_cancel')} stops"
+        stop = f"{self._keys.format_first_key('global.copy_or_cancel')} stops"
         work = Content.assemble((f"{_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted"))
         return _join_fitting([name, _make_clickable(work, "global.copy_or_cancel")], self.size.width)
 
@@ -164,7 +167,7 @@ def _join_fitting(parts: Iterable[Content], width: int, gap: str = _PART_GAP) ->
     return first
 
 
-class HintLine(ActionLine):
+class HintLine(ClickableBar):
     """Shows the keys that matter where the focus is; a click on one does what it does."""
 
     DEFAULT_CSS = """
@@ -174,7 +177,7 @@ class HintLine(ActionLine):
     }
     """
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: Keymap) -> None:
         super().__init__(keys, id="hint-line")
         self._scope = Scope.INPUT
         self._is_offline = False
@@ -188,10 +191,10 @@ class HintLine(ActionLine):
     @override
     def render(self) -> Content:
         by_id = {action.id: action for action in self._keys.actions}
-        here = [action.id for action in self._keys.within(self._scope) if action.is_hinted]
+        here = [action.id for action in self._keys.for_scope(self._scope) if action.is_hinted]
         if self._is_offline and self._scope is Scope.INPUT:
             here.append("global.choose_model")
-        everywhere = [action for action in self._keys.within(Scope.GLOBAL) if action.is_hinted]
+        everywhere = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted]
         right = self._join(everywhere, self.size.width)
         room = self.size.width - right.cell_length - len(_HINT_GAP)
         left = self._join([by_id[action_id] for action_id in (*here, *_HELPING.get(self._scope, ()))], room)
@@ -201,7 +204,7 @@ class HintLine(ActionLine):
     def _join(self, actions: Sequence[Action], width: int) -> Content:
         """Return the hints of actions that fit."""
         bound = [action for action in actions if action.keys]
-        hints = [draw_hint(show_key(action.keys[0]), action.label.lower()) for action in bound]
+        hints = [format_key_hint(format_key(action.keys[0]), action.label.lower()) for action in bound]
         clickable = [_make_clickable(hint, action.id) for hint, action in zip(hints, bound, strict=True)]
         line = _join_fitting(clickable, width, _HINT_GAP) if clickable else Content()
         return line if line.cell_length <= width else Content()
@@ -219,7 +222,7 @@ class MessageLine(Static):
     """
 
     def __init__(self, words: str, severity: str) -> None:
-        super().__init__(Content(plain_line(words)), classes=f"-{severity}")
+        super().__init__(Content(sanitise_line(words)), classes=f"-{severity}")
 
 
 class HeaderLine(Widget):
@@ -235,7 +238,7 @@ class HeaderLine(Widget):
         self._place = 0
         self.show(title, source)
 
-    def show_documents(self, titles: Sequence[str], place: int) -> None:
+    def show_tabs(self, titles: Sequence[str], place: int) -> None:
         """Show a tab for each document, this one at `place`."""
         self._titles, self._place = titles, place
         self.refresh()
@@ -248,7 +251,7 @@ class HeaderLine(Widget):
 
     def show(self, title: str, source: str) -> None:
         """Show another title and source."""
-        self._document_title, self._source = strip_anchor(plain_line(title)), plain_line(shorten_path(source))
+        self._document_title, self._source = strip_anchor(sanitise_line(title)), sanitise_line(display_path(source))
         self.refresh()
 
     @override
@@ -311,37 +314,37 @@ class ModelLabel:
     """For the first screen."""
 
 
-def label_model(name: str) -> ModelLabel:
+def make_model_label(name: str) -> ModelLabel:
     """Return how to tell of the model with this name."""
     if name == OFFLINE:
         note = "no key, no network; it quotes, and does not reason."
         return ModelLabel(name=name, short_note="no language model", note=note)
-    return ModelLabel(name=plain_line(name))
+    return ModelLabel(name=sanitise_line(name))
 
 
-def draw_hint(key: str, words: str) -> Content:
+def format_key_hint(key: str, words: str) -> Content:
     """Return a key, as it is written on the screen, and what it does."""
     return Content.assemble((key, "bold $accent"), " ", words)
 
 
-class ScreenHints(ContentView):
+class ScreenKeyHints(ContentView):
     """Lists the keys of a screen of its own; a key stands on one line with what it does."""
 
     DEFAULT_CSS = """
-    ScreenHints { color: $muted; }
+    ScreenKeyHints { color: $muted; }
     """
 
-    def __init__(self, keys: Keys, scope: Scope) -> None:
+    def __init__(self, keys: Keymap, scope: Scope) -> None:
         super().__init__()
         self._hints = [
-            draw_hint(show_key(action.keys[0]), action.label)
-            for action in keys.within(scope)
+            format_key_hint(format_key(action.keys[0]), action.label)
+            for action in keys.for_scope(scope)
             if action.keys and action.label
         ]
-        self._hints.append(draw_hint("esc", "close"))
+        self._hints.append(format_key_hint("esc", "close"))
 
     @override
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         lines: list[Content] = []
         for hint in self._hints:
             longer = lines[-1] + _PART_GAP + hint if lines else hint

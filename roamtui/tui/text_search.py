@@ -12,13 +12,13 @@ from time import monotonic
 from typing import NamedTuple, TypeVar, cast
 
 from roamtui.document.document import Document
-from roamtui.document.layout import Layout
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.document.numbering import NodeNumbering
 from roamtui.document.text import DocumentText
 
 Result = TypeVar("Result")
-Steps = Generator[None, None, Result]
+SlicedWork = Generator[None, None, Result]
 """Work in slices: what runs it may do something else between them, or leave it."""
 _TURN_SECONDS = 0.004
 """How long keys may wait for slices."""
@@ -29,7 +29,7 @@ _WINDOW = 1 << 16
 """Characters that are looked through in one step: a millisecond of work."""
 
 
-class TextPlace(NamedTuple):
+class TextPosition(NamedTuple):
     """A character of a library."""
 
     doc: str
@@ -45,7 +45,7 @@ class TextMatches:
     """What to mark in a text that is shown."""
     documents: tuple[tuple[Document, array[int]], ...] = ()
     """Those with matches, in the order of the library, each with the offsets of its matches."""
-    is_apart: bool = False
+    are_scattered: bool = False
     """Whether the words stand apart; a match is a section then."""
     library: Library | None = None
 
@@ -54,7 +54,7 @@ class TextMatches:
         """How many matches there are."""
         return sum(len(offsets) for _, offsets in self.documents)
 
-    def number_of(self, place: TextPlace) -> int:
+    def get_number(self, place: TextPosition) -> int:
         """Return the number of a match among all, from 1."""
         number = 0
         for document, offsets in self.documents:
@@ -69,22 +69,22 @@ class TextMatches:
         place = bisect_left(offsets, span.start)
         return offsets[place] if place < len(offsets) and offsets[place] < span.end else None
 
-    def step(self, place: TextPlace, direction: int) -> TextPlace | None:
+    def get_adjacent(self, place: TextPosition, direction: int) -> TextPosition | None:
         """Return the match after (1) or before (-1) a place, round the end; None where nothing was found."""
         offsets = self._offsets(place.doc)
         number = bisect_right(offsets, place.offset) if direction > 0 else bisect_left(offsets, place.offset) - 1
         if 0 <= number < len(offsets):
-            return TextPlace(place.doc, offsets[number])
+            return TextPosition(place.doc, offsets[number])
         if not self.documents:
             return None
         keys = [document.key for document, _ in self.documents]
         here = keys.index(place.doc) if place.doc in keys else 0 - (direction > 0)
         document, offsets = self.documents[(here + direction) % len(keys)]
-        return TextPlace(document.key, offsets[0 if direction > 0 else -1])
+        return TextPosition(document.key, offsets[0 if direction > 0 else -1])
 
-    def list_sections(self, start: TextPlace, limit: int) -> Iterator[tuple[str, int]]:
+    def list_sections(self, start: TextPosition, limit: int) -> Iterator[tuple[str, int]]:
         """Yield the ids of sections with matches from a place on, round the end, each with its first match."""
-        place = self.step(start._replace(offset=start.offset - 1), 1)
+        place = self.get_adjacent(start._replace(offset=start.offset - 1), 1)
         seen: set[str] = set()
         by_key = {document.key: (document, offsets) for document, offsets in self.documents}
         while place is not None and len(seen) < limit:
@@ -95,35 +95,35 @@ class TextMatches:
             seen.add(document.ids[row])
             yield document.ids[row], place.offset
             last = offsets[bisect_left(offsets, document.columns.starts[row + 1]) - 1]
-            place = self.step(place._replace(offset=last), 1)
+            place = self.get_adjacent(place._replace(offset=last), 1)
 
     def _offsets(self, doc: str) -> Sequence[int]:
         return next((offsets for document, offsets in self.documents if document.key == doc), ())
 
 
-def find_text(library: Library, query: str) -> Steps[TextMatches]:
+def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
     """Return, in slices of work, where a query stands; where that is nowhere, the sections with each of its words."""
     words = tuple(dict.fromkeys(query.split()))
     phrase = " ".join(query.split())
-    layout = Layout(library)
-    documents = [document for document, row, _ in layout.cut(range(len(layout))) if row == 0 and phrase]
+    layout = NodeNumbering(library)
+    documents = [document for document, row, _ in layout.iter_runs(range(len(layout))) if row == 0 and phrase]
     found: list[tuple[Document, array[int]]] = []
     for document in documents:
-        found.append((document, (yield from scan(document.text, phrase))))
+        found.append((document, (yield from find_all(document.text, phrase))))
     is_apart = len(words) > 1 and not any(offsets for _, offsets in found)
     if is_apart:
         found = []
         for document in documents:
-            found.append((document, (yield from _find_apart(document, words))))
+            found.append((document, (yield from _find_scattered(document, words))))
     return TextMatches(
         words=words if is_apart else (phrase,) * bool(phrase),
         documents=tuple((document, offsets) for document, offsets in found if offsets),
-        is_apart=is_apart,
+        are_scattered=is_apart,
         library=library,
     )
 
 
-def scan(text: DocumentText, words: str) -> Steps[array[int]]:
+def find_all(text: DocumentText, words: str) -> SlicedWork[array[int]]:
     """Return the offsets where `words` stand, in order, without overlaps."""
     needle, found, start = fold_case(words), array("Q"), 0
     find = re.compile(re.escape(needle)).finditer
@@ -136,9 +136,9 @@ def scan(text: DocumentText, words: str) -> Steps[array[int]]:
     return found
 
 
-def _find_apart(document: Document, words: Sequence[str]) -> Steps[array[int]]:
+def _find_scattered(document: Document, words: Sequence[str]) -> SlicedWork[array[int]]:
     """Return where the longest word stands first in each section whose own text holds all of them."""
-    offsets = yield from scan(document.text, max(words, key=len))
+    offsets = yield from find_all(document.text, max(words, key=len))
     starts, needles = document.columns.starts, [fold_case(word) for word in words]
     found, number = array("Q"), 0
     while number < len(offsets):
@@ -159,13 +159,13 @@ def fold_case(text: str) -> str:
     return folded
 
 
-def find_marks(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
     """Return where words stand in a text, in order: the first character of each place, and the one after its last."""
     folded = fold_case(text)
     return sorted(match.span() for word in words for match in re.finditer(re.escape(fold_case(word)), folded))
 
 
-async def run_between_keys(steps: Steps[Result]) -> Result:
+async def run_sliced(steps: SlicedWork[Result]) -> Result:
     """Return what comes out of work in slices, taking keys meanwhile."""
     until = monotonic() + _TURN_SECONDS
     while True:

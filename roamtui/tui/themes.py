@@ -63,14 +63,14 @@ def read_theme(file: Path) -> Theme:
         raise ThemeError(f"The theme {file} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise ThemeError(f"The theme {file} is not valid TOML: {error}.") from error
-    if problem := next(_find_problems(data), ""):
+    if problem := next(_validate_theme(data), ""):
         raise ThemeError(f"The theme {file} {problem}.")
     colors = data["colors"]
     variables = {**derive_variables(colors), **data.get("variables", {})}
     return Theme(name=data["name"], dark=data["dark"], variables=variables, **colors)
 
 
-def _find_problems(data: Mapping[str, object]) -> Iterator[str]:
+def _validate_theme(data: Mapping[str, object]) -> Iterator[str]:
     for key in data:
         if key not in ("name", "dark", "colors", "variables"):
             yield f'has an unknown key "{key}"'

@@ -11,8 +11,8 @@ from roamtui.agent.options import AgentOptions
 from roamtui.conversation.commands import Approver
 from roamtui.conversation.events import ConversationEvent, QuestionAnswered
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, KeepOptions
-from roamtui.conversation.store import Store
+from roamtui.conversation.state import ConversationState, OpenSectionOptions
+from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Message
 from roamtui.document.library import Library
 from roamtui.search.base import Hit
@@ -70,10 +70,10 @@ def make_agent(
     replies: Iterable[Reply] = (),
     *,
     text: str = MANUAL,
-    store: Store | None = None,
+    store: ConversationStore | None = None,
     searcher: FakeSearcher | None = None,
     options: AgentOptions | None = None,
-    keep: KeepOptions | None = None,
+    keep: OpenSectionOptions | None = None,
     window_tokens: int | None = 128_000,
 ) -> Agent:
     session = Session.start(make_library(text), store=store, options=keep)

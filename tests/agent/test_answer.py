@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.answer import ANSWER_REMINDER, find_unread
-from roamtui.agent.options import AgentOptions, ConfidentStart
+from roamtui.agent.answer import ANSWER_REMINDER, list_unopened_hits
+from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.events import ReminderSent
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.transcript import StopReason
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying
 from tests.conversation.conversations import check_messages
@@ -23,7 +23,7 @@ async def test_not_found_lists_what_was_opened_and_what_search_finds_nearest() -
     agent = make_agent(searcher=_hits(fees, lost, hours, lending))
     model_of(agent).add_replies(expanding(fees), saying("Not found: nothing on parking. Try “where to park”."))
     last = await answer(agent, "Where can I park?")
-    assert last.stopped is Stopped.NOT_FOUND
+    assert last.stopped is StopReason.NOT_FOUND
     assert last.answer == (
         "Not found: nothing on parking. Try “where to park”.\n\n"
         f"Opened: Manual > Lending > Fees [{fees}]\n\n"
@@ -44,19 +44,21 @@ async def test_what_search_found_and_nobody_opened_is_told() -> None:
     fees, lost, hours, lending = ids(make_agent(), "Fees", "Lost books", "Hours", "Lending")
     scores = {fees: 9.0, lost: 8.0, hours: 5.0, lending: 7.0}
     searcher = FakeSearcher(*(Hit(section_id=one, score=score, snippet="", why="") for one, score in scores.items()))
-    agent = make_agent(searcher=searcher, options=AgentOptions(confident_start=ConfidentStart.OFF))
+    agent = make_agent(searcher=searcher, options=AgentOptions(confident_start=RetrievalStart.OFF))
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "fees"}),))
     model_of(agent).add_replies(search, expanding(lending), saying(f'It costs "2 euros" [{fees}].'))
     await answer(agent)
     state = agent.session.state
-    assert find_unread(state.transcript.exchanges[-1], state.library).likely == ()  # they came with what is above them
+    assert (
+        list_unopened_hits(state.transcript.exchanges[-1], state.library).likely == ()
+    )  # they came with what is above them
     agent = make_agent(searcher=searcher, options=agent.options)
     model_of(agent).add_replies(search, expanding(fees), saying(f'It costs "2 euros" [{fees}].'))
     await answer(agent)
     state = agent.session.state
-    unread = find_unread(state.transcript.exchanges[-1], state.library)
+    unread = list_unopened_hits(state.transcript.exchanges[-1], state.library)
     assert [(hit.section_id, hit.score) for hit in unread.likely] == [(lost, 8.0), (lending, 7.0)]
-    assert unread.words == "searched 4, opened 1, not opened: 2 likely"
+    assert unread.summary == "searched 4, opened 1, not opened: 2 likely"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ async def test_what_search_found_and_nobody_opened_is_told() -> None:
     ],
 )
 async def test_not_found_is_known_however_it_is_dressed_and_in_the_language_of_the_question(start: str) -> None:
-    assert (await answer(make_agent([saying(f"{start} no such thing.")]))).stopped is Stopped.NOT_FOUND
+    assert (await answer(make_agent([saying(f"{start} no such thing.")]))).stopped is StopReason.NOT_FOUND
 
 
 async def test_quotes_of_an_answer_that_found_nothing_are_checked_too() -> None:
@@ -75,9 +77,9 @@ async def test_quotes_of_an_answer_that_found_nothing_are_checked_too() -> None:
     (fees,) = ids(agent, "Fees")
     model_of(agent).add_replies(expanding(fees), saying(f'Not found: only "2 euros a day" [{fees}] and "3" is there.'))
     last = await answer(agent)
-    assert last.stopped is Stopped.NOT_FOUND
+    assert last.stopped is StopReason.NOT_FOUND
     assert next((citation.quote, citation.is_verified) for citation in last.citations) == ("2 euros a day", True)
-    assert agent.session.state.open[0].last_cited == 1
+    assert agent.session.state.open_sections[0].last_cited == 1
 
 
 async def test_an_answer_that_was_cut_off_says_so() -> None:
@@ -86,7 +88,7 @@ async def test_an_answer_that_was_cut_off_says_so() -> None:
     half = f'It costs "2 euros a day" [{fees}], but'
     model_of(agent).add_replies(expanding(fees), ScriptedReply(text=half, reason="length"))
     last = await answer(agent)
-    assert last.stopped is Stopped.ANSWERED
+    assert last.stopped is StopReason.ANSWERED
     assert (
         last.answer == f"{half}\n\n(The answer is cut off here: the model may write no more at once. Ask it to go on.)"
     )
@@ -98,7 +100,7 @@ async def test_a_draft_is_the_answer_where_nothing_better_follows() -> None:
     (fees,) = ids(agent, "Fees")
     model_of(agent).add_replies(expanding(fees), saying("It costs two euros."), ScriptedReply())
     last = await answer(agent)
-    assert (last.stopped, last.answer, last.citations) == (Stopped.ANSWERED, "It costs two euros.", ())
+    assert (last.stopped, last.answer, last.citations) == (StopReason.ANSWERED, "It costs two euros.", ())
 
 
 PLAIN = ScriptedReply(text="Herons eat fish.")
@@ -139,7 +141,7 @@ async def test_what_is_bound_to_a_section_rightly_or_wrongly_brings_none(text: s
 async def test_an_empty_reply_brings_a_reminder_then_an_honest_error() -> None:
     desk = make_desk()
     answer = await desk.ask("What do herons eat?", ScriptedReply(), ScriptedReply(text="  "))
-    assert answer.stopped is Stopped.ERROR
+    assert answer.stopped is StopReason.ERROR
     assert "without an answer" in answer.error
     assert not answer.is_unproven
     assert desk.sent[-1].text == ANSWER_REMINDER

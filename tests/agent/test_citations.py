@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.citations import check_citations, find_quotations
+from roamtui.agent.citations import extract_quotations, verify_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from tests.agent.asking import MANUAL
@@ -56,12 +56,12 @@ from tests.conversation.conversations import begin, expand_by_agent, find, make_
     ],
 )
 def test_quotations_in_many_languages(answer: str, quotes: list[str]) -> None:
-    assert [quotation.text for quotation in find_quotations(answer)] == quotes
+    assert [quotation.text for quotation in extract_quotations(answer)] == quotes
 
 
 @given(st.text(alphabet='ab “”„«»「」"`\n.[', max_size=60))
 def test_quotations_never_overlap_and_stand_where_they_say(answer: str) -> None:
-    quotations = find_quotations(answer)
+    quotations = extract_quotations(answer)
     assert all(before.end <= after.start for before, after in itertools.pairwise(quotations))
     for quotation in quotations:
         assert quotation.text == answer[quotation.start + 1 : quotation.end - 1].strip() != ""
@@ -90,7 +90,7 @@ def _cite(answer: str, state: ConversationState) -> tuple[Citation, ...]:
     """Check an answer in which ``{Title}`` stands for the id of that section."""
     for section_id in state.library.walk():
         answer = answer.replace(f"{{{state.library.title_of(section_id)}}}", section_id)
-    return check_citations(answer, state)
+    return verify_citations(answer, state)
 
 
 def _found(answer: str, state: ConversationState) -> list[tuple[str, str | None, QuoteState]]:
@@ -291,7 +291,7 @@ def test_what_was_not_given_proves_nothing() -> None:
 def test_only_the_pages_that_were_given_prove_anything() -> None:
     words = [f"word-{index}" for index in range(12_000)]
     state = _open("Long", text="# Long\n\n" + "\n\n".join(" ".join(words[i : i + 20]) for i in range(0, 12_000, 20)))
-    assert len(state.open[0].deliveries) == 1
+    assert len(state.open_sections[0].deliveries) == 1
     assert _found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _EXACT)]
     assert _found('It says "word-11998 word-11999" [{Long}].', state) == [
         ("Long", "word-11998 word-11999", _UNVERIFIED)

@@ -13,22 +13,22 @@ import pytest
 
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin
+from roamtui.conversation.commands import CloseSections, ExpandSections, Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
-    ConversationChanged,
     ConversationEvent,
+    ConversationSwitched,
     DocumentReloaded,
     QuestionAnswered,
     QuestionAsked,
-    QuestionsTakenBack,
+    QuestionsRewound,
     SectionsExpanded,
-    SectionsMarked,
+    SectionsMarkedForClosing,
 )
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Stopped
-from roamtui.document.build import open_named
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import StopReason
+from roamtui.document.source_loader import open_sources
 from roamtui.errors import StoreError
 from tests.agent.asking import MANUAL, expanding, make_agent, saying
 from tests.conversation.conversations import find, make_library
@@ -37,8 +37,8 @@ from tests.fakes.site import FakeSite
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "conversations")
+def store(tmp_path: Path) -> ConversationStore:
+    return ConversationStore(tmp_path / "conversations")
 
 
 def control(agent: Agent) -> tuple[ConversationController, list[ConversationEvent]]:
@@ -82,7 +82,7 @@ async def run_in_order(*requests: Coroutine[Any, Any, object]) -> list[asyncio.T
     return tasks
 
 
-async def test_a_question_stays_in_its_conversation_while_its_model_starts(store: Store) -> None:
+async def test_a_question_stays_in_its_conversation_while_its_model_starts(store: ConversationStore) -> None:
     controller, seen = control(make_agent(store=store))
     first_id = controller.state.id
     async with starting(controller) as gate:
@@ -93,8 +93,8 @@ async def test_a_question_stays_in_its_conversation_while_its_model_starts(store
     assert [e.question for e in store.load(first_id).transcript.exchanges] == ["First?"]
     assert controller.state.id != first_id
     assert questions(controller) == ["Second?"]
-    order = [type(e) for e in seen if isinstance(e, QuestionAsked | QuestionAnswered | ConversationChanged)]
-    assert order == [QuestionAsked, QuestionAnswered, ConversationChanged, QuestionAsked, QuestionAnswered]
+    order = [type(e) for e in seen if isinstance(e, QuestionAsked | QuestionAnswered | ConversationSwitched)]
+    assert order == [QuestionAsked, QuestionAnswered, ConversationSwitched, QuestionAsked, QuestionAnswered]
 
 
 async def test_a_reload_and_a_rewind_wait_for_the_answer() -> None:
@@ -110,9 +110,9 @@ async def test_a_reload_and_a_rewind_wait_for_the_answer() -> None:
         await asyncio.gather(*tasks)
     assert controller.state.library == changed
     assert questions(controller) == []
-    kinds = QuestionAsked | QuestionAnswered | DocumentReloaded | QuestionsTakenBack
+    kinds = QuestionAsked | QuestionAnswered | DocumentReloaded | QuestionsRewound
     order = [type(event) for event in seen if isinstance(event, kinds)]
-    assert order == [QuestionAsked, QuestionAnswered, DocumentReloaded, QuestionsTakenBack]
+    assert order == [QuestionAsked, QuestionAnswered, DocumentReloaded, QuestionsRewound]
 
 
 async def test_section_commands_act_at_once_also_before_and_during_an_answer() -> None:
@@ -132,11 +132,11 @@ async def test_section_commands_act_at_once_also_before_and_during_an_answer() -
         gate.set()
         await wait_for(lambda: controller.state.is_asking)
         await expand(hours)
-        close = CollapseSections(section_ids=(fees,), origin=Origin.PERSON)
+        close = CloseSections(section_ids=(fees,), origin=Origin.PERSON)
         await controller.dispatch(lambda _: close)
         during = controller.state
         assert (during.is_asking, during.open_ids) == (True, (fees, hours)), "nothing closes during an answer"
-        assert isinstance(seen[-1], SectionsMarked)
+        assert isinstance(seen[-1], SectionsMarkedForClosing)
         reply_gate.set()
         await asking
     assert controller.state.open_ids == (hours,)
@@ -150,12 +150,12 @@ async def test_a_question_that_replaces_one_is_asked_in_its_place() -> None:
     await controller.ask("Again?", replaces=exchange, open_first=(fees,))
     assert questions(controller) == ["Again?"]
     assert controller.state.transcript.exchanges[0].answer.startswith("Not found: two.")
-    kinds = QuestionAsked | QuestionsTakenBack | SectionsExpanded
+    kinds = QuestionAsked | QuestionsRewound | SectionsExpanded
     order = [type(event) for event in seen if isinstance(event, kinds)]
-    assert order == [QuestionAsked, QuestionsTakenBack, SectionsExpanded, QuestionAsked]
+    assert order == [QuestionAsked, QuestionsRewound, SectionsExpanded, QuestionAsked]
 
 
-async def test_what_concerns_an_exchange_does_not_happen_to_another_conversation(store: Store) -> None:
+async def test_what_concerns_an_exchange_does_not_happen_to_another_conversation(store: ConversationStore) -> None:
     agent = make_agent([saying("Not found: one."), saying("Not found: two.")], store=store)
     controller, _ = control(agent)
     await controller.ask("First?")
@@ -173,7 +173,7 @@ async def test_what_concerns_an_exchange_does_not_happen_to_another_conversation
     assert controller.state.id not in (first, second)
 
 
-async def test_a_conversation_that_cannot_be_read_leaves_the_present_one(store: Store) -> None:
+async def test_a_conversation_that_cannot_be_read_leaves_the_present_one(store: ConversationStore) -> None:
     controller, seen = control(make_agent([saying("Not found: no.")], store=store))
     with pytest.raises(StoreError):
         await controller.resume("0123456789ab")
@@ -192,7 +192,7 @@ async def test_a_cancelled_question_is_published_to_its_end() -> None:
     assert asking.cancelled()
     ending = seen[-1]
     assert isinstance(ending, QuestionAnswered)
-    assert ending.stopped is Stopped.CANCELLED
+    assert ending.stopped is StopReason.CANCELLED
     assert ending.answer == "It costs 2 euros"
     assert sum(isinstance(event, QuestionAnswered) for event in seen) == 1
 
@@ -206,7 +206,7 @@ async def test_a_page_that_comes_after_a_switch_opens_nothing_in_the_other_conve
             assert may_send.wait(20)
 
     with FakeSite({"/llms.txt": "# Site\n\n- [a](/a.md)\n", "/a.md": "# A\n\nWords.\n"}, before=hold) as site:
-        library, loader = open_named([site.url("/llms.txt")])
+        library, loader = open_sources([site.url("/llms.txt")])
         controller, _ = control(Agent(Session.start(library, loader=loader), ScriptedModel()))
         link = find(library, "a")
         command = ExpandSections(section_ids=(link,), origin=Origin.PERSON)
@@ -215,7 +215,7 @@ async def test_a_page_that_comes_after_a_switch_opens_nothing_in_the_other_conve
         await controller.start_new()
         may_send.set()
         await opening
-        assert controller.state.open == ()
+        assert controller.state.open_sections == ()
 
 
 async def test_updates_carry_the_newest_state() -> None:

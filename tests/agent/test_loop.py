@@ -13,7 +13,7 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
-from roamtui.conversation.commands import CollapseSections, CostApproval, Origin
+from roamtui.conversation.commands import CloseSections, CostApprovalRequest, Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -26,10 +26,10 @@ from roamtui.conversation.events import (
     ToolFinished,
     ToolResult,
 )
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Message, Role, Stopped, Usage
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import Message, Role, StopReason, Usage
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.base import CallMade, ModelEvent, Request
+from roamtui.models.base import ModelEvent, ModelRequest, ToolCallReceived
 from roamtui.outline.render import render_outline
 from tests.agent.asking import (
     Desk,
@@ -81,7 +81,7 @@ async def test_a_question_from_start_to_end() -> None:
     ]
     last = events[-1]
     assert isinstance(last, QuestionAnswered)
-    assert (last.number, last.steps, last.stopped, last.error) == (1, 2, Stopped.ANSWERED, "")
+    assert (last.number, last.steps, last.stopped, last.error) == (1, 2, StopReason.ANSWERED, "")
     assert last.answer == f'It costs "2 euros a day" [{fees}].'
     assert [citation.is_verified for citation in last.citations] == [True]
     assert last.usage.input_tokens > 0
@@ -179,10 +179,12 @@ async def test_calls_that_share_an_id_or_have_none_get_their_own(ids_of_calls: l
     model = model_of(agent)
     stream = model.stream
 
-    async def renamed(request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def renamed(request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         names = iter(ids_of_calls)
         async for event in stream(request):
-            yield CallMade(replace(event.call, id=next(names))) if isinstance(event, CallMade) else event
+            yield (
+                ToolCallReceived(replace(event.call, id=next(names))) if isinstance(event, ToolCallReceived) else event
+            )
 
     model.stream = renamed  # type: ignore[method-assign]
     reply = ScriptedReply(calls=(("expand_sections", {"section_ids": [fees]}),) * 3)
@@ -214,11 +216,11 @@ async def test_a_model_that_never_stops_calling_is_stopped() -> None:
     assert requests[-1].tools == requests[0].tools != ()
     assert LAST_STEP_NOTE in requests[-1].messages[-1].text
     assert not any(LAST_STEP_NOTE in message.text for message in requests[-2].messages)
-    assert (last.stopped, last.answer) == (Stopped.STEP_LIMIT, "")
+    assert (last.stopped, last.answer) == (StopReason.STEP_LIMIT, "")
     assert "used all its steps" in last.error
     assert results(agent)[-1] == LIMIT_REACHED
     model_of(agent).add_replies(saying("Not found: no."))
-    assert (await answer(agent, "And?")).stopped is Stopped.NOT_FOUND
+    assert (await answer(agent, "And?")).stopped is StopReason.NOT_FOUND
 
 
 async def test_one_step_delivers_half_of_what_is_left() -> None:
@@ -287,7 +289,7 @@ async def test_a_closing_costs_one_rebuild() -> None:
     for number in range(10):
         await ask_about(desk, TITLES[number % 3])
         if number == 4:
-            command = CollapseSections(section_ids=(desk.ids["Owls"],), origin=Origin.PERSON)
+            command = CloseSections(section_ids=(desk.ids["Owls"],), origin=Origin.PERSON)
             async for _ in desk.agent.session.dispatch(command):
                 pass
     assert count_rebuilds(desk) == 1
@@ -302,24 +304,24 @@ async def test_past_the_cap_a_no_ends_the_question_before_it_is_sent() -> None:
     await desk.ask("Why?", DEAR)
     await desk.ask("Why?", DEAR)
     answer = await desk.ask("Why?", DEAR)
-    assert answer.stopped is Stopped.COST
+    assert answer.stopped is StopReason.COST
     assert "spending cap" in answer.error
     assert len(desk.model.requests) == 2
-    assert approver.asked == [CostApproval(spent_usd=0.8, cap_usd=0.7)]
+    assert approver.asked == [CostApprovalRequest(spent_usd=0.8, cap_usd=0.7)]
 
 
 async def test_a_yes_goes_on_and_is_not_asked_again() -> None:
     approver = FakeApprover(says=True)
     desk = make_desk(options=AgentOptions(cost_usd_max=0.1), approver=approver)
     for _ in range(3):
-        assert (await desk.ask("Why?", DEAR)).stopped is Stopped.ANSWERED
+        assert (await desk.ask("Why?", DEAR)).stopped is StopReason.ANSWERED
     assert len(approver.asked) == 1
 
 
 async def test_without_anybody_to_ask_the_answer_is_no() -> None:
     desk = make_desk(options=AgentOptions(cost_usd_max=0.1))
     await desk.ask("Why?", DEAR)
-    assert (await desk.ask("Why?", DEAR)).stopped is Stopped.COST
+    assert (await desk.ask("Why?", DEAR)).stopped is StopReason.COST
 
 
 async def test_a_yes_is_for_one_conversation() -> None:
@@ -327,7 +329,7 @@ async def test_a_yes_is_for_one_conversation() -> None:
     desk = make_desk(options=AgentOptions(cost_usd_max=0.1), approver=approver)
     for _ in range(2):
         await desk.ask("Why?", DEAR)
-    desk.agent.session.turn_to(desk.agent.session.fork(2))
+    desk.agent.session.switch_to(desk.agent.session.fork(2))
     await desk.ask("Why?", DEAR)
     assert len(approver.asked) == 2
 
@@ -338,7 +340,7 @@ async def talk(desk: Desk) -> None:
 
 
 async def test_rewinding_restores_what_was_open_and_the_very_transcript(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c")
+    store = ConversationStore(tmp_path / "c")
     desk = make_desk(store=store)
     await talk(desk)
     sent = desk.model.requests[2].messages
@@ -351,7 +353,7 @@ async def test_rewinding_restores_what_was_open_and_the_very_transcript(tmp_path
 
 
 async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c")
+    store = ConversationStore(tmp_path / "c")
     desk = make_desk(store=store)
     await talk(desk)
     before = desk.agent.session.state
@@ -416,7 +418,7 @@ async def test_a_change_waits_until_the_transcript_is_built_anew() -> None:
     await ask(agent)
     before, after = (request.messages for request in model_of(agent).requests[-2:])
     assert after[: len(before)] == before
-    close = CollapseSections(section_ids=(fees,), origin=Origin.PERSON)
+    close = CloseSections(section_ids=(fees,), origin=Origin.PERSON)
     assert [event async for event in agent.session.dispatch(close)]
     await ask(agent)
     rebuilt = model_of(agent).requests[-1].messages[1].text

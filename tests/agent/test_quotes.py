@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from roamtui.agent.quotes import find_quote, normalise
+from roamtui.agent.quotes import find_quote, normalise_markdown
 
 _TEXT = (
     "## Fees & fines\r\n\r\n> Late *returns* cost **2 euros** a day - see [the rules](rules.md (x)), `fee_table`.\r\n"
@@ -49,7 +49,7 @@ def test_words_are_found_whatever_marks_stand_around_them(words: list[str], data
 @given(st.text(alphabet="ab *_`[]()#>-|\\\n\r\"'“”&;1.…漢", max_size=80))
 def test_normal_text_knows_where_each_character_came_from(text: str) -> None:
     for has_numbers in (False, True):
-        normal = normalise(text, has_numbers=has_numbers)
+        normal = normalise_markdown(text, has_numbers=has_numbers)
         assert len(normal.text) == len(normal.offsets)
         assert list(normal.offsets) == sorted(set(normal.offsets))
         assert "  " not in normal.text

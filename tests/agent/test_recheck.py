@@ -8,18 +8,18 @@ import pytest
 
 from roamtui.agent.recheck import (
     Claim,
-    Standing,
-    cite_place,
-    mark_changes,
-    place_notes,
+    ClaimStatus,
+    cite_span,
+    format_word_diff,
+    locate_notes,
     read_claims,
     recheck,
     render_notes,
 )
 from roamtui.conversation.notes import Note, make_note
-from roamtui.document.build import build_library
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
 from tests.conversation.conversations import find, make_library
@@ -43,7 +43,7 @@ def parse(text: str) -> Library:
     return build_library(RawText(text=text, source="handbook.md", name="handbook.md"))
 
 
-def look_up(text: str, quote: str = QUOTE) -> tuple[Standing, str]:
+def look_up(text: str, quote: str = QUOTE) -> tuple[ClaimStatus, str]:
     (section_id,) = (one for one in parse(HANDBOOK).walk() if parse(HANDBOOK).title_of(one) == "Loans")
     library = parse(text)
     finding = recheck(Claim(quote=quote, place="", section_id=section_id), library)
@@ -51,23 +51,23 @@ def look_up(text: str, quote: str = QUOTE) -> tuple[Standing, str]:
 
 
 def test_a_quote_is_the_same_wherever_its_section_begins() -> None:
-    assert look_up(HANDBOOK.replace("## Loans", "New words.\n\n## Loans")) == (Standing.SAME, QUOTE)
+    assert look_up(HANDBOOK.replace("## Loans", "New words.\n\n## Loans")) == (ClaimStatus.SAME, QUOTE)
 
 
 @pytest.mark.parametrize("new", ["## Lending", "### Loans\n\n## Lending"])
 def test_a_quote_in_a_section_of_another_name_has_moved(new: str) -> None:
-    assert look_up(HANDBOOK.replace("## Loans", new)) == (Standing.MOVED, QUOTE)
+    assert look_up(HANDBOOK.replace("## Loans", new)) == (ClaimStatus.MOVED, QUOTE)
 
 
 def test_other_words_are_found_whole() -> None:
     changed = HANDBOOK.replace("kept for three weeks", "kept for a month")
-    assert look_up(changed) == (Standing.CHANGED, "A book may be kept for a month")
-    assert mark_changes("for three weeks", "for four weeks") == "for [-three-]{+four+} weeks"
+    assert look_up(changed) == (ClaimStatus.CHANGED, "A book may be kept for a month")
+    assert format_word_diff("for three weeks", "for four weeks") == "for [-three-]{+four+} weeks"
 
 
 def test_what_is_like_it_by_chance_is_not_taken_for_it() -> None:
     changed = HANDBOOK.replace(f"{QUOTE}, then it costs 2 euros a day.", "Books stay here.")
-    assert look_up(changed + "\nA room may be kept for three hours.\n") == (Standing.GONE, "")
+    assert look_up(changed + "\nA room may be kept for three hours.\n") == (ClaimStatus.GONE, "")
 
 
 def test_a_person_quotes_with_a_link() -> None:
@@ -120,39 +120,39 @@ def keep(title: str, quote: str = "", words: str = "") -> Note:
     if quote:
         start = TEXT.index(quote)
         span = Span(doc="", start=start, end=start + len(quote))
-    return make_note(library, cite_place(find(library, title), span, library), words)
+    return make_note(library, cite_span(find(library, title), span, library), words)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "standing", "title"),
     [
-        ("## Water", "## Water", Standing.SAME, "Sheds"),
-        ("## Tools", "## Spades and such", Standing.MOVED, "Sheds"),
-        ("### Sheds", "### Huts", Standing.MOVED, "Huts"),
-        ("two keys", "three keys", Standing.CHANGED, "Sheds"),
-        (TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], "", Standing.GONE, None),
+        ("## Water", "## Water", ClaimStatus.SAME, "Sheds"),
+        ("## Tools", "## Spades and such", ClaimStatus.MOVED, "Sheds"),
+        ("### Sheds", "### Huts", ClaimStatus.MOVED, "Huts"),
+        ("two keys", "three keys", ClaimStatus.CHANGED, "Sheds"),
+        (TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], "", ClaimStatus.GONE, None),
     ],
 )
-def test_a_section_is_found_again(old: str, new: str, standing: Standing, title: str | None) -> None:
+def test_a_section_is_found_again(old: str, new: str, standing: ClaimStatus, title: str | None) -> None:
     library = make(TEXT.replace(old, new))
-    [placed] = place_notes([keep("Sheds")], library)
+    [placed] = locate_notes([keep("Sheds")], library)
     assert placed.standing is standing
     assert (None if placed.now is None else library.title_of(placed.now.section_id)) == title
-    assert bool(placed.news) is (standing is not Standing.SAME)
+    assert bool(placed.change_note) is (standing is not ClaimStatus.SAME)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "standing", "found"),
     [
-        ("## Water", "## Rain", Standing.SAME, SPADE),
-        ("## Tools", "## Spades", Standing.MOVED, SPADE),
-        ("50 cents", "2 euros", Standing.CHANGED, SPADE.replace("50 cents", "2 euros")),
-        (SPADE, "", Standing.GONE, None),
+        ("## Water", "## Rain", ClaimStatus.SAME, SPADE),
+        ("## Tools", "## Spades", ClaimStatus.MOVED, SPADE),
+        ("50 cents", "2 euros", ClaimStatus.CHANGED, SPADE.replace("50 cents", "2 euros")),
+        (SPADE, "", ClaimStatus.GONE, None),
     ],
 )
-def test_words_are_found_again(old: str, new: str, standing: Standing, found: str | None) -> None:
+def test_words_are_found_again(old: str, new: str, standing: ClaimStatus, found: str | None) -> None:
     library = make(TEXT.replace(old, new))
-    [placed] = place_notes([keep("Tools", SPADE)], library)
+    [placed] = locate_notes([keep("Tools", SPADE)], library)
     assert placed.standing is standing
     span = None if placed.now is None else placed.now.span
     assert (None if span is None else library.text_at(span)) == found
@@ -161,14 +161,14 @@ def test_words_are_found_again(old: str, new: str, standing: Standing, found: st
 def test_notes_stand_in_the_order_of_the_document_and_lost_ones_last() -> None:
     notes = [keep("Water"), keep("Sheds"), keep("Tools"), keep("Tools", SPADE)]
     library = make(TEXT.replace(TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], ""))
-    placed = place_notes(notes, library)
+    placed = locate_notes(notes, library)
     assert [one.note for one in placed] == [notes[2], notes[3], notes[0], notes[1]]
 
 
 def test_markdown_has_each_place_its_words_and_the_persons_own() -> None:
     notes = [keep("Sheds", words="Ask *Anna*."), keep("Tools", SPADE, "Dear!")]
     library = make(TEXT.replace("50 cents", "2 euros"))
-    assert render_notes(place_notes(notes, library), library.source, library.title) == (
+    assert render_notes(locate_notes(notes, library), library.source, library.title) == (
         "# Notes: Garden manual\n\nSource: /docs/garden.md\n\n"
         "## Tools\n\n"
         "> A late spade costs 50 cents a day.\n>\n> — garden.md › Tools · line 5\n\n"

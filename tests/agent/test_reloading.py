@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.citations import check_citations
+from roamtui.agent.citations import verify_citations
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions, ConfidentStart
+from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.commands import ReadSection
 from roamtui.conversation.events import QuestionAnswered
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Stopped
-from roamtui.document.build import open_named
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files
-from roamtui.libraries import read_changed
+from roamtui.document.source_loader import open_sources
+from roamtui.library_loader import reload_changed_files
 from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite
@@ -34,13 +34,13 @@ MADE_UP = ScriptedReply(text='They "breed in a nest of old umbrellas".')
 
 
 def _open(folder: Path) -> Library:
-    library, loader = open_named([str(folder)])
+    library, loader = open_sources([str(folder)])
     assert loader is not None
     return load_files(library, loader)
 
 
 def _make_agent(session: Session, *replies: ScriptedReply) -> Agent:
-    options = AgentOptions(confident_start=ConfidentStart.REMOTE)
+    options = AgentOptions(confident_start=RetrievalStart.REMOTE)
     return Agent(session, ScriptedModel(replies), KeywordSearcher(session.state.library), options)
 
 
@@ -80,24 +80,24 @@ async def test_an_answer_with_a_made_up_quote_is_an_answer_after_a_file_that_was
     folder: Path,
     tmp_path: Path,
 ) -> None:
-    store = Store(tmp_path / "conversations")
+    store = ConversationStore(tmp_path / "conversations")
     session = Session.start(_open(folder), store=store)
     agent = _make_agent(session, NOT_FOUND, MADE_UP, MADE_UP)
     await _ask(agent, QUESTION)
-    assert check_citations(f'They "{QUOTE}".', session.state)[0].is_verified, "search showed it"
+    assert verify_citations(f'They "{QUOTE}".', session.state)[0].is_verified, "search showed it"
 
     change(folder / "b.md")
     if is_resumed:
         session = Session.resume(_open(folder), session.state.id, store=store)
         agent = _make_agent(session, MADE_UP, MADE_UP)
     else:
-        library = read_changed([str(folder)], None, session.state.library, frozenset({"b.md", "c.md"}))
+        library = reload_changed_files([str(folder)], None, session.state.library, frozenset({"b.md", "c.md"}))
         await session.reload(library)
-    assert check_citations(f'They "{QUOTE}".', session.state) == ()
-    assert check_citations('They "turn their heads in the deep wood".', session.state) == ()
+    assert verify_citations(f'They "{QUOTE}".', session.state) == ()
+    assert verify_citations('They "turn their heads in the deep wood".', session.state) == ()
 
     final = await _ask(agent, "What is said of umbrellas?")
-    assert (final.stopped, final.error) == (Stopped.ANSWERED, "")
+    assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
     assert all(message.text.find("[interrupted") < 0 for message in session.state.transcript.messages())
 
 
@@ -107,27 +107,27 @@ async def test_a_resumed_conversation_over_a_list_of_links_quotes_no_page_by_the
     is_read: bool,
     tmp_path: Path,
 ) -> None:
-    store = Store(tmp_path / "conversations")
+    store = ConversationStore(tmp_path / "conversations")
     with FakeSite({"/llms.txt": "# Site\n\n> Birds.\n\n## Pages\n\n- [b](/b.md): birds\n", "/b.md": HERONS}) as site:
-        library, loader = open_named([site.url("/llms.txt")])
+        library, loader = open_sources([site.url("/llms.txt")])
         session = Session.start(library, store=store, loader=loader)
         page_id = next(node_id for node_id in library.walk() if library.title_of(node_id) == "b")
         for section_id in (page_id, page_id if is_read else None):
             _ = [event async for event in session.dispatch(ReadSection(section_id=section_id))]
         await _ask(_make_agent(session, NOT_FOUND), QUESTION)
-        assert check_citations(f'They "{QUOTE}".', session.state)[0].is_verified
-        assert session.state.open == ()
+        assert verify_citations(f'They "{QUOTE}".', session.state)[0].is_verified
+        assert session.state.open_sections == ()
 
-        same, loader = open_named([site.url("/llms.txt")])
+        same, loader = open_sources([site.url("/llms.txt")])
         resumed = Session.resume(same, session.state.id, store=store, loader=loader)
         assert resumed.state.excerpts == (session.state.excerpts if is_read else {})
         site.pages["/b.md"] = "# Herons\n\nOwls turn their heads in the deep wood.\n"
-        changed, loader = open_named([site.url("/llms.txt")])
+        changed, loader = open_sources([site.url("/llms.txt")])
         resumed = Session.resume(changed, session.state.id, store=store, loader=loader)
         assert resumed.state.library.is_loaded(page_id) == is_read
         assert resumed.state.excerpts == {}
         final = await _ask(_make_agent(resumed, MADE_UP, MADE_UP), "What is said of umbrellas?")
-        assert (final.stopped, final.error) == (Stopped.ANSWERED, "")
+        assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
 
 
 @pytest.mark.parametrize("is_edited", [True, False])
@@ -137,7 +137,7 @@ async def test_a_conversation_of_0_2_can_quote_what_it_was_shown_while_the_files
     folder: Path,
     tmp_path: Path,
 ) -> None:
-    store = Store(tmp_path / "conversations")
+    store = ConversationStore(tmp_path / "conversations")
     session = Session.start(_open(folder), store=store)
     await _ask(_make_agent(session, NOT_FOUND), QUESTION)
     log = tmp_path / "conversations" / f"{session.state.id}.jsonl"
@@ -161,7 +161,7 @@ async def test_a_folder_that_grows_to_two_files_gets_the_tool_that_lists_them(fo
     agent = _make_agent(session, NOT_FOUND, listing, NOT_FOUND)
     await _ask(agent, QUESTION)
     other.rename(folder / "b.md")
-    await session.reload(read_changed([str(folder)], None, session.state.library, frozenset({"b.md"})))
+    await session.reload(reload_changed_files([str(folder)], None, session.state.library, frozenset({"b.md"})))
     await _ask(agent, QUESTION)
     assert isinstance(agent.model, ScriptedModel)
     named = [[tool.name for tool in request.tools] for request in agent.model.requests]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.citations import check_citations
-from roamtui.agent.hits import RIVAL_MAX, choose_opened
+from roamtui.agent.citations import verify_citations
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions, ConfidentStart
+from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.prompt import WHOLE_NOTE
+from roamtui.agent.retrieval_context import RIVAL_MAX, pick_confident_hit
 from roamtui.conversation.events import (
     ConversationEvent,
     QuestionAnswered,
@@ -22,8 +22,8 @@ from roamtui.conversation.events import (
     SectionsSearched,
 )
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOpen, KeepOptions
-from roamtui.conversation.store import Store
+from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
+from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UnknownSectionError
@@ -57,14 +57,14 @@ class _Desk:
     def __init__(
         self,
         *replies: ScriptedReply,
-        mode: KeepOpen = KeepOpen.KEEP,
+        mode: KeepOpenMode = KeepOpenMode.KEEP,
         searcher: object = None,
         library: Library = LIBRARY,
-        store: Store | None = None,
+        store: ConversationStore | None = None,
     ) -> None:
         self.model = ScriptedModel([*replies, ANSWER, ANSWER, ANSWER])
-        self.session = Session.start(library, options=KeepOptions(mode=mode), store=store)
-        options = AgentOptions(confident_start=ConfidentStart.REMOTE)
+        self.session = Session.start(library, options=OpenSectionOptions(mode=mode), store=store)
+        options = AgentOptions(confident_start=RetrievalStart.REMOTE)
         found = KeywordSearcher(library) if searcher is None else searcher
         self.agent = Agent(self.session, self.model, found, options)  # type: ignore[arg-type]
 
@@ -98,7 +98,7 @@ async def test_hits_come_before_the_question_and_are_told_before_what_is_opened(
     [searched] = [event for event in events if isinstance(event, SectionsSearched)]
     assert {hit.section_id for hit in searched.hits} == {IDS["Wrens"], IDS["Herons"]}
     assert isinstance(events[events.index(searched) - 1], QuestionAsked)
-    assert desk.session.state.open == ()
+    assert desk.session.state.open_sections == ()
 
 
 async def test_excerpts_can_be_quoted_and_open_nothing_until_they_are() -> None:
@@ -122,14 +122,14 @@ async def test_excerpts_can_be_quoted_and_open_nothing_until_they_are() -> None:
 
 
 async def test_excerpts_survive_saving_and_going_on(tmp_path: Path) -> None:
-    store = Store(tmp_path / "x")
+    store = ConversationStore(tmp_path / "x")
     desk = _Desk(ScriptedReply(text='They "sing in shallow hedges".'), store=store)
     await desk.ask(UNCLEAR)
     state = desk.session.state
-    desk.session.save_now()
+    desk.session.flush()
     resumed = Session.resume(LIBRARY, state.id, store=store).state
     assert resumed.excerpts == state.excerpts != {}
-    assert check_citations('They "wait for fish in shallow water".', resumed)[0].is_verified
+    assert verify_citations('They "wait for fish in shallow water".', resumed)[0].is_verified
 
 
 async def test_a_small_document_goes_to_the_model_whole_and_all_of_it_is_open() -> None:
@@ -152,18 +152,18 @@ async def test_a_small_document_goes_to_the_model_whole_and_all_of_it_is_open() 
 async def test_nothing_is_opened_where_search_is_not_clear(question: str) -> None:
     desk = _Desk(NOTHING)
     await desk.ask(question or " ")
-    assert desk.session.state.open == ()
+    assert desk.session.state.open_sections == ()
     assert FOUND_LEAD not in desk.last_question()
 
 
-@pytest.mark.parametrize("mode", list(KeepOpen))
-async def test_requests_still_begin_with_those_before(mode: KeepOpen) -> None:
+@pytest.mark.parametrize("mode", list(KeepOpenMode))
+async def test_requests_still_begin_with_those_before(mode: KeepOpenMode) -> None:
     desk = _Desk(mode=mode)
     for question in (CLEAR, "Do swifts sleep while they fly?", "How far do owls turn their heads?", CLEAR):
         await desk.ask(question)
 
     requests = [request.messages for request in desk.model.requests]
-    if mode is not KeepOpen.FRESH:
+    if mode is not KeepOpenMode.FRESH:
         assert all(after[: len(before)] == before for before, after in pairwise(requests))
         assert FOUND_LEAD not in requests[-1][-1].text
     else:
@@ -173,7 +173,7 @@ async def test_requests_still_begin_with_those_before(mode: KeepOpen) -> None:
 async def test_a_long_section_is_left_closed_and_its_excerpt_given() -> None:
     desk = _Desk(NOTHING)
     await desk.ask("Which storks clatter again and again?")
-    assert desk.session.state.open == ()
+    assert desk.session.state.open_sections == ()
     assert f"- [{IDS['Storks']}] Storks (" in desk.last_question()
 
 
@@ -186,15 +186,15 @@ async def test_a_search_that_fails_costs_nothing() -> None:
 
     desk = _Desk(searcher=_Failing())
     await desk.ask(CLEAR)
-    assert desk.session.state.open == ()
+    assert desk.session.state.open_sections == ()
 
 
 def test_fused_ranks_are_as_clear_as_the_words_behind_them() -> None:
     state = Session.start(LIBRARY).state
     flat = [Hit(section_id=IDS[name], score=0.016, snippet="", why="") for name in ("Herons", "Owls")]
-    assert choose_opened(state, flat, CLEAR) == ()
-    assert choose_opened(state, [replace(flat[0], rival=RIVAL_MAX), flat[1]], CLEAR) == (IDS["Herons"],)
-    assert choose_opened(state, [replace(flat[0], rival=RIVAL_MAX + 0.01), flat[1]], CLEAR) == ()
+    assert pick_confident_hit(state, flat, CLEAR) == ()
+    assert pick_confident_hit(state, [replace(flat[0], runner_up=RIVAL_MAX), flat[1]], CLEAR) == (IDS["Herons"],)
+    assert pick_confident_hit(state, [replace(flat[0], runner_up=RIVAL_MAX + 0.01), flat[1]], CLEAR) == ()
 
 
 _BIRDS = make_birds()

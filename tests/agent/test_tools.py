@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from roamtui.agent.loop import Agent
 from roamtui.agent.prompt import SYSTEM
 from roamtui.agent.tools import make_tools
-from roamtui.agent.tools.base import ToolContext, read_arguments, read_ids
+from roamtui.agent.tools.base import ToolContext, parse_section_ids, parse_tool_arguments
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import SourceError
-from roamtui.libraries import open_library
-from roamtui.outline.structure import find_canonical
+from roamtui.library_loader import open_library
+from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
@@ -84,7 +84,7 @@ async def test_without_ids_the_tools_say_what_they_need(arguments: str) -> None:
     for name in ("expand_sections", "collapse_sections"):
         await _call(agent, name, arguments)
         assert results(agent)[0].startswith(f"{name} needs section_ids: a list of ")
-    assert agent.session.state.open == ()
+    assert agent.session.state.open_sections == ()
 
 
 async def test_unknown_ids_get_the_nearest_and_the_others_are_opened() -> None:
@@ -122,7 +122,7 @@ async def test_an_unknown_tool_is_answered_with_those_there_are(name: str) -> No
     finished = await _call(agent, name, {"section_ids": ids(agent, "Fees")})
     assert results(agent) == [f'There is no tool "{name[:60]}". The tools are expand_sections, collapse_sections.']
     assert finished.tool == name[:60]
-    assert agent.session.state.open == ()
+    assert agent.session.state.open_sections == ()
 
 
 async def test_closing_is_advice_and_says_what_becomes_of_each() -> None:
@@ -137,7 +137,7 @@ async def test_closing_is_advice_and_says_what_becomes_of_each() -> None:
     finished = [event for event in events if isinstance(event, ToolFinished)][1]
     assert _statuses(finished) == [(fees, "closed"), (lost, "kept"), ("x", "kept")]
     assert results(agent)[1] == f"[{fees}] closed after this question\n[{lost}] kept: not open\n[x] kept: not open"
-    assert agent.session.state.open == ()
+    assert agent.session.state.open_sections == ()
 
 
 async def test_a_search_gives_ids_with_path_size_and_what_answers() -> None:
@@ -165,7 +165,7 @@ async def test_a_search_gives_ids_with_path_size_and_what_answers() -> None:
     assert finished == ToolFinished(
         tool="search_sections", query="late fees", results=(ToolResult(id=fees, status="found"),)
     )
-    assert agent.session.state.open == (), "a search opens nothing"
+    assert agent.session.state.open_sections == (), "a search opens nothing"
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ _JSON = st.recursive(
 def test_any_json_is_read_as_ids_without_an_error(value: object) -> None:
     text = json.dumps(value)
     for arguments in (text, json.dumps(text), text[: len(text) // 2]):
-        found = read_ids(read_arguments(arguments), _LIBRARY)
+        found = parse_section_ids(parse_tool_arguments(arguments), _LIBRARY)
         assert all(isinstance(item, str) and item.strip() == item != "" for item in found)
 
 
@@ -263,7 +263,7 @@ async def test_documents_are_listed_with_their_opening_some_at_a_time(tmp_path: 
     async def call(**arguments: object) -> str:
         return (await make_tools(library, has_search=True)["list_documents"].run(arguments, context)).text
 
-    by_title = {library.title_of(node_id): find_canonical(library, node_id) for node_id in library.root.ids}
+    by_title = {library.title_of(node_id): get_canonical_id(library, node_id) for node_id in library.root.ids}
     herons, owls, fish = (by_title[name] for name in ("herons.md", "owls.md", "fish.md"))
     text = await call()
     assert text.split("\n")[0] == "Documents 1 to 3 of 3:"

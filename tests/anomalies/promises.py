@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import StopReason
 from tests.anomalies.mortal_programs import MortalPrograms, MortalRun
 from tests.real_documents import PROJECT_DIR
 
@@ -51,11 +51,11 @@ class Promises:
         for (conversation_id, asked), answer in self._answers.items():
             exchange = next(e for e in saved[conversation_id].transcript.exchanges if e.question == asked)
             assert exchange.answer == answer["answer"]
-            assert exchange.stopped is Stopped(answer["stopped"])
+            assert exchange.stopped is StopReason(answer["stopped"])
 
     def _load_all(self) -> list[ConversationState]:
         """Return all conversations, the one that was changed last first."""
-        store = Store(self.path)
+        store = ConversationStore(self.path)
         return [store.load(summary.id) for summary in store.list()]
 
     def _check_run(self, run: MortalRun, question: str) -> None:
@@ -66,8 +66,10 @@ class Promises:
         if run.find("question_asked"):
             assert newest.transcript.exchanges[-1].question == question
         if run.events:
-            assert {section.section_id for section in newest.open} >= self._open.get(newest.id, set()) | _find_open(run)
-        self._open[newest.id] = {section.section_id for section in newest.open}
+            assert {section.section_id for section in newest.open_sections} >= self._open.get(
+                newest.id, set()
+            ) | _find_open(run)
+        self._open[newest.id] = {section.section_id for section in newest.open_sections}
 
 
 def _find_open(run: MortalRun) -> set[str]:

@@ -20,9 +20,9 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import QuestionAnswered, QuestionAsked
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Role, Stopped
-from roamtui.models.base import Request
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import Role, StopReason
+from roamtui.models.base import ModelRequest
 from tests.agent.asking import MANUAL, FakeSearcher
 from tests.anomalies.waits import act_at_wait, cancel_at_wait
 from tests.conversation.conversations import check_messages, find, make_library
@@ -43,7 +43,7 @@ class WaitingModel(ScriptedModel):
         await asyncio.sleep(0)
 
 
-def _reply(request: Request) -> ScriptedReply:
+def _reply(request: ModelRequest) -> ScriptedReply:
     if request.messages[-1].role is Role.TOOL:
         return ScriptedReply(text=f'It says "2 euros a day" [{_FEES}].', chunk_size=20)
     return ScriptedReply(text="I look.", calls=(("expand_sections", {"section_ids": [_FEES]}),))
@@ -54,7 +54,7 @@ class Case:
     """A conversation of two questions that goes on, and another one of one question on the same disk."""
 
     controller: ConversationController
-    store: Store
+    store: ConversationStore
     other_id: str
     before: ConversationState
     updates: list[ConversationUpdated] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Case:
 
     @classmethod
     def open(cls, folder: Path, ids: tuple[str, str]) -> Case:
-        store = Store(folder)
+        store = ConversationStore(folder)
         session = Session.resume(_LIBRARY, ids[0], store=store)
         controller = ConversationController(Agent(session, WaitingModel(), FakeSearcher()))
         case = cls(controller, store, ids[1], controller.state)
@@ -89,11 +89,11 @@ class Case:
 
     async def check(self) -> tuple[object, ...]:
         """Check that the conversation is whole, on disk too, and can go on; return the outcome before it does."""
-        await asyncio.to_thread(self.controller.session.save_now)  # after the writes that nobody waits for any more
+        await asyncio.to_thread(self.controller.session.flush)  # after the writes that nobody waits for any more
         self._check_whole()
         outcome = self.outcome
         await self.controller.ask("And then?")
-        assert self.controller.state.transcript.exchanges[-1].stopped is Stopped.ANSWERED
+        assert self.controller.state.transcript.exchanges[-1].stopped is StopReason.ANSWERED
         self._check_whole()
         for request in self._model.requests:
             check_messages(request.messages)
@@ -110,7 +110,7 @@ class Case:
         if state.transcript.exchanges:
             saved = Session.resume(state.library, state.id, store=self.store).state
             assert saved.transcript == state.transcript
-            assert saved.open == state.open
+            assert saved.open_sections == state.open_sections
         for questions in self.read_disk():
             assert len(set(questions)) == len(questions), "nothing is there twice"
         asked = [update.event.question for update in self.updates if isinstance(update.event, QuestionAsked)]
@@ -155,7 +155,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
     folder = tmp_path_factory.mktemp("awaits") / "conversations"
 
     async def talk(*questions: str) -> str:
-        session = Session.start(_LIBRARY, store=Store(folder))
+        session = Session.start(_LIBRARY, store=ConversationStore(folder))
         for question in questions:
             async for _ in Agent(session, WaitingModel(), FakeSearcher()).ask(question):
                 pass

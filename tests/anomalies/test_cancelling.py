@@ -14,8 +14,8 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import AnswerStreamed, ConversationEvent, QuestionAnswered, StepStarted
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import StopReason
 from tests.agent.asking import FakeSearcher, ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.waits import cancel_at_wait
 from tests.conversation.conversations import check_messages
@@ -25,11 +25,11 @@ _MARK = "[interrupted by the person]"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "conversations")
+def store(tmp_path: Path) -> ConversationStore:
+    return ConversationStore(tmp_path / "conversations")
 
 
-def _make(store: Store | None = None) -> Agent:
+def _make(store: ConversationStore | None = None) -> Agent:
     """Return an agent whose model searches, opens sections twice, and answers in several pieces."""
     agent = make_agent(store=store, searcher=FakeSearcher())
     fees, lost, hours = ids(agent, "Fees", "Lost books", "Hours")
@@ -64,7 +64,7 @@ def _last_text(seen: list[ConversationEvent]) -> str:
     return text
 
 
-async def _check(agent: Agent, seen: list[ConversationEvent], store: Store | None = None) -> None:
+async def _check(agent: Agent, seen: list[ConversationEvent], store: ConversationStore | None = None) -> None:
     """Check that everything is whole after an interruption, and goes on, here and after a restart."""
     state = agent.session.state
     assert not state.is_asking
@@ -72,12 +72,12 @@ async def _check(agent: Agent, seen: list[ConversationEvent], store: Store | Non
     check_messages(sent)
     if state.transcript.exchanges:
         exchange = state.transcript.exchanges[-1]
-        if exchange.stopped is Stopped.CANCELLED:
+        if exchange.stopped is StopReason.CANCELLED:
             assert sent[-1].text.endswith(_MARK)
             if not exchange.steps or exchange.answer:
                 assert _last_text(seen).startswith(exchange.answer) or exchange.answer == "I look."
         else:
-            assert exchange.stopped is Stopped.ANSWERED
+            assert exchange.stopped is StopReason.ANSWERED
     sessions = [agent.session]
     if store is not None and state.transcript.exchanges:
         sessions.append(Session.resume(state.library, state.id, store=store))
@@ -91,7 +91,7 @@ async def _check(agent: Agent, seen: list[ConversationEvent], store: Store | Non
             assert text.count(words) == 1, "the text is there, once"
 
 
-async def test_cancelled_at_any_wait_with_a_store(store: Store) -> None:
+async def test_cancelled_at_any_wait_with_a_store(store: ConversationStore) -> None:
     number = 0
     is_cancelled = True
     while is_cancelled:
@@ -102,7 +102,7 @@ async def test_cancelled_at_any_wait_with_a_store(store: Store) -> None:
     assert number > 15
 
 
-async def test_closed_at_any_event(store: Store) -> None:
+async def test_closed_at_any_event(store: ConversationStore) -> None:
     count = len([event async for event in _make().ask("How much?")])
     for number in range(1, count + 1):
         agent, seen = _make(store), list[ConversationEvent]()
@@ -113,7 +113,7 @@ async def test_closed_at_any_event(store: Store) -> None:
                 break
         await events.aclose()
         stopped = agent.session.state.transcript.exchanges[-1].stopped
-        assert stopped is (Stopped.CANCELLED if number < count else Stopped.ANSWERED)
+        assert stopped is (StopReason.CANCELLED if number < count else StopReason.ANSWERED)
         await _check(agent, seen, store)
 
 
@@ -151,6 +151,6 @@ async def test_a_question_that_was_dropped_does_not_end_the_next_one() -> None:
             del dropped
             gc.collect()
     first, second = agent.session.state.transcript.exchanges
-    assert (first.question, first.stopped) == ("First?", Stopped.CANCELLED)
-    assert (second.question, second.stopped) == ("Second?", Stopped.NOT_FOUND)
+    assert (first.question, first.stopped) == ("First?", StopReason.CANCELLED)
+    assert (second.question, second.stopped) == ("Second?", StopReason.NOT_FOUND)
     check_messages(tuple(agent.session.state.transcript.messages()))

@@ -13,8 +13,8 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import SaveFailed
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import StopReason
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.anomalies.mortal_programs import MortalPrograms
@@ -36,13 +36,13 @@ async def _ask_three(agent: Agent) -> list[str]:
         model_of(agent).add_replies(expanding(fees), saying(f'It costs "2 euros a day" [{fees}].'))
         events = await ask(agent, f"How much? ({number}) {'And why? ' * 600}")
         told += [event.message for event in events if isinstance(event, SaveFailed)]
-        assert agent.session.state.transcript.exchanges[-1].stopped is Stopped.ANSWERED
+        assert agent.session.state.transcript.exchanges[-1].stopped is StopReason.ANSWERED
     return told
 
 
 def _check_saved(agent: Agent, path: Path) -> None:
     state = agent.session.state
-    store = Store(path)
+    store = ConversationStore(path)
     assert Session.resume(state.library, state.id, store=store).state == state
 
 
@@ -50,14 +50,14 @@ def _check_saved(agent: Agent, path: Path) -> None:
 async def test_any_write_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faults: int) -> None:
     for passes in range(0, 60, 7):
         path = tmp_path / str(passes)
-        store = Store(path)
+        store = ConversationStore(path)
         with monkeypatch.context() as patched:
             disk = FaultyDisk(patched, passes, faults)
             agent = make_agent(store=store)
             told = await _ask_three(agent)
             assert all("No space left on device" in message for message in told)
             disk.faults = 0
-            agent.session.save_now()
+            agent.session.flush()
             assert agent.session.save_failure == ""
             _check_saved(agent, path)
 
@@ -66,7 +66,7 @@ async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_la
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "conversations"
-    store = Store(path)
+    store = ConversationStore(path)
     agent = make_agent(store=store)
     disk = FaultyDisk(monkeypatch, 0, math.inf)
     assert await _ask_three(agent) == [f"The conversation is not saved: No space left on device ({path})."]
@@ -80,7 +80,7 @@ async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_la
 def test_a_clock_that_jumps_back_changes_no_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hours = iter(range(100, 0, -1))
     monkeypatch.setattr(time, "time_ns", lambda: next(hours) * 3_600 * 10**9)
-    store = Store(tmp_path / "conversations")
+    store = ConversationStore(tmp_path / "conversations")
     for name in "abc":
         store.write(Recorder(name).ask().log)
     assert [summary.id for summary in store.list()] == ["c", "b", "a"]
@@ -129,7 +129,7 @@ async def test_the_app_says_once_that_nothing_is_saved_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replies = [ScriptedReply(text="Not found: " + "nothing at all. " * 400) for _ in range(4)]
-    store = Store(tmp_path / "conversations")
+    store = ConversationStore(tmp_path / "conversations")
     disk = FaultyDisk(monkeypatch, 0, math.inf)
     app = make_app(replies, store=store)
     async with app.run_test(size=(160, 100)) as pilot:
@@ -139,6 +139,6 @@ async def test_the_app_says_once_that_nothing_is_saved_and_goes_on(
         assert "The conversation is not saved" not in screen_text(app).partition("❯ Where? (1)")[2]
         disk.faults = 0
         await ask_in_app(pilot, "Where? (2)")
-        assert app.main.session.save_failure == ""
+        assert app.main_screen.session.save_failure == ""
     (summary,) = store.list()
     assert summary.questions == 3

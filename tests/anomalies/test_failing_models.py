@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import ConversationEvent
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.transcript import StopReason
 from roamtui.errors import ModelError
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import check_messages
@@ -31,14 +31,14 @@ async def test_a_failure_at_any_step_loses_nothing(step: int, text: str) -> None
     replies = _steps(agent)
     model_of(agent).add_replies(*replies[:step], _failing(text))
     last = await answer(agent)
-    assert (last.stopped, last.error, last.answer, last.steps) == (Stopped.ERROR, _SENTENCE, text, step + 1)
+    assert (last.stopped, last.error, last.answer, last.steps) == (StopReason.ERROR, _SENTENCE, text, step + 1)
     exchange = agent.session.state.transcript.exchanges[0]
     assert len(exchange.steps) == step
-    assert (exchange.answer, exchange.error, exchange.stopped) == (text, _SENTENCE, Stopped.ERROR)
-    assert len(agent.session.state.open) == step
+    assert (exchange.answer, exchange.error, exchange.stopped) == (text, _SENTENCE, StopReason.ERROR)
+    assert len(agent.session.state.open_sections) == step
     failed = model_of(agent).requests[-1].messages
     model_of(agent).add_replies(saying("Not found: no."))
-    assert (await answer(agent, "Again, please")).stopped is Stopped.NOT_FOUND
+    assert (await answer(agent, "Again, please")).stopped is StopReason.NOT_FOUND
     assert model_of(agent).requests[-1].messages[: len(failed)] == failed, "what was paid for is not paid again"
 
 
@@ -48,7 +48,7 @@ async def test_calls_of_a_reply_that_broke_off_are_not_run() -> None:
     reply = ScriptedReply(text="I look.", calls=(("expand_sections", {"section_ids": [fees]}),), error=ModelError("x"))
     model_of(agent).add_replies(reply)
     assert (await answer(agent)).answer == "I look."
-    assert agent.session.state.open == ()
+    assert agent.session.state.open_sections == ()
     check_messages(tuple(agent.session.state.transcript.messages()))
 
 
@@ -57,7 +57,7 @@ async def test_a_failure_after_the_reminder_leaves_the_draft() -> None:
     (fees,) = ids(agent, "Fees")
     model_of(agent).add_replies(expanding(fees), saying("It costs two euros."), _failing())
     last = await answer(agent)
-    assert (last.stopped, last.answer) == (Stopped.ERROR, "It costs two euros.")
+    assert (last.stopped, last.answer) == (StopReason.ERROR, "It costs two euros.")
 
 
 async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> None:
@@ -67,7 +67,7 @@ async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> 
     with pytest.raises(ZeroDivisionError):
         seen.extend([event async for event in agent.ask("How much?")])
     assert not agent.session.state.is_asking
-    assert agent.session.state.transcript.exchanges[0].stopped is Stopped.CANCELLED
+    assert agent.session.state.transcript.exchanges[0].stopped is StopReason.CANCELLED
     model_of(agent).add_replies(saying("Not found: no."))
     agent.searcher = None
-    assert (await answer(agent)).stopped is Stopped.NOT_FOUND
+    assert (await answer(agent)).stopped is StopReason.NOT_FOUND

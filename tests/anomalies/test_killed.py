@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationStore
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.anomalies.promises import Promises, kill_at_random, kill_at_writes
-from tests.conversation.test_importing import DATABASE
+from tests.conversation.test_legacy_import import DATABASE
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def test_killed_while_the_file_of_an_older_version_is_taken_over(programs: Morta
         path.parent.mkdir(parents=True)
         shutil.copy(DATABASE, path.with_suffix(".sqlite3"))
         run = programs.run("conversations", home=tmp_path / str(number), kill_at_write=number)
-        store = Store(path)
+        store = ConversationStore(path)
         summaries = store.list()
         assert len(summaries) == 7
         assert {*titles} <= {summary.title for summary in summaries}

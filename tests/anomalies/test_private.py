@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.questions import rewind
-from roamtui.conversation.store import Store
+from roamtui.conversation.question_flow import rewind
+from roamtui.conversation.store import ConversationStore
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.cli.conftest import GARDEN
 from tests.conversation.conversations import Recorder
-from tests.conversation.test_importing import DATABASE
+from tests.conversation.test_legacy_import import DATABASE
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 
 SECRET = "sk-a-secret-0123456789abcdef"  # noqa: S105 - no real one
@@ -31,7 +31,7 @@ def test_a_deleted_conversation_is_in_no_byte_of_any_file(tmp_path: Path) -> Non
     folder = tmp_path / "data"
     played: dict[str, Recorder] = {}
     deleted = 0
-    store = Store(folder / "conversations")
+    store = ConversationStore(folder / "conversations")
     for number in range(90):
         if played and chance.random() < 0.35:
             gone = chance.choice(sorted(played))
@@ -49,7 +49,7 @@ def test_a_deleted_conversation_is_in_no_byte_of_any_file(tmp_path: Path) -> Non
 
 
 def test_its_bytes_are_overwritten_before_the_file_goes(tmp_path: Path) -> None:
-    store = Store(tmp_path / "conversations")
+    store = ConversationStore(tmp_path / "conversations")
     store.write(Recorder().ask("to-be-forgotten " * 300).log)
     [log] = (tmp_path / "conversations").glob("*.jsonl")
     (tmp_path / "same").hardlink_to(log)
@@ -60,10 +60,10 @@ def test_its_bytes_are_overwritten_before_the_file_goes(tmp_path: Path) -> None:
 def test_what_is_taken_back_stays_until_the_conversation_is_deleted(tmp_path: Path) -> None:
     played = Recorder().ask("First?").ask("taken-back " * 500)
     played.take(rewind(played.state, 2))
-    store = Store(tmp_path / "conversations")
+    store = ConversationStore(tmp_path / "conversations")
     store.write(played.log)
     assert [one.question for one in store.load("c0ffee").transcript.exchanges] == ["First?"]
-    assert "taken-back" not in store.read_words()["c0ffee"]
+    assert "taken-back" not in store.read_search_texts()["c0ffee"]
     assert _find(tmp_path, "taken-back ") == ["conversations/c0ffee.jsonl"]
     store.delete("c0ffee")
     assert _find(tmp_path, "taken-back ") == []
@@ -72,23 +72,23 @@ def test_what_is_taken_back_stays_until_the_conversation_is_deleted(tmp_path: Pa
 def test_the_copy_of_an_older_version_forgets_too(tmp_path: Path) -> None:
     words = "How long are tools lent?"
     shutil.copy(DATABASE, tmp_path / "conversations.sqlite3")
-    store = Store(tmp_path / "conversations")
-    store.take_reports()
+    store = ConversationStore(tmp_path / "conversations")
+    store.pop_warnings()
     store.list()
     assert len(_find(tmp_path, words)) == 3, "in the log, in the index and in the copy"
     store.delete("069dc9cd06a1")
     assert _find(tmp_path, words) == _find(tmp_path, "069dc9cd06a1") == []
-    assert store.take_reports() == ()
+    assert store.pop_warnings() == ()
 
 
 def test_where_a_deleted_conversation_may_still_be_is_told(tmp_path: Path) -> None:
     (tmp_path / "conversations.sqlite3").write_bytes(b"no database, but it holds c0ffee")
-    store = Store(tmp_path / "conversations")
-    store.take_reports()
+    store = ConversationStore(tmp_path / "conversations")
+    store.pop_warnings()
     store.write(Recorder().ask().log)
     store.delete("c0ffee")
     (aside,) = tmp_path.glob("conversations.damaged-*")
-    assert store.take_reports() == (f"The deleted conversation may still be read in {aside}. Delete that file too.",)
+    assert store.pop_warnings() == (f"The deleted conversation may still be read in {aside}. Delete that file too.",)
     assert _find(tmp_path, "c0ffee") == [aside.name]
 
 

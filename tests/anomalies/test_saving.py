@@ -9,13 +9,13 @@ import pytest
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin, PinSections
+from roamtui.conversation.commands import CloseSections, ExpandSections, Origin, PinSections
 from roamtui.conversation.events import QuestionAnswered
-from roamtui.conversation.log import Log
+from roamtui.conversation.log import ConversationLog
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import StopReason
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import BRIEFING, locked
 from tests.fakes.scripted_model import ScriptedModel
@@ -26,7 +26,7 @@ def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 0.02)
 
 
-class _CopyingStore(Store):
+class _CopyingStore(ConversationStore):
     """A store that keeps a copy of its file after each write, as if the program had ended there."""
 
     def __init__(self, path: Path) -> None:
@@ -35,7 +35,7 @@ class _CopyingStore(Store):
         self.states: list[ConversationState] = []
 
     @override
-    def write(self, log: Log) -> None:
+    def write(self, log: ConversationLog) -> None:
         super().write(log)
         self.copies.append(self._folder.with_name(f"{len(self.copies)}"))
         shutil.copytree(self._folder, self.copies[-1])
@@ -51,7 +51,7 @@ async def _talk(agent: Agent) -> None:
     """Ask twice, with everything that a person may do in between and meanwhile."""
     fees, lost, hours = ids(agent, "Fees", "Lost books", "Hours")
 
-    async def do(command: ExpandSections | CollapseSections | PinSections) -> None:
+    async def do(command: ExpandSections | CloseSections | PinSections) -> None:
         async for _ in agent.session.dispatch(command):
             pass
 
@@ -62,7 +62,7 @@ async def _talk(agent: Agent) -> None:
     await do(PinSections(section_ids=(fees,), is_pinned=True))
     async for event in agent.ask("And now?"):
         if type(event).__name__ == "SectionsExpanded":
-            await do(CollapseSections(section_ids=(lost,), origin=Origin.PERSON))
+            await do(CloseSections(section_ids=(lost,), origin=Origin.PERSON))
 
 
 async def test_ended_at_any_write_a_conversation_goes_on(store: _CopyingStore) -> None:
@@ -70,7 +70,7 @@ async def test_ended_at_any_write_a_conversation_goes_on(store: _CopyingStore) -
     await _talk(agent)
     assert len(store.copies) > 10
     for copy, state in zip(store.copies, store.states, strict=True):
-        again = Store(copy)
+        again = ConversationStore(copy)
         session = Session.resume(agent.session.state.library, state.id, store=again)
         resumed = Agent(session, ScriptedModel([saying("Not found: no.")]))
         assert [e.question for e in session.state.transcript.exchanges] == [
@@ -86,7 +86,7 @@ async def test_ended_at_any_write_a_conversation_goes_on(store: _CopyingStore) -
             ("Late returns cost 2 euros a day.\n", "\nplus a fee of 12 euros."),
             strict=True,
         ):
-            found = session.state.find_open(section_id)
+            found = session.state.get_open(section_id)
             assert text.count(words) == (found is not None), "what is open is there, once; what is not is not"
 
 
@@ -95,12 +95,12 @@ async def test_cancelling_waits_for_no_locked_log_and_is_on_disk_soon_after(
 ) -> None:
     monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 30)
     path = tmp_path / "conversations"
-    store = Store(path)
+    store = ConversationStore(path)
     session = make_agent(store=store).session
     await session.begin_question("Why?", BRIEFING)
     with locked(path / ".lock"):
-        session.abandon_question(QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED))
+        session.abandon_question(QuestionAnswered(answer="Half", stopped=StopReason.CANCELLED))
         assert not session.state.is_asking
         assert session.save_failure == "", "it did not wait until that failed"
-    session.save_now()  # comes after the write that was left behind
+    session.flush()  # comes after the write that was left behind
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationStore
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.anomalies.promises import HANDBOOK, Promises
 from tests.real_documents import PROJECT_DIR
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 
 def _list_questions(path: Path) -> dict[str, list[str]]:
-    store = Store(path)
+    store = ConversationStore(path)
     return {s.title: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
 
 
@@ -85,6 +85,6 @@ def test_programs_that_ask_at_once_lose_nothing(programs: MortalPrograms, tmp_pa
             promises.note_answer(run, question)
         promises.check_answers()
         told = sum(bool(run.find("saving_reported")) for run in runs)
-        store = Store(promises.path)
+        store = ConversationStore(promises.path)
         forked = sum(summary.title.endswith("(continued elsewhere)") for summary in store.list())
         assert forked >= told

@@ -26,10 +26,10 @@ _NOT_NEEDED_FOR_HELP = (
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "argparse", "json", "litellm", "markdown_it", "msgspec", "pathspec", "rapidfuzz",
     "roamtui.agent.controller", "roamtui.agent.loop",
-    "roamtui.app", "roamtui.commands", "roamtui.conversation.session", "roamtui.models.choose", "roamtui.search.base",
+    "roamtui.wiring", "roamtui.cli_commands", "roamtui.conversation.session", "roamtui.models.registry", "roamtui.search.base",
     "roamtui.sources.archive", "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
-    "roamtui.tui.screens.choosing", "roamtui.tui.screens.help", "roamtui.tui.screens.overlays",
+    "roamtui.tui.screens.pickers", "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs",
     "roamtui.tui.screens.reading", "sqlite3", "tomlkit",
 )  # fmt: skip
 _NOT_NEEDED_FOR_OUTLINE = (
@@ -39,8 +39,8 @@ _NOT_NEEDED_FOR_OUTLINE = (
     "msgspec",
     "rapidfuzz",
     "roamtui.agent.loop",
-    "roamtui.models.choose",
-    "roamtui.app",
+    "roamtui.models.registry",
+    "roamtui.wiring",
     "roamtui.search.base",
     "sqlite3",
     "tomlkit",
@@ -87,8 +87,8 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
 
 def test_the_first_screen_loads_only_what_it_shows() -> None:
     loaded = _list_loaded(
-        "import roamtui.cli, roamtui.run_app, roamtui.tui.app, roamtui.tui.screens.main\n"
-        "from roamtui.libraries import open_partly\nopen_partly(['examples/handbook.md'])"
+        "import roamtui.cli, roamtui.launch, roamtui.tui.app, roamtui.tui.screens.main\n"
+        "from roamtui.library_loader import open_lazily\nopen_lazily(['examples/handbook.md'])"
     )
     assert "roamtui.tui.screens.main" in loaded
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_FIRST_SCREEN)) == []

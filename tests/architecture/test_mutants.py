@@ -54,7 +54,7 @@ def test_a_change_is_tried_on_the_tests_beside_it_first() -> None:
     beside, *_ = find_tests(PROJECT_DIR, "roamtui/sources/decode.py")
     assert beside[0] == "tests/sources/test_decode.py"
     assert "tests/sources/test_read.py" in beside
-    assert find_tests(PROJECT_DIR, "roamtui/run_app.py")[0][0] == "tests/test_run_app.py"
+    assert find_tests(PROJECT_DIR, "roamtui/launch.py")[0][0] == "tests/test_launch.py"
 
 
 def test_every_listed_change_still_has_its_place() -> None:

@@ -70,7 +70,7 @@ def test_the_wheel_holds_code_themes_and_examples_and_works_when_installed(tmp_p
 def _check_installed(scripts: Path, site: Path, folder: Path) -> None:
     """The installed program runs away from the checkout, from its own files."""
     (folder / "guide.md").write_text("# Guide\n\nWords.\n\n## Setting up\n\nMore words.\n")
-    where = "import roamtui.locations as r; print(r.__file__); print(r.find_resource_dir('themes'))"
+    where = "import roamtui.paths as r; print(r.__file__); print(r.get_resource_dir('themes'))"
     for line in _run(scripts / "python", "-c", where, cwd=folder).splitlines():
         assert Path(line).is_relative_to(site)
     assert _run(scripts / "roamtui", "--version", cwd=folder) == f"roamtui {roamtui.__version__}\n"

@@ -12,11 +12,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from docs.write_reference import fill_blocks, list_pages
-from roamtui.commands import COMMANDS
+from roamtui.argument_parser import _add_arguments
+from roamtui.cli_commands import COMMANDS
 from roamtui.document.parse import parse_document
 from roamtui.models.options import ModelOptions
-from roamtui.options import AppArguments, list_options
-from roamtui.parser import _declare
+from roamtui.option_fields import AppArguments, list_options
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings
 from tests.real_documents import PROJECT_DIR
@@ -156,7 +156,7 @@ def test_every_command_and_flag_on_a_page_is_understood(page: Path) -> None:
 def _list_flags(command: str) -> frozenset[str]:
     """Return the flags of a command, or of the app for any other word."""
     parser = argparse.ArgumentParser()
-    _declare(COMMANDS.get(command, AppArguments), parser, {})
+    _add_arguments(COMMANDS.get(command, AppArguments), parser, {})
     return frozenset(parser._option_string_actions) | {"--version"}
 
 
@@ -170,4 +170,4 @@ def test_every_setting_on_a_page_is_one(page: Path, tmp_path: Path) -> None:
     for kind, block in _FENCE.findall(_read_text(page)):
         if kind == "toml" and "[[sites]]" not in block:  # which is a file of its own
             (tmp_path / "config.toml").write_text(_COMMENTED_SETTING.sub("", block), "utf-8")
-            assert load_settings(path=tmp_path / "config.toml").notes == ()
+            assert load_settings(path=tmp_path / "config.toml").warnings == ()

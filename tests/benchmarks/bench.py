@@ -27,7 +27,7 @@ from markdown_it import MarkdownIt
 from roamtui import __version__
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.outline.render import render_outline
@@ -127,13 +127,13 @@ def bench_step() -> Row:
     ]
     replies.append(ScriptedReply(text=f'It says "words" [{ids[3]}]. ' * 20))
 
-    async def ask(store: Store) -> None:
+    async def ask(store: ConversationStore) -> None:
         agent = Agent(Session.start(library, store=store), ScriptedModel(replies))
         async for _ in agent.ask("What does it say?"):
             pass
 
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder) / "conversations")
+        store = ConversationStore(Path(folder) / "conversations")
         seconds, _ = measure_in_turns(timed(lambda: asyncio.run(ask(store))), lambda: 0.0, 15)
     return Row(
         what="own work in one step of the agent",

@@ -14,15 +14,15 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
+from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions, ConfidentStart
-from roamtui.agent.writing import propose_questions
+from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, QUESTION_START
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens, format_tokens
-from roamtui.libraries import open_library
-from roamtui.models.base import Request
+from roamtui.library_loader import open_library
+from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR, find_data_dir, list_documents
@@ -49,14 +49,14 @@ def _read_questions(path: Path) -> tuple[str, ...]:
         return tuple(json.loads(line)["question"] for line in islice(lines, _QUESTIONS_MAX))
 
 
-async def _ask(library: Library, searcher: KeywordSearcher, question: str) -> Request:
+async def _ask(library: Library, searcher: KeywordSearcher, question: str) -> ModelRequest:
     model = ScriptedModel([ScriptedReply(text="Not found: nothing.")])
-    options = AgentOptions(confident_start=ConfidentStart.REMOTE)
+    options = AgentOptions(confident_start=RetrievalStart.REMOTE)
     _ = [event async for event in Agent(Session.start(library), model, searcher, options).ask(question)]
     return model.requests[0]
 
 
-def measure(request: Request) -> dict[str, int]:
+def measure(request: ModelRequest) -> dict[str, int]:
     """Return the tokens of the parts of a first request."""
     system, user = (message.text for message in request.messages)
     text, _, question = user.rpartition(f"\n\n{QUESTION_START}")
@@ -74,7 +74,7 @@ def main() -> None:
     for path, questions in _list_sources():
         library = open_library((str(path),))
         searcher = KeywordSearcher(library)
-        asked = questions or propose_questions(library) or (library.title,)
+        asked = questions or suggest_questions(library) or (library.title,)
         measured = [measure(asyncio.run(_ask(library, searcher, question))) for question in asked]
         size = sum(document.tokens_before[-1] for document in library.documents)
         cells = [f"{median(one[part] for one in measured):,.0f}" for part in _PARTS]

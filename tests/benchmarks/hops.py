@@ -17,9 +17,9 @@ from types import CodeType, FrameType
 import roamtui
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.libraries import open_library
-from roamtui.models.base import Request
+from roamtui.conversation.store import ConversationStore
+from roamtui.library_loader import open_library
+from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -60,7 +60,7 @@ async def count_hops() -> dict[str, list[str]]:
     """Return the functions that are called on each way."""
     with TemporaryDirectory() as folder:
         library = open_library((str(_HANDBOOK),))
-        store = Store(Path(folder) / "conversations")
+        store = ConversationStore(Path(folder) / "conversations")
         model, count, gate = ScriptedModel(), Count(), asyncio.Event()
         agent = Agent(Session.start(library, store=store), model, KeywordSearcher(library))
         app = RoamApp(AppContext(agent=agent))
@@ -69,7 +69,7 @@ async def count_hops() -> dict[str, list[str]]:
         async with app.run_test(size=(120, 35)) as pilot:
             sites, locker, classes = (find_id(app, title) for title in ("Sites", "Returns locker", "Item classes"))
 
-            def begin(_request: Request) -> ScriptedReply:
+            def begin(_request: ModelRequest) -> ScriptedReply:
                 count.is_on = True
                 return expand(classes)
 
@@ -82,7 +82,7 @@ async def count_hops() -> dict[str, list[str]]:
                 ScriptedReply(text=f"There are several [{classes}].", gate=gate),
             )
             await ask(pilot, "Where are you?")
-            screen = app.main
+            screen = app.main_screen
             screen.question_box.fill("What does the locker take?")
             screen.question_box.focus()
             await pilot.pause()

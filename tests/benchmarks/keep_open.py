@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
+from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.transcript import Message, ToolCall
-from roamtui.document.build import build_library
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
+from roamtui.document.source_loader import build_library
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta
+from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
 from roamtui.search.base import Searcher
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
@@ -72,17 +72,19 @@ class GoldModel:
         self.others: tuple[str, ...] = ()
         self.is_open = False
 
-    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield one call, then an answer."""
         self._count(request.messages)
         if self.is_open:
             yield TextDelta(f"It says so in [{self.gold}].")
-            yield ModelStopped("stop")
+            yield ReplyFinished("stop")
             return
         self.is_open = True
         arguments = json.dumps({"section_ids": [self.gold, *self.others]})
-        yield CallMade(ToolCall(id=f"call_{len(request.messages)}", name="expand_sections", arguments=arguments))
-        yield ModelStopped("tool_calls")
+        yield ToolCallReceived(
+            ToolCall(id=f"call_{len(request.messages)}", name="expand_sections", arguments=arguments)
+        )
+        yield ReplyFinished("tool_calls")
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -154,10 +156,10 @@ def tree_distance(library: Library, one: str, other: str) -> int:
 
 
 async def run_session(
-    library: Library, questions: list[GoldQuestion], searcher: Searcher, mode: KeepOpen, tally: Tally
+    library: Library, questions: list[GoldQuestion], searcher: Searcher, mode: KeepOpenMode, tally: Tally
 ) -> None:
     """Ask the questions in one conversation and add what it cost."""
-    session = Session.start(library, options=KeepOptions(mode=mode, budget_tokens=BUDGET_TOKENS))
+    session = Session.start(library, options=OpenSectionOptions(mode=mode, budget_tokens=BUDGET_TOKENS))
     model = GoldModel(tally)
     agent = Agent(session, model)
     tally.opened_before = set()
@@ -165,13 +167,13 @@ async def run_session(
         model.gold = question.section_id
         hits = searcher.search(question.text, limit=_OTHERS + 1)
         model.others = tuple(hit.section_id for hit in hits if hit.section_id != model.gold)[:_OTHERS]
-        model.is_open = mode is not KeepOpen.FRESH and _is_given(session.state, question.section_id)
+        model.is_open = mode is not KeepOpenMode.FRESH and _is_given(session.state, question.section_id)
         tally.questions += 1
         tally.already_open += model.is_open
         if not model.is_open:
             wanted = {question.section_id, *model.others}
             closed = wanted & tally.opened_before - set(session.state.open_ids)
-            tally.reopened += len(wanted & tally.opened_before if mode is KeepOpen.FRESH else closed)
+            tally.reopened += len(wanted & tally.opened_before if mode is KeepOpenMode.FRESH else closed)
             tally.opened_before |= wanted
         async for _ in agent.ask(question.text):
             pass
@@ -183,9 +185,9 @@ def _is_given(state: ConversationState, section_id: str) -> bool:
     return any(start <= own.start and own.end <= end for start, end in state.delivered.get(own.doc, ()))
 
 
-async def simulate(sessions_each: int, seed: int) -> dict[KeepOpen, Tally]:
+async def simulate(sessions_each: int, seed: int) -> dict[KeepOpenMode, Tally]:
     """Return what each mode costs over the same sessions."""
-    tallies = {mode: Tally() for mode in KeepOpen}
+    tallies = {mode: Tally() for mode in KeepOpenMode}
     for name in SETS:
         rng = random.Random(f"{seed}:{name}")  # noqa: S311 - a seeded choice of questions
         documents = list(load_documents(name))
@@ -197,7 +199,7 @@ async def simulate(sessions_each: int, seed: int) -> dict[KeepOpen, Tally]:
     return tallies
 
 
-def render_table(tallies: dict[KeepOpen, Tally]) -> str:
+def render_table(tallies: dict[KeepOpenMode, Tally]) -> str:
     """Return the result as a Markdown table."""
     lines = [
         "| mode | tokens sent | uncached | gold already open | re-opens | highest open text |",
@@ -219,7 +221,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     values = parser.parse_args()
     tallies = asyncio.run(simulate(values.sessions, values.seed))
-    questions = tallies[KeepOpen.KEEP].questions
+    questions = tallies[KeepOpenMode.KEEP].questions
     head = f"Budget {BUDGET_TOKENS:,} tokens, {questions} questions in conversations of {QUESTIONS}."
     sys.stdout.write(f"{head}\n\n{render_table(tallies)}\n")
 

@@ -19,11 +19,11 @@ from time import process_time
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOpen, KeepOptions
-from roamtui.conversation.store import Store
+from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
+from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import ToolCall
-from roamtui.document.build import build_library
-from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta
+from roamtui.document.source_loader import build_library
+from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
 from roamtui.sources.read import RawText
 from tests.benchmarks.measuring import Finding, make_environ
 from tests.benchmarks.terminal_program import read_memory
@@ -47,27 +47,27 @@ class RoamingModel:
         self._steps = steps
         self._number = 0
 
-    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield a call, or an answer."""
         assert request.messages
         self._number += 1
         if self._number % self._steps:
             arguments = f'{{"section_ids": ["{self._ids[self._number % len(self._ids)]}"]}}'
-            yield CallMade(ToolCall(id=f"c{self._number}", name="expand_sections", arguments=arguments))
-            yield ModelStopped("tool_calls")
+            yield ToolCallReceived(ToolCall(id=f"c{self._number}", name="expand_sections", arguments=arguments))
+            yield ReplyFinished("tool_calls")
         else:
             yield TextDelta(f'It says "words" [{self._ids[0]}].')
-            yield ModelStopped("stop")
+            yield ReplyFinished("stop")
 
     async def close(self) -> None:
         """Hold nothing."""
 
 
-def _make_agent(folder: str, steps: int, mode: KeepOpen) -> Agent:
+def _make_agent(folder: str, steps: int, mode: KeepOpenMode) -> Agent:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
     library = build_library(RawText(text=handbook * 4, source="bench.md", name="bench"))
-    store = Store(Path(folder) / "conversations")
-    session = Session.start(library, store=store, options=KeepOptions(mode=mode))
+    store = ConversationStore(Path(folder) / "conversations")
+    session = Session.start(library, store=store, options=OpenSectionOptions(mode=mode))
     return Agent(session, RoamingModel(list(library.walk()), steps))
 
 
@@ -79,7 +79,7 @@ async def _ask(agent: Agent) -> None:
 async def measure_memory() -> list[int]:
     """Return the bytes held after each number of questions."""
     with tempfile.TemporaryDirectory() as folder:
-        agent = _make_agent(folder, 3, KeepOpen.KEEP)
+        agent = _make_agent(folder, 3, KeepOpenMode.KEEP)
         held = []
         for number in range(1, _QUESTIONS[-1] + 1):
             await _ask(agent)
@@ -92,7 +92,7 @@ async def measure_memory() -> list[int]:
 async def measure_exponent() -> tuple[float, float, float]:
     """Return the exponent of the time until a step by its number, and the seconds of an early and of a late step."""
     with tempfile.TemporaryDirectory() as folder:
-        agent = _make_agent(folder, _STEPS_A_QUESTION, KeepOpen.ALL)
+        agent = _make_agent(folder, _STEPS_A_QUESTION, KeepOpenMode.ALL)
         begin = process_time()
         moments = []
         for _ in range(_STEPS // _STEPS_A_QUESTION):

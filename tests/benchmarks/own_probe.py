@@ -6,10 +6,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from roamtui import cli, libraries
+from roamtui import cli, library_loader
 
 _marker = Path(sys.argv[1])
-_open: Callable[..., Any] = libraries.open_partly
+_open: Callable[..., Any] = library_loader.open_lazily
 
 
 def _note_known(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - hands on whatever comes
@@ -18,6 +18,6 @@ def _note_known(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - hands o
     return opened
 
 
-libraries.open_partly = _note_known
+library_loader.open_lazily = _note_known
 sys.argv = ["roamtui", *sys.argv[2:]]
 sys.exit(cli.main())

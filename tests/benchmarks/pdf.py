@@ -26,9 +26,9 @@ from typing_extensions import override
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.errors import SourceError
-from roamtui.sources.convert.child import convert_in_child
-from roamtui.sources.convert.converted import Converted, Format
+from roamtui.sources.convert.converted import ConvertedText, Format
 from roamtui.sources.convert.pdf.convert import convert_pdf
+from roamtui.sources.convert.subprocess_converter import convert_in_subprocess
 from tests.real_documents import find_data_dir
 
 _PLAIN_TEXT = """
@@ -122,15 +122,15 @@ def measure(command: Sequence[str]) -> tuple[str, float]:
     return done.stdout.decode(), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def convert_measured(path: Path) -> tuple[Converted, float]:
+def convert_measured(path: Path) -> tuple[ConvertedText, float]:
     """Return a file converted as the program does it, and the seconds of CPU that the process took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    converted = convert_in_child(Format.PDF, path.read_bytes(), path.name)
+    converted = convert_in_subprocess(Format.PDF, path.read_bytes(), path.name)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return converted, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def list_titles(converted: Converted) -> list[Title]:
+def list_titles(converted: ConvertedText) -> list[Title]:
     """Return the headings with their 1-based pages."""
     columns = parse_document(converted.text).columns
     rows = zip(columns.kinds, columns.titles, columns.starts, columns.levels, strict=False)
@@ -177,7 +177,7 @@ def list_evidence_rows(text: str) -> Iterator[tuple[str, list[str]]]:
         label, figures = (line[: tail.start()], _NUMBER.findall(tail[1])) if tail else (line, [])
 
 
-def score_evidence(converted: Converted, evidence: Sequence[dict[str, Any]]) -> Iterator[tuple[int, int]]:
+def score_evidence(converted: ConvertedText, evidence: Sequence[dict[str, Any]]) -> Iterator[tuple[int, int]]:
     """Yield how many rows of each evidence text stand whole on one line, and how many it has."""
     starts = [*converted.page_starts, len(converted.text)]
     texts = [converted.text[start:end] for start, end in pairwise(starts)]

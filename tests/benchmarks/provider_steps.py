@@ -25,9 +25,9 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library
-from roamtui.models.choose import make_model
+from roamtui.models.registry import make_model
 from tests.benchmarks.measuring import Finding, make_environ
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, RecordedRequest
 from tests.real_documents import PROJECT_DIR
@@ -84,7 +84,7 @@ def bench_provider_steps(library: Library) -> list[Finding]:
     ids = list(library.walk())
     os.environ["OPENAI_API_KEY"] = "fake"
     with tempfile.TemporaryDirectory() as folder, serve_fake_provider(ids) as url:
-        store = Store(Path(folder) / "conversations")
+        store = ConversationStore(Path(folder) / "conversations")
         own, helper = asyncio.run(_ask_all(library, store, url))
         bare = _measure_bare(url)
     own_step, helper_step = median(own) / _STEPS, median(helper) / _STEPS
@@ -101,7 +101,7 @@ def bench_provider_steps(library: Library) -> list[Finding]:
     ]
 
 
-async def _ask_all(library: Library, store: Store, url: str) -> tuple[list[float], list[float]]:
+async def _ask_all(library: Library, store: ConversationStore, url: str) -> tuple[list[float], list[float]]:
     """Ask in one conversation; return our processor time and that of the model's process, by question."""
     model = make_model("openai/fake", api_base=url)
     own, helper = [], []

@@ -14,20 +14,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from roamtui.agent.quotes import find_quote
-from roamtui.agent.recheck import Claim, Standing, recheck
-from roamtui.document.build import build_library
+from roamtui.agent.recheck import Claim, ClaimStatus, recheck
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
+from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from tests.real_documents import list_documents, read_document
 
 PATTERNS = ("books/*.md", "llms/full/*.txt")
 EXPECTED = {
-    "rename": Standing.MOVED,
-    "move": Standing.MOVED,
-    "reword": Standing.CHANGED,
-    "delete": Standing.GONE,
-    "leave": Standing.SAME,
+    "rename": ClaimStatus.MOVED,
+    "move": ClaimStatus.MOVED,
+    "reword": ClaimStatus.CHANGED,
+    "delete": ClaimStatus.GONE,
+    "leave": ClaimStatus.SAME,
 }
 _SENTENCE = re.compile(r"(?:(?<=\n\n)|(?<=[.!?] ))[A-Z][^\n.!?|<>\[\]#`]{50,240}[.]")
 _WORDS_NEW = ("amber", "basket", "candle", "dozen", "ember", "fathom", "gravel", "harbour", "island", "kettle")
@@ -45,7 +45,7 @@ def find_claims(library: Library) -> list[tuple[str, int]]:
     found: dict[str, tuple[str, int]] = {}
     for sentence in _SENTENCE.finditer(text):
         section_id = library.section_at("", sentence.start())
-        if section_id is None or library.heading(section_id).kind is not NodeKind.SECTION or section_id in found:
+        if section_id is None or library.get_label(section_id).kind is not NodeKind.SECTION or section_id in found:
             continue
         is_sole = paths[library.node(section_id).path] == 1 and text.count(sentence.group()) == 1
         if is_sole and library.own_text(section_id).startswith("#"):
@@ -72,14 +72,14 @@ def mutate(library: Library, kind: str, quote: str, start: int, chance: random.R
     rest = text[:first] + text[end:]
     if kind == "delete":
         return rest
-    others = [one for one in library.walk() if one != section_id and library.heading(one).kind is NodeKind.SECTION]
+    others = [one for one in library.walk() if one != section_id and library.get_label(one).kind is NodeKind.SECTION]
     target = library.own_span(chance.choice(others)).end
     if target > first:
         target -= end - first
     return f"{rest[:target].rstrip()}\n\n{text[first:end].strip()}\n\n{rest[target:]}"
 
 
-def try_copies(names: Sequence[str], count: int, seed: int = 1) -> Iterator[tuple[str, str, str, Standing, str]]:
+def try_copies(names: Sequence[str], count: int, seed: int = 1) -> Iterator[tuple[str, str, str, ClaimStatus, str]]:
     """Yield document, what was done to a quote, the quote, and what was said of it, with the text that was found."""
     chance = random.Random(seed)  # noqa: S311 - the same copies each time
     libraries = {name: _parse(read_document(name), name) for name in names}
@@ -116,10 +116,10 @@ def main() -> int:
     parser.add_argument("--copies", type=int, default=200)
     parser.add_argument("--wrong", action="store_true", help="print what was said wrongly")
     given = parser.parse_args()
-    counts: Counter[tuple[str, Standing]] = Counter()
+    counts: Counter[tuple[str, ClaimStatus]] = Counter()
     for name, done, quote, standing, text in try_copies(list_documents(*PATTERNS), given.copies):
         counts[done, standing] += 1
-        is_nearest_right = standing is not Standing.CHANGED or find_quote(quote, text) is None
+        is_nearest_right = standing is not ClaimStatus.CHANGED or find_quote(quote, text) is None
         if given.wrong and (standing is not EXPECTED[done] or not is_nearest_right):
             sys.stdout.write(f"{name} {done} -> {standing}\n  {quote}\n  {text}\n")
     for done, expected in EXPECTED.items():

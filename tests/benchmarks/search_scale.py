@@ -17,11 +17,11 @@ from statistics import median
 from time import process_time
 from types import MappingProxyType
 
-from roamtui.document.document import Document, Row, build_columns
+from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
-from roamtui.search.index import IndexPlace, SectionIndex
+from roamtui.search.index import IndexLocation, SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.measuring import FINDINGS_HEAD, Finding, format_finding
 from tests.real_documents import find_data_dir
@@ -42,7 +42,7 @@ def bench_search_scale(sections: int = _SECTIONS) -> list[Finding]:
     """Return how long it takes to make an index, to open it again, to change a file, and to answer queries."""
     library = make_library(sections)
     with tempfile.TemporaryDirectory() as folder:
-        place = IndexPlace(folder=Path(folder), is_wanted=True)
+        place = IndexLocation(folder=Path(folder), force=True)
         made = _time(lambda: KeywordSearcher(library, place=place).prepare())
         searcher = KeywordSearcher(library, place=place)
         opened = _time(searcher.prepare)
@@ -67,7 +67,7 @@ def bench_search_scale(sections: int = _SECTIONS) -> list[Finding]:
 def make_library(sections: int) -> Library:
     """Return a folder of files with so many sections."""
     files = [*_group(_write_wide(sections // 2)), *_group(_write_real(sections - sections // 2))]
-    rows = [Row(NodeKind.FILE, 1, f"{number}.md", 0) for number in range(len(files))]
+    rows = [NodeRow(NodeKind.FILE, 1, f"{number}.md", 0) for number in range(len(files))]
     root = Document(key="", title="folder", text="", columns=build_columns(rows, 0))
     documents = {root.ids[row]: parse_document(text, key=f"{row}.md") for row, text in enumerate(files)}
     return Library(source="folder", root=root).graft_all(documents)

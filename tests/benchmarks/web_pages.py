@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 from subprocess import PIPE, Popen
 
-from roamtui.document.build import open_named
 from roamtui.document.loader import WebOptions
 from roamtui.document.node import NodeKind
+from roamtui.document.source_loader import open_sources
 from tests.benchmarks.measuring import Finding
 from tests.fakes.site import FakeSite
 
@@ -109,10 +109,10 @@ def bench_web() -> list[Finding]:
 def _visit(site: SlowSite, cache_dir: Path) -> tuple[float, float]:
     """Return how many seconds it takes to open the list, and then a batch of its links."""
     begin = time.perf_counter()
-    library, loader = open_named([f"{site.origin}/llms.txt"], web=WebOptions(cache_dir=cache_dir))
+    library, loader = open_sources([f"{site.origin}/llms.txt"], web=WebOptions(cache_dir=cache_dir))
     opening = time.perf_counter() - begin
     assert loader is not None
-    links = [node_id for node_id in library.walk() if library.heading(node_id).kind is NodeKind.LINK][:_BATCH]
+    links = [node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK][:_BATCH]
     begin = time.perf_counter()
     grown = library.graft_all(loader.load_batch(library, tuple(links), frozenset()).documents)
     batch = time.perf_counter() - begin

@@ -35,9 +35,9 @@ from typing_extensions import override
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import SectionsExpanded
-from roamtui.tui.app import RoamApp, put_off_collections
-from roamtui.tui.commands import unfold_subtree
-from roamtui.tui.screens.find import FindScreen
+from roamtui.tui.app import RoamApp, defer_garbage_collection
+from roamtui.tui.messages import unfold_subtree
+from roamtui.tui.screens.find import FindDialog
 from tests.benchmarks.measuring import Finding
 from tests.real_documents import find_data_dir
 from tests.tui.driving import make_app
@@ -196,13 +196,13 @@ class TreeBench(KeyBench):
 
     def __init__(self, app: RoamApp, rounds: RoundSelector) -> None:
         super().__init__(app, rounds)
-        self._screen = app.main
-        self._library = app.main.session.state.library
+        self._screen = app.main_screen
+        self._library = app.main_screen.session.state.library
 
     async def unfold_everything(self) -> None:
         """Show all sections at once."""
         for top in self._library.children(self._library.root_id):
-            self._screen.send(partial(unfold_subtree, section_id=top))
+            self._screen.dispatch(partial(unfold_subtree, section_id=top))
             await self.rest()
 
     async def find_as_typed(self) -> list[float]:
@@ -212,9 +212,9 @@ class TreeBench(KeyBench):
 
         def is_done() -> bool:
             screen = app.screen
-            if not isinstance(screen, FindScreen):
+            if not isinstance(screen, FindDialog):
                 return True
-            return screen.found.is_whole and screen.found.query.strip() == screen.query_one(Input).value.strip()
+            return screen.found.is_complete and screen.found.query.strip() == screen.query_one(Input).value.strip()
 
         for key in ("s", "/", "ctrl+f"):
             await self.press([key])
@@ -239,7 +239,7 @@ class TreeBench(KeyBench):
                 async for event in self._screen.session.dispatch(command):
                     tree.show(self._screen.session.state)
                     if isinstance(event, SectionsExpanded) and event.opened_ids:
-                        tree.outline.mark(batch=event.opened_ids)
+                        tree.outline.set_highlights(batch=event.opened_ids)
                         tree.outline.reveal(event.opened_ids[-1])
 
             seconds.append(await self.measure(work))
@@ -271,8 +271,8 @@ async def _open_wide(rounds: RoundSelector) -> AsyncIterator[TreeBench]:
         bench = TreeBench(app, rounds)
         await bench.rest()
         await bench.press(["escape", "g"])
-        _ = app.main.session.state.library.root.tokens_before
-        put_off_collections()
+        _ = app.main_screen.session.state.library.root.tokens_before
+        defer_garbage_collection()
         yield bench
         gc.unfreeze()
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.checking.facts import read_facts
-from roamtui.checking.rules import RULES, Report, check, choose_rules
-from roamtui.document.build import build_library
-from roamtui.libraries import open_library
+from roamtui.checking.rules import RULES, CheckReport, check, choose_rules
+from roamtui.document.source_loader import build_library
+from roamtui.library_loader import open_library
 from roamtui.sources.read import RawText
 from tests.real_documents import PROJECT_DIR
 
@@ -23,7 +23,7 @@ TIMES = re.compile(r"(?P<what>(?:.+\n)+?)× (?P<count>\d+)\n")
 BOTH_TIMES = re.compile(r"(?P<what>#+ .*\n\n(?:.+\n)+?)both × (?P<count>\d+)\n")
 
 
-def run(text: str, name: str = "guide.md") -> Report:
+def run(text: str, name: str = "guide.md") -> CheckReport:
     return check(read_facts(build_library(RawText(text=text, source=f"/{name}", name=name))))
 
 

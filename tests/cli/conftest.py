@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from roamtui.cli import main
-from roamtui.locations import config_path
+from roamtui.paths import config_path
 
 GARDEN = """\
 # Garden manual

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from roamtui import Agent, Session, make_model, open_library
-from roamtui.conversation.store import Store
-from roamtui.locations import data_path
+from roamtui.conversation.store import ConversationStore
+from roamtui.paths import data_path
 from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
@@ -186,7 +186,10 @@ def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path)
     with closing(sqlite3.connect(data_path() / "index.sqlite3")) as index, index:  # as 0.2 has made it
         index.execute("DROP TABLE IF EXISTS conversations")
         index.execute("PRAGMA user_version = 1")
-    assert [(one.id, one.is_answered) for one in Store(data_path()).list()] == [(second, False), (first, True)]
+    assert [(one.id, one.is_answered) for one in ConversationStore(data_path()).list()] == [
+        (second, False),
+        (first, True),
+    ]
     going_on = run("ask", garden, "And a spade?", "--continue", "--json").json
     assert going_on["conversation"] == first
     _fail_as_in_0_2(data_path() / f"{first}.jsonl")
@@ -198,7 +201,7 @@ def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path)
 def test_one_shot_questions_are_told_from_those_of_the_app(run: RunCommand, garden: Path) -> None:
     run("ask", garden, "What does a plot cost?")
     run("ask", garden, "When is the tap locked?", "--continue")
-    store = Store(data_path())
+    store = ConversationStore(data_path())
     (summary,) = store.list()
     assert (summary.questions, summary.is_one_shot) == (2, True)
     session = Session.resume(open_library([str(garden)]), summary.id, store=store)

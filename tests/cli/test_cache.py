@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roamtui.locations import conversions_path, indexes_path, pages_path
+from roamtui.paths import conversions_path, indexes_path, pages_path
 from roamtui.sources.web.page import FetchOptions
 from tests.cli.conftest import RunCommand
 from tests.fakes.hostile_server import HostileServer, answer

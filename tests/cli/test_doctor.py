@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.locations import cache_path, config_path, data_path
+from roamtui.paths import cache_path, config_path, data_path
 from tests.cli.conftest import RunCommand, write_settings
 from tests.fakes.site import FakeSite, make_ollama
 

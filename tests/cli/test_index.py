@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.document import hash_text
-from roamtui.locations import cache_path
-from roamtui.search.lance import Database, save_summaries
+from roamtui.paths import cache_path
+from roamtui.search.lance import LanceDatabase, save_summaries
 from tests.cli.conftest import RunCommand, write_settings
 from tests.evaluation.folders import write_folder
 from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
@@ -164,7 +164,7 @@ def test_summaries_in_a_database_are_read_by_machines_that_have_none(
 ) -> None:
     uri = str(tmp_path / "database")
     assert run("index", shelf, "--to", uri).code == 0
-    save_summaries(Database(uri), {hash_text(FILES["bees"]): "Zymurgy of bees."})
+    save_summaries(LanceDatabase(uri), {hash_text(FILES["bees"]): "Zymurgy of bees."})
     assert "Zymurgy" not in run("outline", shelf).out
     write_settings(f'[retrieval]\nindex = "{uri}"\n')
     assert "Zymurgy of bees." in run("outline", shelf).out
@@ -210,6 +210,6 @@ def test_the_app_in_a_browser_searches_as_it_was_told(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served: list[list[str]] = []
-    monkeypatch.setattr("roamtui.tui.serving.serve_app", lambda words, **_: served.append(words))
+    monkeypatch.setattr("roamtui.tui.web_server.serve_app", lambda words, **_: served.append(words))
     assert run("serve", garden, "--mode", "keyword", "--limit", "3", "--no-rewrite", "--api-base", "http://x").code == 0
     assert served == [["--api-base=http://x", "--mode=keyword", "--limit=3", "--no-rewrite", "--", str(garden)]]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from roamtui.agent.recheck import cite_place
-from roamtui.conversation.notes import Notes, make_note
-from roamtui.conversation.store import Store
-from roamtui.libraries import open_library
-from roamtui.locations import data_path
+from roamtui.agent.recheck import cite_span
+from roamtui.conversation.notes import NoteStore, make_note
+from roamtui.conversation.store import ConversationStore
+from roamtui.library_loader import open_library
+from roamtui.paths import data_path
 from tests.cli.conftest import RunCommand
 from tests.conversation.conversations import find
 
@@ -16,9 +16,9 @@ from tests.conversation.conversations import find
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
     assert run("notes").out.startswith("No notes yet")
     library = open_library((str(garden),))
-    folder = Store(data_path()).notes_folder
-    note = make_note(library, cite_place(find(library, "Tools"), None, library), "Sharpen them.")
-    Notes(folder, library.source).keep(note)
+    folder = ConversationStore(data_path()).notes_folder
+    note = make_note(library, cite_span(find(library, "Tools"), None, library), "Sharpen them.")
+    NoteStore(folder, library.source).save(note)
     assert run("notes").out == f"{garden}  (1 note)\n"
     printed = run("notes", garden)
     assert (printed.code, "## Tools\n" in printed.out, "Sharpen them.\n" in printed.out) == (0, True, True)

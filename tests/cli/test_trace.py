@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.app import check_recording, propose_examples
-from roamtui.document.build import build_library
-from roamtui.models.choose import make_model
+from roamtui.document.source_loader import build_library
+from roamtui.models.registry import make_model
 from roamtui.sources.read import read_source
+from roamtui.wiring import choose_example_questions, list_recording_warnings
 from tests.cli.conftest import RunCommand
 
 QUESTION = "When is the tap locked?"
@@ -35,7 +35,7 @@ def test_the_app_proposes_the_recorded_questions(run: RunCommand, garden: Path, 
     run("ask", garden, QUESTION, "--trace", trace)
     library = build_library(read_source(str(garden)))
     recorded = make_model(f"recorded:{trace}")
-    assert propose_examples(recorded, library) == (QUESTION,)
-    assert QUESTION not in propose_examples(make_model("offline"), library)
-    assert check_recording(recorded, library) == ()
-    assert check_recording(make_model("offline"), library) == ()
+    assert choose_example_questions(recorded, library) == (QUESTION,)
+    assert QUESTION not in choose_example_questions(make_model("offline"), library)
+    assert list_recording_warnings(recorded, library) == ()
+    assert list_recording_warnings(make_model("offline"), library) == ()

@@ -18,9 +18,9 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.libraries import open_library
-from roamtui.locations import cache_path, config_path, data_path, indexes_path
+from roamtui.conversation.store import ConversationStore
+from roamtui.library_loader import open_library
+from roamtui.paths import cache_path, config_path, data_path, indexes_path
 from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
@@ -94,7 +94,7 @@ def test_it_goes_on(run: RunCommand, documents: Path, saved: dict[str, Any]) -> 
 async def test_the_app_shows_it_with_the_settings_and_keys(documents: Path, saved: dict[str, Any]) -> None:
     settings = load_settings()
     library = open_library((str(documents / saved["document"]),))
-    session = Session.resume(library, saved["id"], store=Store(data_path()))
+    session = Session.resume(library, saved["id"], store=ConversationStore(data_path()))
     keys = {action: (key,) for action, key in settings.keys.items()}
     app = RoamApp(
         AppContext(agent=Agent(session, ScriptedModel()), options=TuiOptions(theme=settings.theme, keys=keys))
@@ -102,7 +102,7 @@ async def test_the_app_shows_it_with_the_settings_and_keys(documents: Path, save
     async with app.run_test(size=(160, 120)) as pilot:
         await wait_until(pilot, lambda: saved["exchanges"][-1]["question"] in screen_text(app))
         assert session.state.question_number == len(saved["exchanges"])
-        assert len(app.main.query("QuestionView")) == len(saved["exchanges"])
+        assert len(app.main_screen.query("QuestionView")) == len(saved["exchanges"])
 
 
 def test_no_setting_or_key_is_an_error(run: RunCommand, documents: Path) -> None:

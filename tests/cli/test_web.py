@@ -10,8 +10,8 @@ import pytest
 from typing_extensions import override
 
 from roamtui.errors import SourceError
-from roamtui.options import AppArguments
-from roamtui.run_app import run_app
+from roamtui.launch import run_app
+from roamtui.option_fields import AppArguments
 from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite
 

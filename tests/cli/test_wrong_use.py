@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.locations import config_path
+from roamtui.paths import config_path
 from tests.cli.conftest import RunCommand, write_settings
 
 _COSTS = ("0", "-2", "much", "inf", "nan", "1e999")

@@ -8,25 +8,25 @@ from pathlib import Path
 
 from filelock import lock_descriptor
 
-from roamtui.conversation.commands import Approval, CollapseSections, Command, ExpandSections, Origin, PinSections
+from roamtui.conversation.commands import ApprovalRequest, CloseSections, Command, ExpandSections, Origin, PinSections
 from roamtui.conversation.events import (
-    ConversationBegun,
     ConversationEvent,
+    ConversationStarted,
     ExpandResult,
     QuestionAnswered,
     SectionsExpanded,
     StepRecorded,
 )
-from roamtui.conversation.loading import note_document
-from roamtui.conversation.log import Log
-from roamtui.conversation.questions import Briefing, begin_question, finish_question
-from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, apply, apply_all, fold
-from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse
+from roamtui.conversation.library_sync import make_document_events
+from roamtui.conversation.log import ConversationLog
+from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
+from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, apply, apply_all, fold
+from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, StopReason, ToolCall, ToolUse
 from roamtui.conversation.update import Update, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 
-BRIEFING = Briefing(system="Our fixed text.", outline="- [12345678] An outline line\n", model="scripted")
+BRIEFING = PromptContext(system="Our fixed text.", outline="- [12345678] An outline line\n", model="scripted")
 
 
 def write_section(title: str, level: int = 2, words: int = 40) -> str:
@@ -58,9 +58,13 @@ def find(library: Library | ConversationState, title: str) -> str:
 
 
 def make_state(
-    text: str = TEXT, *, mode: KeepOpen = KeepOpen.KEEP, budget_tokens: int = 32_000, conversation_id: str = "c0ffee"
+    text: str = TEXT,
+    *,
+    mode: KeepOpenMode = KeepOpenMode.KEEP,
+    budget_tokens: int = 32_000,
+    conversation_id: str = "c0ffee",
 ) -> ConversationState:
-    options = KeepOptions(mode=mode, budget_tokens=budget_tokens)
+    options = OpenSectionOptions(mode=mode, budget_tokens=budget_tokens)
     return ConversationState(id=conversation_id, library=make_library(text), options=options)
 
 
@@ -83,7 +87,7 @@ def open_by_person(state: ConversationState, *titles: str) -> ConversationState:
 
 
 def close_by(state: ConversationState, origin: Origin, *titles: str) -> ConversationState:
-    return do(state, CollapseSections(section_ids=_ids(state, titles), origin=origin))
+    return do(state, CloseSections(section_ids=_ids(state, titles), origin=origin))
 
 
 def pin(state: ConversationState, *titles: str) -> ConversationState:
@@ -95,7 +99,7 @@ def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
     return tuple(known.get(title, title) for title in titles)
 
 
-def begin(state: ConversationState, question: str = "Why?", briefing: Briefing = BRIEFING) -> ConversationState:
+def begin(state: ConversationState, question: str = "Why?", briefing: PromptContext = BRIEFING) -> ConversationState:
     return begin_question(state, question, briefing)[0]
 
 
@@ -118,7 +122,7 @@ def finish_with_events(
     citations = tuple(
         Citation(section_id=section_id, quote="x", state=QuoteState.EXACT) for section_id in _ids(state, cited)
     )
-    return finish_question(state, QuestionAnswered(answer=answer, stopped=Stopped.ANSWERED, citations=citations))
+    return finish_question(state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED, citations=citations))
 
 
 def ask(state: ConversationState, *titles: str, question: str = "Why?", cited: Sequence[str] = ()) -> ConversationState:
@@ -167,15 +171,15 @@ class Recorder:
     """Plays a conversation whose log is kept."""
 
     def __init__(self, conversation_id: str = "c0ffee", library: Library | None = None) -> None:
-        begun = ConversationBegun(conversation_id=conversation_id)
+        begun = ConversationStarted(conversation_id=conversation_id)
         self.state = fold(library or make_library(), (begun,))
-        self.log = Log(conversation_id=conversation_id, events=[begun])
+        self.log = ConversationLog(conversation_id=conversation_id, events=[begun])
 
     def take(self, decided: Update) -> None:
         """Go on with what was decided."""
         self.state, events = decided
-        events = (*events, *note_document(self.state, events))
-        self.state = apply_all(self.state, note_document(self.state, events))
+        events = (*events, *make_document_events(self.state, events))
+        self.state = apply_all(self.state, make_document_events(self.state, events))
         self.log.events += events
 
     def begin(self, question: str = "Why?") -> Recorder:
@@ -192,7 +196,7 @@ class Recorder:
                 result="Blocks.",
             )
             self.record(StepRecorded(step=Step(text="", uses=(use,))))
-        self.take(finish_question(self.state, QuestionAnswered(answer=answer, stopped=Stopped.ANSWERED)))
+        self.take(finish_question(self.state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED)))
         return self
 
     def record(self, event: ConversationEvent) -> None:
@@ -213,8 +217,8 @@ class FakeApprover:
 
     def __init__(self, *, says: bool) -> None:
         self.says = says
-        self.asked: list[Approval] = []
+        self.asked: list[ApprovalRequest] = []
 
-    async def __call__(self, approval: Approval) -> bool:
+    async def __call__(self, approval: ApprovalRequest) -> bool:
         self.asked.append(approval)
         return self.says

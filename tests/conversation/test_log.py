@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from roamtui.conversation.events import EVENT_NAMES, ConversationEvent
-from roamtui.conversation.log import Log, Trace, decode_entries
+from roamtui.conversation.log import ConversationLog, Trace, decode_entries
 from roamtui.errors import UsageError
 from roamtui.models.secrets import Secrets
 from tests.conversation.conversations import Recorder
@@ -90,7 +90,7 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_a_full_disk_stops_the_trace_and_not_the_program() -> None:
     trace = _open(Path("/dev/full"))
-    trace.write(Log(conversation_id="c0ffee"))
+    trace.write(ConversationLog(conversation_id="c0ffee"))
     assert trace.failure == ""
     for _ in range(2):
         trace.write(Recorder().ask("Why?").log)

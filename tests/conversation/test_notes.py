@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.notes import Note, Notes, count_notes, make_note
+from roamtui.conversation.notes import Note, NoteStore, count_notes, make_note
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.errors import StoreError
 from tests.conversation.conversations import find, locked, make_library
@@ -24,8 +24,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def notes(folder: Path) -> Notes:
-    return Notes(folder, "manual.md")
+def notes(folder: Path) -> NoteStore:
+    return NoteStore(folder, "manual.md")
 
 
 def make(words: str = "", title: str = "Alpha") -> Note:
@@ -34,7 +34,7 @@ def make(words: str = "", title: str = "Alpha") -> Note:
 
 def list_words(folder: Path) -> list[str]:
     """Return what a program reads that has just begun."""
-    return [note.words for note in Notes(folder, "manual.md").read()]
+    return [note.words for note in NoteStore(folder, "manual.md").read()]
 
 
 def file_of(folder: Path) -> Path:
@@ -42,33 +42,33 @@ def file_of(folder: Path) -> Path:
     return file
 
 
-def test_what_was_kept_is_read_as_it_was_by_its_owner_alone(notes: Notes, folder: Path) -> None:
+def test_what_was_kept_is_read_as_it_was_by_its_owner_alone(notes: NoteStore, folder: Path) -> None:
     kept = [make("lone \ud800 \n[b]line[/b]"), make(title="Beta")]
     before = os.umask(0)
     try:
         for note in kept:
-            notes.keep(note)
+            notes.save(note)
     finally:
         os.umask(before)
-    assert list(Notes(folder, "manual.md").read()) == kept
-    assert Notes(folder, "other.md").read() == ()
+    assert list(NoteStore(folder, "manual.md").read()) == kept
+    assert NoteStore(folder, "other.md").read() == ()
     assert count_notes(folder) == {"manual.md": 2}
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder.parent, folder, file_of(folder))]
     assert modes == [0o700, 0o700, 0o600]
 
 
-def test_other_words_take_the_place_of_those_before(notes: Notes, folder: Path) -> None:
+def test_other_words_take_the_place_of_those_before(notes: NoteStore, folder: Path) -> None:
     first = make("one")
-    notes.keep(first)
-    notes.keep(make("two"))
-    notes.keep(replace(first, words="one again"))
+    notes.save(first)
+    notes.save(make("two"))
+    notes.save(replace(first, words="one again"))
     assert list_words(folder) == ["one again", "two"]
 
 
-def test_a_deleted_note_is_in_no_byte_and_the_others_stay(notes: Notes, folder: Path) -> None:
+def test_a_deleted_note_is_in_no_byte_and_the_others_stay(notes: NoteStore, folder: Path) -> None:
     gone, left = make("to-be-forgotten"), make("to-be-kept")
     for note in (gone, left, replace(gone, words="to-be-forgotten-too")):
-        notes.keep(note)
+        notes.save(note)
     with file_of(folder).open("ab") as file:  # a torn line of it
         file.write(b'{"event": "note_kept", "at": "", "id": "%s", "words": "to-be-for' % gone.id.encode())
     size = file_of(folder).stat().st_size
@@ -81,32 +81,32 @@ def test_a_deleted_note_is_in_no_byte_and_the_others_stay(notes: Notes, folder: 
     assert file_of(folder).read_bytes() == b""
 
 
-def test_lines_that_cannot_be_read_are_told_and_stay(notes: Notes, folder: Path) -> None:
-    notes.keep(make("before"))
+def test_lines_that_cannot_be_read_are_told_and_stay(notes: NoteStore, folder: Path) -> None:
+    notes.save(make("before"))
     strange = b'{"event": "note_drawn", "id": "x", "picture": "..."}\n{"event": "note_kept", "at": "202'
     with file_of(folder).open("ab") as file:
         file.write(strange)
-    notes.keep(make("after"))
+    notes.save(make("after"))
     assert [note.words for note in notes.read()] == ["before", "after"]
     assert "1 entry of it could not be read, 1 entry is of a newer roamtui" in notes.damage
     assert strange in file_of(folder).read_bytes()
 
 
-def test_two_programs_keep_side_by_side(notes: Notes, folder: Path) -> None:
-    other = Notes(folder, "manual.md")
+def test_two_programs_keep_side_by_side(notes: NoteStore, folder: Path) -> None:
+    other = NoteStore(folder, "manual.md")
     mine, theirs = make("mine"), make("theirs")
-    notes.keep(mine)
-    other.keep(theirs)
+    notes.save(mine)
+    other.save(theirs)
     other.delete([mine.id])
-    notes.keep(make("mine, later"))
+    notes.save(make("mine, later"))
     assert list_words(folder) == ["theirs", "mine, later"]
 
 
-def test_what_cannot_be_written_is_told_and_comes_with_the_next_one(notes: Notes, folder: Path) -> None:
-    notes.keep(make("first"))
+def test_what_cannot_be_written_is_told_and_comes_with_the_next_one(notes: NoteStore, folder: Path) -> None:
+    notes.save(make("first"))
     with locked(folder / ".lock"), pytest.raises(StoreError, match="not saved: another program keeps it locked"):
-        notes.keep(make("second"))
+        notes.save(make("second"))
     assert [note.words for note in notes.read()] == ["first", "second"], "it is not lost"
     assert list_words(folder) == ["first"]
-    notes.keep()
+    notes.save()
     assert list_words(folder) == ["first", "second"]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin
+from roamtui.conversation.commands import CloseSections, ExpandSections, Origin
 from roamtui.conversation.log import decode_log, encode_entries
-from roamtui.conversation.questions import rewind
+from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.update import update
 from tests.agent.asking import MANUAL, make_agent, saying
 from tests.agent.asking import ask as ask_agent
@@ -28,32 +28,32 @@ ANSWERED = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = Store(tmp_path / "conversations")
+def store(tmp_path: Path) -> ConversationStore:
+    store = ConversationStore(tmp_path / "conversations")
     for case in CASES.iterdir():
         shutil.copy(case, tmp_path / "conversations" / case.name)
     return store
 
 
-def _list_answers(store: Store, name: str) -> list[tuple[str, str]]:
+def _list_answers(store: ConversationStore, name: str) -> list[tuple[str, str]]:
     return [(exchange.question, exchange.answer) for exchange in store.load(name).transcript.exchanges]
 
 
-def _resume(store: Store, name: str) -> Session:
+def _resume(store: ConversationStore, name: str) -> Session:
     return Session.resume(make_library(MANUAL), name, store=store)
 
 
-def test_a_question_that_was_written_five_times_is_read_once(store: Store) -> None:
+def test_a_question_that_was_written_five_times_is_read_once(store: ConversationStore) -> None:
     assert _list_answers(store, "retried") == ANSWERED
     assert {summary.id: summary.questions for summary in store.list()} == {"retried": 3, "wenton": 4}
-    assert store.read_words()["retried"].count("How much is it?") == 1
+    assert store.read_search_texts()["retried"].count("How much is it?") == 1
     resumed = _resume(store, "retried").state
     assert [len(exchange.steps) for exchange in resumed.transcript.exchanges] == [1, 1, 0]
-    assert len(resumed.open) == 2
-    assert all(len(section.deliveries) == 1 for section in resumed.open)
+    assert len(resumed.open_sections) == 2
+    assert all(len(section.deliveries) == 1 for section in resumed.open_sections)
 
 
-async def test_what_was_taken_back_by_the_numbers_of_0_2_is_taken_back(store: Store) -> None:
+async def test_what_was_taken_back_by_the_numbers_of_0_2_is_taken_back(store: ConversationStore) -> None:
     later = ("Later, otherwise?", "Not found: no.")
     assert _list_answers(store, "wenton") == [*ANSWERED, later]
     session = _resume(store, "wenton")
@@ -64,9 +64,9 @@ async def test_what_was_taken_back_by_the_numbers_of_0_2_is_taken_back(store: St
 
 
 @pytest.mark.parametrize("name", ["retried", "wenton"])
-async def test_a_doubled_log_goes_on(store: Store, name: str) -> None:
+async def test_a_doubled_log_goes_on(store: ConversationStore, name: str) -> None:
     agent = make_agent([saying("Not found: no.")])
-    agent.session.turn_to(_resume(store, name))
+    agent.session.switch_to(_resume(store, name))
     before = _list_answers(store, name)
     await ask_agent(agent, "And now?")  # which checks what the model is sent
     assert _list_answers(store, name) == [*before, ("And now?", "Not found: no.")]
@@ -80,7 +80,7 @@ def test_what_was_done_twice_stays() -> None:
     played = Recorder()
     alpha = find(played.state, "Alpha")
     for _ in range(3):
-        for command in (ExpandSections, CollapseSections):
+        for command in (ExpandSections, CloseSections):
             played.take(update(played.state, command(section_ids=(alpha,), origin=Origin.PERSON)))
     for _ in range(3):
         played.ask("Why?")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin, ReadSection
-from roamtui.conversation.events import CloseReason, ConversationEvent, DraftRecorded, SectionsClosed, keep_event
-from roamtui.conversation.loading import reload_state, resume_state
-from roamtui.conversation.questions import rewind
+from roamtui.conversation.commands import CloseSections, ExpandSections, Origin, ReadSection
+from roamtui.conversation.events import CloseReason, ConversationEvent, DraftRecorded, SectionsClosed, to_stored_event
+from roamtui.conversation.library_sync import reload_state, resume_state
+from roamtui.conversation.question_flow import rewind
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.transcript import StopReason
 from roamtui.conversation.update import update
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.conversation.conversations import (
@@ -36,14 +36,14 @@ from tests.sources.convert.sample_pdf import lay_out, make_pdf
 def _save(state: ConversationState) -> ConversationState:
     """Return a state that knows of its document what a log says of it."""
     library = state.library
-    keys = dict.fromkeys(span.doc for section in state.open for span in section.deliveries)
+    keys = dict.fromkeys(span.doc for section in state.open_sections for span in section.deliveries)
     documents = {key: library.document(key).content_hash for key in keys}
     return replace(state, source=library.source, content_hash=library.content_hash, documents=documents)
 
 
 def _said(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:
     """Return the events that a person is told of."""
-    return [event for event in events if keep_event(event)]
+    return [event for event in events if to_stored_event(event)]
 
 
 def test_a_program_that_ended_in_the_middle_of_a_question_leaves_a_transcript_to_go_on_with() -> None:
@@ -51,12 +51,12 @@ def test_a_program_that_ended_in_the_middle_of_a_question_leaves_a_transcript_to
     state = played.state
     ids = (find(state, "Beta"),)
     played.take(update(state, ExpandSections(section_ids=ids, origin=Origin.AGENT)))
-    played.take(update(played.state, CollapseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
+    played.take(update(played.state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
     played.record(DraftRecorded(start=0, text="It is"))
     resumed, events = resume_state(played.log.events, state.library, state.options)
     assert not resumed.is_asking
     assert (resumed.transcript.exchanges[-1].stopped, resumed.transcript.exchanges[-1].answer) == (
-        Stopped.CANCELLED,
+        StopReason.CANCELLED,
         "It is",
     )
     closed = SectionsClosed(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT, reason=CloseReason.ASKED)
@@ -74,13 +74,13 @@ def test_in_a_changed_document_open_sections_are_found_by_id() -> None:
     assert _said(events) == []
     assert resumed.open_ids == state.open_ids
     assert resumed.needs_rebuild
-    assert resumed.deeds == ()
+    assert resumed.undo_stack == ()
     assert resumed.unfolded == state.unfolded
     asked = begin(resumed)
     assert "ALPHA-3" in read_all(asked)
     assert "alpha-3 " not in read_all(asked)
     assert read_all(asked).count("child-one-0 ") == 1
-    for section in asked.open:
+    for section in asked.open_sections:
         assert section.deliveries == (changed.span(section.section_id),)
 
 
@@ -91,7 +91,7 @@ def test_a_section_that_moved_is_found_by_its_own_text() -> None:
     resumed, events = reload_state(_save(state), moved)
     assert _said(events) == []
     assert resumed.open_ids == (find(moved, "Child one"),)
-    section = resumed.open[0]
+    section = resumed.open_sections[0]
     assert (section.is_pinned, section.last_cited, section.opened_at) == (True, 1, 1)
     assert section.tokens == moved.node(section.section_id).tokens
 
@@ -103,7 +103,7 @@ def test_what_is_gone_is_closed_with_a_word_about_it() -> None:
     resumed, events = reload_state(_save(state), gone)
     assert resumed.open_ids == (find(state, "Beta"),)
     assert _said(events) == [SectionsClosed(section_ids=(alpha,), origin=Origin.PERSON, reason=CloseReason.GONE)]
-    assert resumed.reading is None
+    assert resumed.reading_id is None
     check_messages(messages(begin(resumed)))
     assert "alpha-0" not in read_all(begin(resumed))
 
@@ -143,7 +143,7 @@ def test_of_equal_texts_the_first_is_found() -> None:
 
 def test_the_pending_close_of_another_program_does_not_matter() -> None:
     state = ask(make_state(), "Alpha")
-    command = CollapseSections(section_ids=(find(state, "Alpha"),), origin=Origin.PERSON)
+    command = CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.PERSON)
     closed = do(state, command)
     resumed, _ = reload_state(_save(closed), closed.library)
     assert resumed.needs_rebuild
@@ -167,6 +167,6 @@ def test_going_back_to_before_a_change_of_the_document_delivers_the_text_of_toda
     back, _ = rewind(resumed, 2)
     assert back.open_ids == (find(changed, "Alpha"), find(changed, "Gamma"))
     asked = begin(back)
-    for section in asked.open:
+    for section in asked.open_sections:
         assert section.deliveries == (changed.span(section.section_id),)
     assert read_all(asked).count("ALPHA-3 ") == read_all(asked).count("gamma-39") == 1

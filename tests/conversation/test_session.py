@@ -11,21 +11,21 @@ from typing_extensions import override
 
 from roamtui.conversation.commands import Command, ExpandSections, FoldNodes, Origin, PinSections, UnfoldNodes
 from roamtui.conversation.events import (
-    ConversationChanged,
     ConversationEvent,
+    ConversationSwitched,
     DocumentReloaded,
     QuestionAnswered,
     QuestionAsked,
     SaveFailed,
-    SavingReported,
+    SaveWarningRaised,
     SectionsClosed,
     SectionsExpanded,
 )
-from roamtui.conversation.log import Log
+from roamtui.conversation.log import ConversationLog
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOpen, KeepOptions, fold
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse
+from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions, fold
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse
 from roamtui.document.library import Library
 from roamtui.errors import StoreError
 from tests.conversation.conversations import BRIEFING, TEXT, check_messages, find, locked, make_library, messages
@@ -43,12 +43,12 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Store:
-    return Store(path)
+def store(path: Path) -> ConversationStore:
+    return ConversationStore(path)
 
 
 @pytest.fixture
-def session(library: Library, store: Store) -> Session:
+def session(library: Library, store: ConversationStore) -> Session:
     return Session.start(library, store=store)
 
 
@@ -60,7 +60,7 @@ def _expand(session: Session, title: str, origin: Origin = Origin.AGENT) -> Expa
     return ExpandSections(section_ids=(find(session.state, title),), origin=origin)
 
 
-_OUTCOME = QuestionAnswered(answer="Because.", stopped=Stopped.ANSWERED)
+_OUTCOME = QuestionAnswered(answer="Because.", stopped=StopReason.ANSWERED)
 
 
 async def _ask(session: Session, question: str, opened: str = "") -> None:
@@ -73,36 +73,38 @@ async def _ask(session: Session, question: str, opened: str = "") -> None:
 def test_a_new_conversation_shows_what_is_below_the_title(library: Library) -> None:
     state = Session.start(library).state
     assert state.unfolded == {find(library, "Manual")}
-    assert state.open == ()
+    assert state.open_sections == ()
     assert Session.start(make_library("# A\n\n# B\n")).state.unfolded == frozenset()
 
 
-async def test_every_change_is_on_disk_when_it_is_told(session: Session, store: Store) -> None:
+async def test_every_change_is_on_disk_when_it_is_told(session: Session, store: ConversationStore) -> None:
     assert store.list() == ()
     await session.begin_question("Why?", BRIEFING)
     saved = store.load(session.state.id)
     assert saved.transcript.exchanges[0].question == "Why?"
     await _do(session, _expand(session, "Alpha"))
-    assert [section.section_id for section in store.load(session.state.id).open] == [find(session.state, "Alpha")]
+    assert [section.section_id for section in store.load(session.state.id).open_sections] == [
+        find(session.state, "Alpha")
+    ]
     use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="Text")
     await session.record_step(Step(text="", uses=(use,)))
     assert store.load(session.state.id).transcript.exchanges[0].steps[0].uses == (use,)
     await session.finish_question(_OUTCOME)
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Because."
     await _do(session, PinSections(section_ids=session.state.open_ids, is_pinned=True))
-    assert store.load(session.state.id).open[0].is_pinned
+    assert store.load(session.state.id).open_sections[0].is_pinned
 
 
-async def test_what_a_person_opens_is_on_disk_before_it_is_shown(session: Session, store: Store) -> None:
+async def test_what_a_person_opens_is_on_disk_before_it_is_shown(session: Session, store: ConversationStore) -> None:
     await _ask(session, "Why?")
     alpha = find(session.state, "Alpha")
     async for _ in session.dispatch(_expand(session, "Alpha", Origin.PERSON)):
-        assert [section.section_id for section in store.load(session.state.id).open] == [alpha]
+        assert [section.section_id for section in store.load(session.state.id).open_sections] == [alpha]
         return
     pytest.fail("nothing was told")
 
 
-async def test_a_long_answer_is_written_while_it_comes(session: Session, store: Store) -> None:
+async def test_a_long_answer_is_written_while_it_comes(session: Session, store: ConversationStore) -> None:
     await session.begin_question("Why?", BRIEFING)
 
     def read_draft() -> str:
@@ -125,7 +127,7 @@ async def test_a_long_answer_is_written_while_it_comes(session: Session, store: 
 
 
 @pytest.mark.parametrize("ending", ["step", "refusal"])
-async def test_each_reply_loses_at_most_500_characters(session: Session, store: Store, ending: str) -> None:
+async def test_each_reply_loses_at_most_500_characters(session: Session, store: ConversationStore, ending: str) -> None:
     await session.begin_question("Why?", BRIEFING)
     await session.record_draft("First. " * 200)
     if ending == "step":
@@ -138,16 +140,16 @@ async def test_each_reply_loses_at_most_500_characters(session: Session, store: 
 
 
 async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
-    session: Session, store: Store, library: Library, path: Path
+    session: Session, store: ConversationStore, library: Library, path: Path
 ) -> None:
     await _ask(session, "Why?", "Alpha")
     first_id = session.state.id
-    elsewhere = Store(path)
+    elsewhere = ConversationStore(path)
     other = Session.resume(library, first_id, store=elsewhere)
     await _ask(other, "From the other?")
     events = await session.begin_question("From here?", BRIEFING)
-    assert [type(event) for event in events] == [QuestionAsked, SavingReported]
-    assert events[1] == SavingReported(
+    assert [type(event) for event in events] == [QuestionAsked, SaveWarningRaised]
+    assert events[1] == SaveWarningRaised(
         message="Another program went on with this conversation too, so that it is a new one here:"
         " “Why? (continued elsewhere)”.",
         conversation_id=session.state.id,
@@ -169,17 +171,20 @@ async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
 
 
 async def test_a_cancelled_question_parts_ways_too_and_is_told_with_the_next(
-    session: Session, store: Store, library: Library, path: Path
+    session: Session, store: ConversationStore, library: Library, path: Path
 ) -> None:
     await session.begin_question("Why?", BRIEFING)
     first_id = session.state.id
-    elsewhere = Store(path)
+    elsewhere = ConversationStore(path)
     other = Session.resume(library, first_id, store=elsewhere)
     await other.begin_question("From the other?", BRIEFING)
-    session.abandon_question(QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED))
+    session.abandon_question(QuestionAnswered(answer="Half", stopped=StopReason.CANCELLED))
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"
     assert store.load(first_id).transcript.exchanges[1].question == "From the other?"
-    assert [type(event) for event in await session.begin_question("And?", BRIEFING)] == [QuestionAsked, SavingReported]
+    assert [type(event) for event in await session.begin_question("And?", BRIEFING)] == [
+        QuestionAsked,
+        SaveWarningRaised,
+    ]
 
 
 async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Library) -> None:
@@ -188,27 +193,27 @@ async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Li
     store.failure = "The disk is full."
     await _ask(session, "Why?")
     left = session.state
-    session.turn_to(Session.start(library, store=store))
+    session.switch_to(Session.start(library, store=store))
     await session.begin_question("Other?", BRIEFING)
     assert store.saved == []
     store.failure = ""
     await session.finish_question(_OUTCOME)
     assert [log.conversation_id for log in store.saved] == [session.state.id, left.id]
     assert fold(library, store.saved[1].events) == left
-    session.save_now()
+    session.flush()
     assert len(store.saved) == 2
 
 
 async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
-    session: Session, library: Library, store: Store, path: Path
+    session: Session, library: Library, store: ConversationStore, path: Path
 ) -> None:
     await _ask(session, "One?")
     left_id = session.state.id
-    elsewhere = Store(path)
+    elsewhere = ConversationStore(path)
     other = Session.resume(library, left_id, store=elsewhere)
     with locked(path / ".lock"):
         await _ask(session, "Two?")
-        session.turn_to(Session.start(library, store=store))
+        session.switch_to(Session.start(library, store=store))
     await other.begin_question("From the other?", BRIEFING)
     await session.begin_question("Three?", BRIEFING)
     questions = sorted([e.question for e in store.load(s.id).transcript.exchanges] for s in store.list())
@@ -217,67 +222,71 @@ async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
 
 
 async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
-    session: Session, library: Library, store: Store, path: Path
+    session: Session, library: Library, store: ConversationStore, path: Path
 ) -> None:
     await _ask(session, "One?")
     with locked(path / ".lock"):
         await _ask(session, "Two?")
         left = session.state
-        session.turn_to(Session.start(library, store=store))
-        session.turn_to(Session.resume(library, left.id, store=store))
+        session.switch_to(Session.start(library, store=store))
+        session.switch_to(Session.resume(library, left.id, store=store))
     assert session.state is left
 
 
 async def test_a_conversation_that_was_left_unsaved_goes_on_over_the_document_as_it_is_now(
-    session: Session, library: Library, store: Store, path: Path
+    session: Session, library: Library, store: ConversationStore, path: Path
 ) -> None:
     await _ask(session, "One?")
     with locked(path / ".lock"):
         await _ask(session, "Two?", "Alpha")
         left = session.state
-        assert left.open[0].deliveries
-        session.turn_to(Session.start(library, store=store))
+        assert left.open_sections[0].deliveries
+        session.switch_to(Session.start(library, store=store))
         changed = make_library(f"Before all.\n\n{TEXT}")
         await session.reload(changed)
-        session.turn_to(Session.resume(changed, left.id, store=store))
+        session.switch_to(Session.resume(changed, left.id, store=store))
     assert session.state.library is changed
     assert session.state.open_ids == left.open_ids
-    assert [section.deliveries for section in session.state.open] == [()]
+    assert [section.deliveries for section in session.state.open_sections] == [()]
     await _ask(session, "Three?")
     assert [one.question for one in session.state.transcript.exchanges] == ["One?", "Two?", "Three?"]
     assert fold(changed, store.read(left.id).events) == session.state
 
 
-async def test_looks_of_the_tree_are_saved_along_with_the_next_change(session: Session, store: Store) -> None:
+async def test_looks_of_the_tree_are_saved_along_with_the_next_change(
+    session: Session, store: ConversationStore
+) -> None:
     await _ask(session, "Why?")
     parent = find(session.state, "Parent")
     assert await _do(session, UnfoldNodes(section_ids=(parent,)))
     assert parent not in store.load(session.state.id).unfolded
-    session.save_now()
+    session.flush()
     assert parent in store.load(session.state.id).unfolded
     await _do(session, FoldNodes(section_ids=(parent,)))
     await _do(session, _expand(session, "Alpha", Origin.PERSON))
     assert parent not in store.load(session.state.id).unfolded
 
 
-async def test_what_changed_nothing_is_not_saved(session: Session, store: Store) -> None:
+async def test_what_changed_nothing_is_not_saved(session: Session, store: ConversationStore) -> None:
     assert await _do(session, FoldNodes(section_ids=("deadbeef",))) == []
-    session.save_now()
+    session.flush()
     assert store.list() == ()
 
 
-async def test_a_conversation_is_resumed_where_it_was_left(session: Session, store: Store, library: Library) -> None:
+async def test_a_conversation_is_resumed_where_it_was_left(
+    session: Session, store: ConversationStore, library: Library
+) -> None:
     await _ask(session, "Why?", "Alpha")
     resumed = Session.resume(library, session.state.id, store=store)
     assert resumed.state == session.state
     assert resumed.opening_events == ()
-    options = KeepOptions(mode=KeepOpen.ALL, budget_tokens=5)
+    options = OpenSectionOptions(mode=KeepOpenMode.ALL, budget_tokens=5)
     assert Session.resume(library, session.state.id, store=store, options=options).state.options == options
     with pytest.raises(StoreError, match='There is no conversation "nothing"'):
         Session.resume(library, "nothing", store=store)
 
 
-async def test_resuming_over_a_changed_document_tells_what_is_gone(session: Session, store: Store) -> None:
+async def test_resuming_over_a_changed_document_tells_what_is_gone(session: Session, store: ConversationStore) -> None:
     await _ask(session, "Why?", "Zeta")
     changed = make_library(TEXT.partition("## Zeta")[0])
     resumed = Session.resume(changed, session.state.id, store=store)
@@ -285,7 +294,7 @@ async def test_resuming_over_a_changed_document_tells_what_is_gone(session: Sess
 
 
 async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
-    session: Session, store: Store, path: Path
+    session: Session, store: ConversationStore, path: Path
 ) -> None:
     with locked(path / ".lock"):
         first = await session.begin_question("Why?", BRIEFING)
@@ -305,27 +314,27 @@ async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Because."
 
 
-class _FakeStore(Store):
+class _FakeStore(ConversationStore):
     """A store whose disk is full, or slow."""
 
     def __init__(self) -> None:
         self.failure = ""
-        self.saved: list[Log] = []
+        self.saved: list[ConversationLog] = []
         self.gates: list[threading.Event] = []
         self.has_entered = threading.Event()
 
     @override
-    def take_reports(self) -> tuple[str, ...]:
+    def pop_warnings(self) -> tuple[str, ...]:
         return ()
 
     @override
-    def write(self, log: Log) -> None:
+    def write(self, log: ConversationLog) -> None:
         self.has_entered.set()
         if self.gates:
             self.gates.pop().wait(10)
         if self.failure:
             raise StoreError(self.failure)
-        log.saved = len(log.events)
+        log.saved_count = len(log.events)
         self.saved.append(log)
 
 
@@ -351,7 +360,7 @@ async def test_the_newest_state_is_written_last_however_slow_the_disk_is(library
     beginning.cancel()
     with pytest.raises(asyncio.CancelledError):
         await beginning
-    outcome = QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED)
+    outcome = QuestionAnswered(answer="Half", stopped=StopReason.CANCELLED)
     abandoning = asyncio.create_task(asyncio.to_thread(session.abandon_question, outcome))
     await asyncio.wait({abandoning}, timeout=0.05)
     gate.set()
@@ -363,13 +372,13 @@ async def test_the_newest_state_is_written_last_however_slow_the_disk_is(library
 
 
 async def test_abandoning_in_the_middle_of_calls_keeps_the_step_and_delivers_its_text_again(
-    session: Session, store: Store, library: Library
+    session: Session, store: ConversationStore, library: Library
 ) -> None:
     await session.begin_question("Why?", BRIEFING)
     await _do(session, _expand(session, "Alpha"))
     use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="not run")
     session.abandon_question(
-        QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED), step=Step(text="", uses=(use,))
+        QuestionAnswered(answer="Half", stopped=StopReason.CANCELLED), step=Step(text="", uses=(use,))
     )
     assert not session.state.is_asking
     assert session.state.needs_rebuild
@@ -379,51 +388,51 @@ async def test_abandoning_in_the_middle_of_calls_keeps_the_step_and_delivers_its
         assert sum(message.text.count("alpha-0 ") for message in messages(going_on.state)) == 1
 
 
-async def test_a_person_changes_sections_while_a_question_is_saved(session: Session, store: Store) -> None:
+async def test_a_person_changes_sections_while_a_question_is_saved(session: Session, store: ConversationStore) -> None:
     await session.begin_question("Why?", BRIEFING)
     await asyncio.gather(
         *(_do(session, _expand(session, title, Origin.PERSON)) for title in ("Alpha", "Beta", "Gamma")),
         _do(session, _expand(session, "Delta")),
     )
-    assert len(session.state.open) == 4
-    session.save_now()
-    assert len(store.load(session.state.id).open) == 4
+    assert len(session.state.open_sections) == 4
+    session.flush()
+    assert len(store.load(session.state.id).open_sections) == 4
 
 
 async def test_without_a_store_nothing_is_saved_and_nothing_fails(library: Library) -> None:
     session = Session.start(library)
     assert [type(event) for event in await session.begin_question("Why?", BRIEFING)] == [QuestionAsked]
-    session.abandon_question(QuestionAnswered(answer="", stopped=Stopped.CANCELLED))
-    session.save_now()
+    session.abandon_question(QuestionAnswered(answer="", stopped=StopReason.CANCELLED))
+    session.flush()
     assert session.save_failure == ""
 
 
 async def test_the_budget_follows_the_window_where_it_is_asked_to(library: Library) -> None:
-    follows = Session.start(library, options=KeepOptions(budget_tokens=7, follows_window=True))
-    follows.fit_window(10_000)
+    follows = Session.start(library, options=OpenSectionOptions(budget_tokens=7, follows_window=True))
+    follows.set_context_window(10_000)
     assert follows.state.options.budget_tokens == 4_000
-    fixed = Session.start(library, options=KeepOptions(budget_tokens=7))
-    fixed.fit_window(10_000)
+    fixed = Session.start(library, options=OpenSectionOptions(budget_tokens=7))
+    fixed.set_context_window(10_000)
     assert fixed.state.options.budget_tokens == 7
 
 
 async def test_another_conversation_takes_the_place_of_one_that_is_kept(
-    session: Session, library: Library, store: Store
+    session: Session, library: Library, store: ConversationStore
 ) -> None:
     await _ask(session, "One?")
     await _do(session, UnfoldNodes(section_ids=(library.root.ids[0],)))
     one = session.state
     other = Session.start(library, store=store)
-    assert session.turn_to(other) == (ConversationChanged(conversation_id=other.state.id),)
+    assert session.switch_to(other) == (ConversationSwitched(conversation_id=other.state.id),)
     assert session.state is other.state
     assert store.load(one.id).unfolded == one.unfolded, "what was not yet saved is"
     await _ask(session, "Two?")
-    session.turn_to(Session.resume(library, one.id, store=store))
+    session.switch_to(Session.resume(library, one.id, store=store))
     assert session.state == one
     assert [summary.id for summary in store.list()] == [other.state.id, one.id], "leaving it is no change"
 
 
-async def test_a_new_title_is_saved(session: Session, store: Store) -> None:
+async def test_a_new_title_is_saved(session: Session, store: ConversationStore) -> None:
     await _ask(session, "One?")
     assert await session.rename("Ovens") == ()
     assert session.state.title == store.load(session.state.id).title == "Ovens"
@@ -431,7 +440,9 @@ async def test_a_new_title_is_saved(session: Session, store: Store) -> None:
     assert session.state.title == "Ovens"
 
 
-async def test_after_a_reload_the_conversation_goes_on_over_the_new_text(session: Session, store: Store) -> None:
+async def test_after_a_reload_the_conversation_goes_on_over_the_new_text(
+    session: Session, store: ConversationStore
+) -> None:
     await _ask(session, "One?", "Alpha")
     changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 "))
     assert await session.reload(changed) == (DocumentReloaded(),)

@@ -8,7 +8,17 @@ import pytest
 
 from roamtui.conversation.events import StepRecorded
 from roamtui.conversation.state import ConversationState, Exchange, Transcript, apply
-from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse, Usage
+from roamtui.conversation.transcript import (
+    Citation,
+    Message,
+    QuoteState,
+    Role,
+    Step,
+    StopReason,
+    ToolCall,
+    ToolUse,
+    Usage,
+)
 from roamtui.document.node import Span
 from tests.conversation.conversations import (
     BRIEFING,
@@ -28,7 +38,7 @@ def _use(number: int) -> ToolUse:
 
 def test_each_call_is_followed_by_its_result() -> None:
     steps = (Step(text="Let me look.", uses=(_use(1), _use(2)), thinking="[1]"), Step(text="", uses=(_use(3),)))
-    exchange = Exchange(number=1, question="Why?", steps=steps, answer="So.", stopped=Stopped.ANSWERED)
+    exchange = Exchange(number=1, question="Why?", steps=steps, answer="So.", stopped=StopReason.ANSWERED)
     transcript = Transcript(system="S", prologue="P", exchanges=(exchange,))
     assert list(transcript.messages()) == [
         Message(role=Role.SYSTEM, text="S"),
@@ -49,7 +59,7 @@ def test_exchanges_before_a_rebuild_are_question_and_answer_alone() -> None:
         preface="Text",
         steps=(Step(text="", uses=(_use(1),)),),
         answer="So.",
-        stopped=Stopped.ANSWERED,
+        stopped=StopReason.ANSWERED,
     )
     now = Exchange(number=2, question="And?", preface="More text")
     transcript = Transcript(system="S", prologue="P", exchanges=(earlier, now), rebuilt_at=1)
@@ -64,14 +74,14 @@ def test_exchanges_before_a_rebuild_are_question_and_answer_alone() -> None:
 @pytest.mark.parametrize(
     ("answer", "stopped", "reply"),
     [
-        ("So.", Stopped.ANSWERED, "So."),
-        ("", Stopped.ERROR, "[no answer]"),
-        ("Half an ans", Stopped.ERROR, "Half an ans"),
-        ("Half an ans", Stopped.CANCELLED, "Half an ans\n\n[interrupted by the person]"),
-        ("", Stopped.CANCELLED, "[interrupted by the person]"),
+        ("So.", StopReason.ANSWERED, "So."),
+        ("", StopReason.ERROR, "[no answer]"),
+        ("Half an ans", StopReason.ERROR, "Half an ans"),
+        ("Half an ans", StopReason.CANCELLED, "Half an ans\n\n[interrupted by the person]"),
+        ("", StopReason.CANCELLED, "[interrupted by the person]"),
     ],
 )
-def test_every_ended_exchange_has_last_words(answer: str, stopped: Stopped, reply: str) -> None:
+def test_every_ended_exchange_has_last_words(answer: str, stopped: StopReason, reply: str) -> None:
     exchange = Exchange(number=1, question="Why?", answer=answer, stopped=stopped)
     assert exchange.reply == reply
     assert list(Transcript(exchanges=(exchange,)).messages())[-1] == Message(role=Role.ASSISTANT, text=reply)

@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 from filelock import lock_descriptor
 
-from roamtui.conversation.events import ConversationForked, EntrySkipped, QuestionAsked, TranscriptRebuilt
+from roamtui.conversation.events import ConversationForked, LogEntrySkipped, QuestionAsked, TranscriptRebuilt
 from roamtui.conversation.export import render_markdown
-from roamtui.conversation.loading import identify_source, resume_state
-from roamtui.conversation.log import LOST_QUESTION, Log, decode_entries, open_log
+from roamtui.conversation.library_sync import get_source_key, resume_state
+from roamtui.conversation.log import LOST_QUESTION, ConversationLog, decode_entries, open_log
 from roamtui.conversation.log import locked as locked_by_us
-from roamtui.conversation.questions import rewind
-from roamtui.conversation.state import KeepOptions
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Stopped
-from roamtui.errors import ContinuedElsewhereError, StoreError
+from roamtui.conversation.question_flow import rewind
+from roamtui.conversation.state import OpenSectionOptions
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import StopReason
+from roamtui.errors import ConversationConflictError, StoreError
 from tests.conversation.conversations import Recorder, begin, check_messages, locked, make_library, messages
 from tests.real_documents import PROJECT_DIR
 
@@ -34,11 +34,11 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Store:
-    return Store(path)
+def store(path: Path) -> ConversationStore:
+    return ConversationStore(path)
 
 
-def _write(store: Store, name: str = "c0ffee", *questions: str, source: str = "manual.md") -> Recorder:
+def _write(store: ConversationStore, name: str = "c0ffee", *questions: str, source: str = "manual.md") -> Recorder:
     """Play a conversation, and write it after each question."""
     played = Recorder(name, make_library(source=source))
     for question in questions or ("Why?",):
@@ -50,7 +50,7 @@ def _file(path: Path, name: str = "c0ffee") -> Path:
     return path / f"{name}.jsonl"
 
 
-def _questions(store: Store, name: str = "c0ffee") -> list[str]:
+def _questions(store: ConversationStore, name: str = "c0ffee") -> list[str]:
     return [exchange.question for exchange in store.load(name).transcript.exchanges]
 
 
@@ -58,7 +58,7 @@ def _questions(store: Store, name: str = "c0ffee") -> list[str]:
 def test_files_and_folders_are_private_whatever_the_umask_is(path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
-        store = Store(path)
+        store = ConversationStore(path)
         _write(store)
         store.list()
     finally:
@@ -70,26 +70,28 @@ def test_files_and_folders_are_private_whatever_the_umask_is(path: Path, umask: 
 def test_what_others_could_read_is_closed_to_them(path: Path) -> None:
     path.mkdir(parents=True, mode=0o755)
     _file(path).touch(mode=0o644)
-    store = Store(path)
+    store = ConversationStore(path)
     _write(store)
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
     assert stat.S_IMODE(_file(path).stat().st_mode) == 0o600
 
 
-def test_with_the_log_alone_state_request_and_export_come_back(store: Store, path: Path, tmp_path: Path) -> None:
+def test_with_the_log_alone_state_request_and_export_come_back(
+    store: ConversationStore, path: Path, tmp_path: Path
+) -> None:
     played = _write(store, "c0ffee", "One?", "Two?")
     (tmp_path / "other").mkdir()
     _file(tmp_path / "other").write_bytes(_file(path).read_bytes())
-    other = Store(tmp_path / "other")
+    other = ConversationStore(tmp_path / "other")
     events = other.read("c0ffee").events
-    resumed, told = resume_state(events, played.state.library, KeepOptions())
+    resumed, told = resume_state(events, played.state.library, OpenSectionOptions())
     assert (resumed, told) == (played.state, ())
     assert messages(begin(resumed)) == messages(begin(played.state))
     assert render_markdown(other.load("c0ffee"), "x") == render_markdown(store.load("c0ffee"), "x")
     assert other.list()[0] == store.list()[0]
 
 
-def test_saving_appends_what_is_new(store: Store, path: Path) -> None:
+def test_saving_appends_what_is_new(store: ConversationStore, path: Path) -> None:
     played = _write(store)
     before = _file(path).read_bytes()
     store.write(played.log)
@@ -99,22 +101,22 @@ def test_saving_appends_what_is_new(store: Store, path: Path) -> None:
     assert store.read("c0ffee").events == played.log.events
 
 
-def test_text_of_any_kind_is_kept(store: Store) -> None:
+def test_text_of_any_kind_is_kept(store: ConversationStore) -> None:
     question = "\ud800\x00\x1b[31m \u202e “quotes” 標題 \r\n\u2028 '; DROP TABLE conversations; --"
     _write(store, "c0ffee", question)
     assert _questions(store) == [question]
     assert len(store.list()) == 1
-    assert "標題" in store.read_words()["c0ffee"]
+    assert "標題" in store.read_search_texts()["c0ffee"]
 
 
-def test_the_list_is_newest_change_first_and_by_source(store: Store) -> None:
+def test_the_list_is_newest_change_first_and_by_source(store: ConversationStore) -> None:
     first = _write(store, "a", "About a?")
     _write(store, "b", "About b?", source="other.md")
     _write(store, "c", "About c?", source="n\udce9.md")
     store.write(first.ask("And more?").log)
     assert [summary.id for summary in store.list()] == ["a", "c", "b"]
     assert [summary.id for summary in store.list("other.md")] == ["b"]
-    assert [summary.id for summary in store.list(identify_source(make_library(source="n\udce9.md")))] == ["c"]
+    assert [summary.id for summary in store.list(get_source_key(make_library(source="n\udce9.md")))] == ["c"]
     assert store.list("nothing.md") == ()
     newest = store.list()[0]
     assert (newest.title, newest.model, newest.source, newest.questions) == ("About a?", "scripted", "manual.md", 2)
@@ -122,21 +124,21 @@ def test_the_list_is_newest_change_first_and_by_source(store: Store) -> None:
 
 
 def test_what_came_by_a_pipe_is_known_by_its_content() -> None:
-    one, same, other = (identify_source(make_library(text, source="-")) for text in ("# A\n", "# A\n", "# B\n"))
+    one, same, other = (get_source_key(make_library(text, source="-")) for text in ("# A\n", "# A\n", "# B\n"))
     assert one == same != other
 
 
-def test_the_list_follows_what_is_taken_back_and_where_conversations_part(store: Store) -> None:
+def test_the_list_follows_what_is_taken_back_and_where_conversations_part(store: ConversationStore) -> None:
     played = Recorder().ask("One?").ask("Two?").ask("Three?")
     played.take(rewind(played.state, 3))
     forked = ConversationForked(conversation_id="0ther", title="One? (continued elsewhere)")
-    store.write(Log(conversation_id="0ther", events=[*played.log.events, forked]))
+    store.write(ConversationLog(conversation_id="0ther", events=[*played.log.events, forked]))
     summary = store.list()[0]
     assert (summary.id, summary.title, summary.questions) == ("0ther", forked.title, 2)
-    assert store.read_words()["0ther"].split("\n") == ["One?", "Because.", "Two?", "Because."]
+    assert store.read_search_texts()["0ther"].split("\n") == ["One?", "Because.", "Two?", "Because."]
 
 
-def test_a_new_title_stays_and_so_does_the_place_in_the_list(store: Store) -> None:
+def test_a_new_title_stays_and_so_does_the_place_in_the_list(store: ConversationStore) -> None:
     first = _write(store, "a", "About a?")
     _write(store, "b", "About b?")
     store.rename("a", "Ovens \ud800")
@@ -149,33 +151,35 @@ def test_a_new_title_stays_and_so_does_the_place_in_the_list(store: Store) -> No
         store.rename("z", "Nothing")
 
 
-def test_an_index_that_is_gone_or_damaged_is_made_anew(store: Store, path: Path) -> None:
+def test_an_index_that_is_gone_or_damaged_is_made_anew(store: ConversationStore, path: Path) -> None:
     _write(store, "a", "About a?")
-    listed, words = store.list(), store.read_words()
+    listed, words = store.list(), store.read_search_texts()
     index = path / "index.sqlite3"
     index.unlink()
     assert store.list() == listed
     for content in (b"", b"no database at all", index.read_bytes()[:3_000]):
         index.write_bytes(content)
-        assert (store.list(), store.read_words()) == (listed, words)
+        assert (store.list(), store.read_search_texts()) == (listed, words)
 
 
-def test_a_conversation_that_another_program_went_on_with_is_not_written_over(store: Store, path: Path) -> None:
+def test_a_conversation_that_another_program_went_on_with_is_not_written_over(
+    store: ConversationStore, path: Path
+) -> None:
     played = _write(store)
-    other = Store(path)
+    other = ConversationStore(path)
     log = other.read("c0ffee")
     log.events += Recorder().ask("From the other?").log.events[2:]
     other.write(log)
-    with pytest.raises(ContinuedElsewhereError):
+    with pytest.raises(ConversationConflictError):
         store.write(played.ask("From here?").log)
     assert _questions(other) == ["Why?", "From the other?"]
-    with pytest.raises(ContinuedElsewhereError):
-        store.write(Log(conversation_id="c0ffee", events=[*played.log.events]))
+    with pytest.raises(ConversationConflictError):
+        store.write(ConversationLog(conversation_id="c0ffee", events=[*played.log.events]))
 
 
-def test_what_was_deleted_elsewhere_is_written_whole_again(store: Store, path: Path) -> None:
+def test_what_was_deleted_elsewhere_is_written_whole_again(store: ConversationStore, path: Path) -> None:
     played = _write(store)
-    other = Store(path)
+    other = ConversationStore(path)
     other.delete("c0ffee")
     assert store.list() == ()
     store.write(played.ask("And?").log)
@@ -183,7 +187,7 @@ def test_what_was_deleted_elsewhere_is_written_whole_again(store: Store, path: P
 
 
 @pytest.mark.parametrize("name", [".lock", "c0ffee.jsonl"], ids=["this version", "0.2"])
-def test_a_locked_log_is_one_sentence_and_written_later(store: Store, path: Path, name: str) -> None:
+def test_a_locked_log_is_one_sentence_and_written_later(store: ConversationStore, path: Path, name: str) -> None:
     played = _write(store)
     with locked(path / name), pytest.raises(StoreError, match="not saved: another program keeps it locked"):
         store.write(played.ask("And?").log)
@@ -192,7 +196,7 @@ def test_a_locked_log_is_one_sentence_and_written_later(store: Store, path: Path
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Version 0.2 runs on POSIX systems only.")
-def test_version_0_2_cannot_lock_a_log_that_is_being_written(store: Store, path: Path) -> None:
+def test_version_0_2_cannot_lock_a_log_that_is_being_written(store: ConversationStore, path: Path) -> None:
     _write(store)
     with locked_by_us(path), open_log(_file(path)), _file(path).open("rb") as theirs:
         assert not lock_descriptor(theirs.fileno(), blocking=False)
@@ -211,7 +215,7 @@ with locked(path.parent), open_log(path):
 """
 
 
-def test_the_lock_of_a_killed_program_is_gone(store: Store, path: Path) -> None:
+def test_the_lock_of_a_killed_program_is_gone(store: ConversationStore, path: Path) -> None:
     played = _write(store)
     command = [sys.executable, "-c", _KILLED, str(_file(path))]
     with subprocess.Popen(command, cwd=PROJECT_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
@@ -225,7 +229,7 @@ def test_the_lock_of_a_killed_program_is_gone(store: Store, path: Path) -> None:
 
 
 def test_a_write_that_fails_in_the_middle_leaves_nothing(
-    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+    store: ConversationStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played = _write(store)
     before = _file(path).read_bytes()
@@ -245,7 +249,7 @@ def test_a_write_that_fails_in_the_middle_leaves_nothing(
     assert _questions(store) == ["Why?", "And?"]
 
 
-def test_a_question_is_saved_once_when_the_order_cannot_be_written(store: Store, path: Path) -> None:
+def test_a_question_is_saved_once_when_the_order_cannot_be_written(store: ConversationStore, path: Path) -> None:
     (path / ".newest").mkdir()  # opening it for writing fails
     played = Recorder().begin("Why?")
     store.write(played.log)
@@ -259,7 +263,7 @@ def test_a_question_is_saved_once_when_the_order_cannot_be_written(store: Store,
     assert [summary.id for summary in store.list()] == ["c0ffee", "0ther"], "the next save puts it in order"
 
 
-def test_a_torn_entry_is_passed_over_told_and_stays_in_the_file(store: Store, path: Path) -> None:
+def test_a_torn_entry_is_passed_over_told_and_stays_in_the_file(store: ConversationStore, path: Path) -> None:
     played = _write(store, "c0ffee", "One?", "Two?")
     whole = _file(path).read_bytes()
     lines = whole.splitlines(keepends=True)
@@ -267,7 +271,7 @@ def test_a_torn_entry_is_passed_over_told_and_stays_in_the_file(store: Store, pa
         _file(path).write_bytes(whole[:place])
         log = store.read("c0ffee")
         is_torn = whole[place - 1 : place] != b"\n" and whole[place : place + 1] != b"\n"
-        assert bool(log.damage) == is_torn
+        assert bool(log.damage_message) == is_torn
         assert (
             _questions(store)
             == ["One?", "Two?"][
@@ -275,7 +279,7 @@ def test_a_torn_entry_is_passed_over_told_and_stays_in_the_file(store: Store, pa
                 - (is_torn and whole[:place].rpartition(b"\n")[2].startswith(b'{"event": "question_asked"'))
             ]
         )
-        state, events = resume_state(log.events, played.state.library, KeepOptions())
+        state, events = resume_state(log.events, played.state.library, OpenSectionOptions())
         log.events += events
         check_messages(messages(begin(state)))
         store.write(log)
@@ -283,7 +287,7 @@ def test_a_torn_entry_is_passed_over_told_and_stays_in_the_file(store: Store, pa
         assert not store.load("c0ffee").is_asking
 
 
-def test_a_damaged_entry_costs_no_more_than_its_own_question(store: Store, path: Path) -> None:
+def test_a_damaged_entry_costs_no_more_than_its_own_question(store: ConversationStore, path: Path) -> None:
     questions = ["One?", "Two?", "Three?"]
     played = _write(store, "c0ffee", *questions)
     whole = _file(path).read_bytes()
@@ -298,12 +302,12 @@ def test_a_damaged_entry_costs_no_more_than_its_own_question(store: Store, path:
         lost = [question for question in questions if (question, f"Because of {question}") not in kept]
         assert len(lost) <= 1 + (content.count(b"\n") < whole.count(b"\n"))
         assert len(kept) <= 3
-        state, _ = resume_state(store.read("c0ffee").events, played.state.library, KeepOptions())
+        state, _ = resume_state(store.read("c0ffee").events, played.state.library, OpenSectionOptions())
         check_messages(messages(begin(state)))
         store.list()
 
 
-def test_in_the_place_of_a_lost_question_stands_that_it_is_lost(store: Store, path: Path) -> None:
+def test_in_the_place_of_a_lost_question_stands_that_it_is_lost(store: ConversationStore, path: Path) -> None:
     played = _write(store, "c0ffee", "One?", "Two?")
     lines = _file(path).read_bytes().splitlines(keepends=True)
     asked = [line for line in lines if line.startswith(b'{"event": "question_asked"')]
@@ -311,24 +315,24 @@ def test_in_the_place_of_a_lost_question_stands_that_it_is_lost(store: Store, pa
     _file(path).write_bytes(b"".join(b"torn\n" if line == asked[0] else line for line in lines))
     first, second = store.load("c0ffee").transcript.exchanges
     assert (first.question, first.answer, second.question) == (LOST_QUESTION, "Because of One?", "Two?")
-    assert "1 entry of it could not be read" in store.read("c0ffee").damage
+    assert "1 entry of it could not be read" in store.read("c0ffee").damage_message
     _file(path).write_bytes(b"".join(b"torn\n" if line == answered[0] else line for line in lines))
     first, second = store.load("c0ffee").transcript.exchanges
-    assert (first.stopped, second.answer) == (Stopped.CANCELLED, "Because of Two?")
-    state, _ = resume_state(store.read("c0ffee").events, played.state.library, KeepOptions())
+    assert (first.stopped, second.answer) == (StopReason.CANCELLED, "Because of Two?")
+    state, _ = resume_state(store.read("c0ffee").events, played.state.library, OpenSectionOptions())
     assert state.needs_rebuild
     log = store.read("c0ffee")
     log.events.append(TranscriptRebuilt(system="", prologue="", model="", rebuilt_at=2))
-    assert log.damage == "", "it was told, and the transcript was made anew"
+    assert log.damage_message == "", "it was told, and the transcript was made anew"
 
 
-def test_an_event_of_a_newer_version_is_kept_and_told(store: Store, path: Path) -> None:
+def test_an_event_of_a_newer_version_is_kept_and_told(store: ConversationStore, path: Path) -> None:
     _write(store)
     with _file(path).open("ab") as file:
         file.write(b'{"event": "moon_landed", "at": "2030-01-01", "crater": "Tycho"}\n')
     log = store.read("c0ffee")
-    assert isinstance(log.events[-1], EntrySkipped)
-    assert "1 entry is of a newer roamtui" in log.damage
+    assert isinstance(log.events[-1], LogEntrySkipped)
+    assert "1 entry is of a newer roamtui" in log.damage_message
     log.events += Recorder().ask("And?").log.events[2:]
     store.write(log)
     assert b"moon_landed" in _file(path).read_bytes()
@@ -344,10 +348,12 @@ def test_fields_of_a_newer_version_are_passed_over_and_those_of_an_older_one_hav
     "line", [b"null", b"[]", b"7", b"{}", b"[" * 100_000, b'{"event": []}', b"\xff\xfe", b'{"event": "step_recorded"}']
 )
 def test_what_is_no_entry_is_passed_over(line: bytes) -> None:
-    assert decode_entries(line + b"\n") == [EntrySkipped()]
+    assert decode_entries(line + b"\n") == [LogEntrySkipped()]
 
 
-def test_a_log_that_was_copied_or_lost_its_beginning_is_a_conversation_of_its_own(store: Store, path: Path) -> None:
+def test_a_log_that_was_copied_or_lost_its_beginning_is_a_conversation_of_its_own(
+    store: ConversationStore, path: Path
+) -> None:
     _write(store)
     whole = _file(path).read_bytes()
     _file(path, "c0py").write_bytes(whole)
@@ -365,8 +371,8 @@ def test_a_log_that_was_copied_or_lost_its_beginning_is_a_conversation_of_its_ow
 def test_what_cannot_be_a_folder_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="Conversations cannot be kept in"):
-        Store(tmp_path / "file" / "conversations")
-    store = Store(tmp_path / "file" / "conversations", is_patient=True)
+        ConversationStore(tmp_path / "file" / "conversations")
+    store = ConversationStore(tmp_path / "file" / "conversations", is_patient=True)
     assert store.problem
     with pytest.raises(StoreError, match="cannot be kept"):
         store.write(Recorder().ask().log)
@@ -375,7 +381,7 @@ def test_what_cannot_be_a_folder_is_one_sentence(tmp_path: Path) -> None:
     assert _questions(store) == ["Why?"]
 
 
-def test_an_id_names_no_file_elsewhere(store: Store, path: Path) -> None:
+def test_an_id_names_no_file_elsewhere(store: ConversationStore, path: Path) -> None:
     (path.parent / "secret.jsonl").write_text("{}\n", "utf-8")
     for name in ("../secret", "", ".", "a/b"):
         with pytest.raises(StoreError, match="There is no conversation"):
@@ -384,7 +390,7 @@ def test_an_id_names_no_file_elsewhere(store: Store, path: Path) -> None:
             store.delete(name)
 
 
-def test_threads_write_one_log_in_order(store: Store) -> None:
+def test_threads_write_one_log_in_order(store: ConversationStore) -> None:
     played = Recorder()
     threads = []
     for number in range(20):

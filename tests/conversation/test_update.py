@@ -9,19 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.conversation.commands import (
-    CloseAgentSections,
-    CollapseSections,
+    CloseAgentOpened,
+    CloseSections,
     Command,
     ExpandSections,
     FoldNodes,
     Origin,
     PinSections,
-    UndoDeed,
+    Undo,
     UnfoldNodes,
 )
 from roamtui.conversation.events import (
     CloseReason,
-    DeedUndone,
+    ClosingDeclined,
     ExpandResult,
     ExpandStatus,
     NodesFolded,
@@ -29,13 +29,13 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     SectionsClosed,
     SectionsExpanded,
-    SectionsKept,
-    SectionsMarked,
+    SectionsMarkedForClosing,
     SectionsPinned,
+    UndoApplied,
 )
 from roamtui.conversation.state import ConversationState, apply_all
 from roamtui.conversation.transcript import OpenSection
-from roamtui.conversation.update import note_deed, update
+from roamtui.conversation.update import make_undo_events, update
 from roamtui.document.tokens import estimate_tokens
 from tests.conversation.conversations import (
     ask,
@@ -61,7 +61,7 @@ def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
     child, parent, manual = (find(state, title) for title in ("Child one", "Parent", "Manual"))
     after, events = update(state, ExpandSections(section_ids=(child,), origin=Origin.AGENT))
     assert after.open_ids == (child,)
-    section = after.open[0]
+    section = after.open_sections[0]
     assert (section.opened_by, section.opened_at, section.last_used) == (Origin.AGENT, 1, 1)
     assert section.deliveries == (after.library.span(child),)
     assert section.tokens == after.library.node(child).tokens
@@ -71,7 +71,7 @@ def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
     assert isinstance(expanded, SectionsExpanded)
     assert expanded.origin is Origin.AGENT
     assert expanded.opened_ids == (child,)
-    assert state.open == (), "the state before is a value and stays as it was"
+    assert state.open_sections == (), "the state before is a value and stays as it was"
 
 
 def test_a_batch_is_answered_id_by_id_in_order() -> None:
@@ -97,8 +97,11 @@ def test_a_page_adds_text_to_its_section_and_a_range_opens_its_parent_where_it_i
     state, results = expand_by_agent(state, f"{long}:2", f"{manual}:c1", "Long")
     assert [result.status for result in results] == [ExpandStatus.OPENED] * 3
     assert state.open_ids == (long, manual)
-    assert [len(section.deliveries) for section in state.open] == [2, 1]
-    assert [section.tokens for section in state.open] == [results[0].tokens + results[2].tokens, results[1].tokens]
+    assert [len(section.deliveries) for section in state.open_sections] == [2, 1]
+    assert [section.tokens for section in state.open_sections] == [
+        results[0].tokens + results[2].tokens,
+        results[1].tokens,
+    ]
     assert "alpha-0 " in results[1].text
     assert "Introduction." not in results[1].text
 
@@ -127,9 +130,9 @@ def test_a_person_opens_without_text_and_without_unfolding() -> None:
     alpha = find(state, "Alpha")
     after, events = update(state, ExpandSections(section_ids=(alpha, "deadbeef", alpha), origin=Origin.PERSON))
     assert after.open_ids == (alpha,)
-    assert after.open[0].deliveries == ()
-    assert after.open[0].tokens == after.library.node(alpha).tokens
-    assert after.open[0].opened_by is Origin.PERSON
+    assert after.open_sections[0].deliveries == ()
+    assert after.open_sections[0].tokens == after.library.node(alpha).tokens
+    assert after.open_sections[0].opened_by is Origin.PERSON
     assert after.unfolded == frozenset()
     (expanded,) = events
     assert isinstance(expanded, SectionsExpanded)
@@ -145,28 +148,28 @@ def test_between_questions_closing_is_at_once() -> None:
     state = ask(make_state(), "Alpha", "Beta", "Gamma")
     alpha = find(state, "Alpha")
     for origin in Origin:
-        after, events = update(state, CollapseSections(section_ids=(alpha,), origin=origin))
+        after, events = update(state, CloseSections(section_ids=(alpha,), origin=origin))
         assert after.open_ids == (find(state, "Beta"), find(state, "Gamma"))
         assert events == (SectionsClosed(section_ids=(alpha,), origin=origin, reason=CloseReason.ASKED),)
         assert after.needs_rebuild
 
 
 def test_during_a_question_nothing_is_closed_but_marked_whoever_asks() -> None:
-    commands: list[Command] = [UndoDeed(), CloseAgentSections()]
+    commands: list[Command] = [Undo(), CloseAgentOpened()]
     for origin in Origin:
         asking = step(begin(make_state()), "Alpha")
         alpha = find(asking, "Alpha")
         sent = messages(asking)
-        for command in [*commands, CollapseSections(section_ids=(alpha,), origin=origin)]:
+        for command in [*commands, CloseSections(section_ids=(alpha,), origin=origin)]:
             after, events = update(asking, command)
             assert after.open_ids == (alpha,)
-            assert after.open[0].is_closing
-            assert SectionsMarked(section_ids=(alpha,), origin=command.origin) in events
+            assert after.open_sections[0].is_closing
+            assert SectionsMarkedForClosing(section_ids=(alpha,), origin=command.origin) in events
             assert not any(isinstance(event, SectionsClosed) for event in events)
             assert messages(after) == sent
             assert not after.needs_rebuild
             done, ending = finish_with_events(after)
-            assert done.open == ()
+            assert done.open_sections == ()
             assert [type(event) for event in ending] == [SectionsClosed, QuestionAnswered]
             assert isinstance(ending[0], SectionsClosed)
             assert ending[0].origin is command.origin
@@ -179,15 +182,15 @@ def test_the_agent_can_ask_again_for_what_it_marked_but_not_for_what_the_person_
     assert finish(by_agent).open_ids == (find(asking, "Alpha"),)
     by_person, results = expand_by_agent(close_by(asking, Origin.PERSON, "Alpha"), "Alpha")
     assert results[0].status is ExpandStatus.ALREADY_OPEN
-    assert finish(by_person).open == ()
+    assert finish(by_person).open_sections == ()
     by_both = close_by(close_by(asking, Origin.PERSON, "Alpha"), Origin.AGENT, "Alpha")
-    assert finish(expand_by_agent(by_both, "Alpha")[0]).open == ()
+    assert finish(expand_by_agent(by_both, "Alpha")[0]).open_sections == ()
 
 
 def test_a_person_who_opens_again_takes_the_mark_back() -> None:
     asking = close_by(step(begin(make_state()), "Alpha", "Beta"), Origin.PERSON, "Alpha", "Beta")
     asking = pin(open_by_person(asking, "Alpha"), "Beta")
-    assert not any(section.is_closing for section in asking.open)
+    assert not any(section.is_closing for section in asking.open_sections)
     assert finish(asking).open_ids == (find(asking, "Alpha"), find(asking, "Beta"))
 
 
@@ -195,10 +198,12 @@ def test_the_agents_advice_does_not_close_what_is_pinned_just_cited_or_not_open(
     state = ask(make_state(), "Alpha", "Beta", "Gamma", cited=["Beta"])
     state = begin(pin(state, "Alpha"))
     ids = tuple(find(state, title) for title in ("Alpha", "Beta", "Gamma", "Delta"))
-    after, events = update(state, CollapseSections(section_ids=ids, origin=Origin.AGENT))
+    after, events = update(state, CloseSections(section_ids=ids, origin=Origin.AGENT))
     assert events == (
-        SectionsMarked(section_ids=(ids[2],), origin=Origin.AGENT),
-        SectionsKept(reasons=((ids[0], "pinned"), (ids[1], "just cited"), (ids[3], "not open")), origin=Origin.AGENT),
+        SectionsMarkedForClosing(section_ids=(ids[2],), origin=Origin.AGENT),
+        ClosingDeclined(
+            reasons=((ids[0], "pinned"), (ids[1], "just cited"), (ids[3], "not open")), origin=Origin.AGENT
+        ),
     )
     assert finish(after).open_ids == ids[:2]
 
@@ -206,13 +211,13 @@ def test_the_agents_advice_does_not_close_what_is_pinned_just_cited_or_not_open(
 def test_what_was_cited_earlier_may_go_again() -> None:
     state = ask(make_state(), "Alpha", cited=["Alpha"])
     state = begin(ask(ask(state)))
-    _, events = update(state, CollapseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT))
-    assert isinstance(events[0], SectionsMarked)
+    _, events = update(state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT))
+    assert isinstance(events[0], SectionsMarkedForClosing)
 
 
 def test_a_person_closes_even_what_is_pinned_and_cited() -> None:
     state = pin(ask(make_state(), "Alpha", cited=["Alpha"]), "Alpha")
-    assert close_by(state, Origin.PERSON, "Alpha").open == ()
+    assert close_by(state, Origin.PERSON, "Alpha").open_sections == ()
 
 
 def test_pinning_what_is_not_open_opens_it_first() -> None:
@@ -220,12 +225,12 @@ def test_pinning_what_is_not_open_opens_it_first() -> None:
     alpha = find(state, "Alpha")
     after, events = update(state, PinSections(section_ids=(alpha,), is_pinned=True))
     assert [type(event) for event in events] == [SectionsExpanded, SectionsPinned]
-    assert after.open[0].is_pinned
-    assert after.open[0].opened_by is Origin.PERSON
+    assert after.open_sections[0].is_pinned
+    assert after.open_sections[0].opened_by is Origin.PERSON
     after, events = update(after, PinSections(section_ids=(alpha,), is_pinned=False))
     assert events == (SectionsPinned(section_ids=(alpha,), is_pinned=False),)
     assert after.open_ids == (alpha,)
-    assert not after.open[0].is_pinned
+    assert not after.open_sections[0].is_pinned
 
 
 def test_unpinning_what_is_not_open_and_pinning_what_does_not_exist_change_nothing() -> None:
@@ -243,7 +248,7 @@ def test_unfolding_and_folding_cost_nothing_and_leave_open_what_is_open(origin: 
     parent = find(state, "Parent")
     folded, events = update(state, FoldNodes(section_ids=(parent,), origin=origin))
     assert events == (NodesFolded(section_ids=(parent,), origin=origin),)
-    assert folded.open == state.open
+    assert folded.open_sections == state.open_sections
     assert parent not in folded.unfolded
     assert not folded.needs_rebuild
     assert update(folded, FoldNodes(section_ids=(parent, "deadbeef"), origin=origin)) == (folded, ())
@@ -258,32 +263,32 @@ def test_undo_takes_back_the_last_batch_and_then_the_one_before() -> None:
     state = finish(step(step(state, "Alpha", "Child one"), "Child two", "Below long"))
     parent, long = find(state, "Parent"), find(state, "Long")
     second = (find(state, "Child two"), find(state, "Below long"))
-    after, events = update(state, UndoDeed())
+    after, events = update(state, Undo())
     assert after.open_ids == (find(state, "Alpha"), find(state, "Child one"))
     assert events == (
         SectionsClosed(section_ids=second, origin=Origin.PERSON, reason=CloseReason.UNDO),
         NodesFolded(section_ids=(long,), origin=Origin.PERSON),
         events[-1],
     )
-    assert isinstance(events[-1], DeedUndone)
+    assert isinstance(events[-1], UndoApplied)
     assert parent in after.unfolded, "the first batch had unfolded it"
-    again = do(after, UndoDeed())
-    assert again.open == ()
+    again = do(after, Undo())
+    assert again.open_sections == ()
     assert again.unfolded == frozenset()
-    assert update(again, UndoDeed()) == (again, ())
+    assert update(again, Undo()) == (again, ())
 
 
 def test_undo_leaves_what_the_person_pinned_or_opened_since() -> None:
     state = pin(ask(make_state(), "Alpha", "Beta", "Gamma"), "Alpha")
     state = open_by_person(close_by(state, Origin.PERSON, "Beta"), "Beta")
-    after = do(state, UndoDeed())
+    after = do(state, Undo())
     assert set(after.open_ids) == {find(state, "Alpha"), find(state, "Beta")}
 
 
 def test_closing_the_agents_leaves_the_persons_and_the_pinned() -> None:
     state = open_by_person(make_state(), "Delta")
     state = pin(ask(state, "Alpha", "Child one", "Gamma"), "Gamma")
-    after, events = update(state, CloseAgentSections())
+    after, events = update(state, CloseAgentOpened())
     assert after.open_ids == (find(state, "Delta"), find(state, "Gamma"))
     assert after.unfolded == frozenset()
     assert events == (
@@ -294,36 +299,36 @@ def test_closing_the_agents_leaves_the_persons_and_the_pinned() -> None:
         ),
         NodesFolded(section_ids=(find(state, "Manual"), find(state, "Parent")), origin=Origin.PERSON),
     )
-    assert update(after, CloseAgentSections()) == (after, ())
+    assert update(after, CloseAgentOpened()) == (after, ())
 
 
 def test_what_the_agent_delivers_of_a_section_the_person_opened_stays_the_persons() -> None:
     state = open_by_person(begin(make_state()), "Alpha")
     state, results = expand_by_agent(state, "Alpha")
     assert results[0].status is ExpandStatus.OPENED
-    assert state.open[0].opened_by is Origin.PERSON
-    assert state.open[0].deliveries
-    assert do(finish(state), CloseAgentSections()).open_ids == (find(state, "Alpha"),)
+    assert state.open_sections[0].opened_by is Origin.PERSON
+    assert state.open_sections[0].deliveries
+    assert do(finish(state), CloseAgentOpened()).open_ids == (find(state, "Alpha"),)
 
 
 def test_asking_for_what_an_open_parent_holds_counts_as_using_the_parent() -> None:
     state = ask(ask(make_state(), "Parent"))
-    assert state.open[0].last_used == 1
+    assert state.open_sections[0].last_used == 1
     state, results = expand_by_agent(begin(state), "Child one")
     assert results[0].status is ExpandStatus.ALREADY_OPEN
     assert state.open_ids == (find(state, "Parent"),)
-    assert state.open[0].last_used == 3
+    assert state.open_sections[0].last_used == 3
 
 
 _TITLES = ("Alpha", "Beta", "Parent", "Child one", "Long")
 _IDS = {title: find(make_library(), title) for title in _TITLES}
 _KINDS: dict[str, Callable[[tuple[str, ...]], Command]] = {
     "open": lambda ids: ExpandSections(section_ids=ids, origin=Origin.PERSON),
-    "close": lambda ids: CollapseSections(section_ids=ids, origin=Origin.PERSON),
-    "close as agent": lambda ids: CollapseSections(section_ids=ids, origin=Origin.AGENT),
+    "close": lambda ids: CloseSections(section_ids=ids, origin=Origin.PERSON),
+    "close as agent": lambda ids: CloseSections(section_ids=ids, origin=Origin.AGENT),
     "pin": lambda ids: PinSections(section_ids=ids, is_pinned=True),
     "unpin": lambda ids: PinSections(section_ids=ids, is_pinned=False),
-    "tidy up": lambda _: CloseAgentSections(),
+    "tidy up": lambda _: CloseAgentOpened(),
 }
 _ids = st.lists(st.sampled_from([*_IDS.values()]), min_size=1, max_size=2, unique=True).map(tuple)
 _commands = st.builds(lambda kind, ids: _KINDS[kind](ids), st.sampled_from([*_KINDS]), _ids)
@@ -331,15 +336,15 @@ _commands = st.builds(lambda kind, ids: _KINDS[kind](ids), st.sampled_from([*_KI
 
 def _do(state: ConversationState, command: Command) -> ConversationState:
     after = do(state, command)
-    return apply_all(after, note_deed(state, after, command))
+    return apply_all(after, make_undo_events(state, after, command))
 
 
 def _look(state: ConversationState) -> tuple[dict[str, OpenSection], frozenset[str]]:
-    return {section.section_id: section for section in state.open}, state.unfolded
+    return {section.section_id: section for section in state.open_sections}, state.unfolded
 
 
 def _pins(state: ConversationState) -> tuple[set[tuple[str, bool, bool]], frozenset[str]]:
-    return {(one.section_id, one.is_pinned, one.is_closing) for one in state.open}, state.unfolded
+    return {(one.section_id, one.is_pinned, one.is_closing) for one in state.open_sections}, state.unfolded
 
 
 @given(commands=st.lists(_commands, max_size=6), is_asking=st.booleans())
@@ -352,13 +357,13 @@ def test_all_that_was_done_is_taken_back_step_by_step_and_done_again(
     states = [state]
     for command in commands:
         after = _do(states[-1], command)
-        if len(after.deeds) > len(states[-1].deeds):
+        if len(after.undo_stack) > len(states[-1].undo_stack):
             states.append(after)
         else:
             assert _pins(after) == _pins(states[-1])
     state = states[-1]
     for before in reversed(states[:-1]):
-        state = do(state, UndoDeed())
+        state = do(state, Undo())
         if is_asking:  # what was opened meanwhile closes with its end
             assert {one for one in _pins(state)[0] if not one[2]} == {one for one in _pins(before)[0] if not one[2]}
         else:
@@ -368,23 +373,23 @@ def test_all_that_was_done_is_taken_back_step_by_step_and_done_again(
             }
             assert _pins(state) == _pins(before)
     for after in states[1:]:
-        state = do(state, UndoDeed(is_redo=True))
+        state = do(state, Undo(is_redo=True))
         assert _pins(state)[1] == _pins(after)[1]
         assert {one for one in _pins(state)[0] if not one[2]} == {one for one in _pins(after)[0] if not one[2]}
-    assert do(state, UndoDeed(is_redo=True)) == state
+    assert do(state, Undo(is_redo=True)) == state
 
 
 def test_the_text_of_what_is_brought_back_is_told_once_whenever_that_is() -> None:
     state = ask(make_state(), "Alpha", "Beta")
-    closed = _do(state, CollapseSections(section_ids=(_IDS["Alpha"],), origin=Origin.PERSON))
+    closed = _do(state, CloseSections(section_ids=(_IDS["Alpha"],), origin=Origin.PERSON))
     for later in (closed, ask(closed, "Parent")):
-        told = finish(begin(do(later, UndoDeed()) if later is closed else do(do(later, UndoDeed()), UndoDeed())))
+        told = finish(begin(do(later, Undo()) if later is closed else do(do(later, Undo()), Undo())))
         assert _IDS["Alpha"] in told.open_ids
         assert read_all(told).count("alpha-39") == 1
 
 
 def test_what_is_done_anew_ends_what_could_be_done_again() -> None:
     state = _do(make_state(), ExpandSections(section_ids=(_IDS["Alpha"],), origin=Origin.PERSON))
-    state = do(state, UndoDeed())
+    state = do(state, Undo())
     state = _do(state, ExpandSections(section_ids=(_IDS["Beta"],), origin=Origin.PERSON))
-    assert do(state, UndoDeed(is_redo=True)) == state
+    assert do(state, Undo(is_redo=True)) == state

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document import document as module
-from roamtui.document.document import Row, build_columns, hash_path, make_ids
+from roamtui.document.document import NodeRow, build_columns, make_ids, make_node_id
 from roamtui.document.node import NodeKind
 
 _PATHS = st.lists(st.lists(st.sampled_from(["a", "b", "", "\x1f", "ä"]), min_size=1, max_size=3), max_size=30)
@@ -17,7 +17,7 @@ def test_an_id_below_long_titles_is_that_hash_too() -> None:
     above = ("a" * 5_000, "\ud800", "b" * 700)
     paths = [("a" * 5_000,), above, (*above, "c"), (*above, "c"), (*above, "d"), ("e",)]
     assert make_ids("doc", paths) == [
-        hash_path("doc", path, n) for path, n in zip(paths, (0, 0, 0, 1, 0, 0), strict=True)
+        make_node_id("doc", path, n) for path, n in zip(paths, (0, 0, 0, 1, 0, 0), strict=True)
     ]
 
 
@@ -40,15 +40,15 @@ def test_the_later_of_two_colliding_paths_is_hashed_again(monkeypatch: pytest.Mo
     def collide(_doc: str, _path: tuple[str, ...], _ordinal: int, *salt: str) -> str:
         return "0000000" + ("0" if not salt else salt[-1])
 
-    monkeypatch.setattr(module, "hash_path", collide)
+    monkeypatch.setattr(module, "make_node_id", collide)
     assert make_ids("doc", [("a",), ("b",), ("c",)]) == ["00000000", "00000001", "00000002"]
 
 
 _LEVELS = st.lists(st.integers(0, 6), max_size=30)
 
 
-def _rows(levels: list[int]) -> list[Row]:
-    return [Row(NodeKind.SECTION, level, f"t{index}", index) for index, level in enumerate(levels)]
+def _rows(levels: list[int]) -> list[NodeRow]:
+    return [NodeRow(NodeKind.SECTION, level, f"t{index}", index) for index, level in enumerate(levels)]
 
 
 @given(_LEVELS)
@@ -73,7 +73,7 @@ def test_paths_in_order_are_the_paths_one_by_one(levels: list[int]) -> None:
 
 def test_a_title_is_cut_in_the_paths_below_it_only_where_all_of_them_would_be_a_flood() -> None:
     long = "word " * 20_000
-    rows = [Row(NodeKind.SECTION, 1, long, 0), *(Row(NodeKind.SECTION, 2, "b", n) for n in range(1, 600))]
+    rows = [NodeRow(NodeKind.SECTION, 1, long, 0), *(NodeRow(NodeKind.SECTION, 2, "b", n) for n in range(1, 600))]
     flood, few = build_columns(rows, 600), build_columns(rows[:400], 400)
     assert flood.path(0) == (long,)
     above, own = flood.path(1)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.build import open_named
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, can_load, load_files
+from roamtui.document.loader import Loader, is_loadable, load_files
+from roamtui.document.source_loader import open_sources
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def open_folder(folder: Path) -> tuple[Library, Loader]:
-    library, loader = open_named([str(folder)])
+    library, loader = open_sources([str(folder)])
     assert loader is not None
     return library, loader
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_a_node_that_says_why_and_can_be_tried_again(fold
     assert "is a PNG picture" in whole.node(three).problem
     assert len(whole.notes) == 2
     assert not whole.is_loaded(one)
-    assert can_load(whole, one)
+    assert is_loadable(whole, one)
     assert list(whole.walk(one)) == [one]
     (folder / "b/kept").rename(folder / "b/one.md")
     again = whole.graft(one, loader.load(whole, one))
@@ -92,5 +92,5 @@ def test_the_digest_follows_texts_and_names(folder: Path) -> None:
     renamed = load_whole(folder).content_hash
     (folder / "README2.md").write_text("# Other\n", "utf-8")
     assert len({before, renamed, load_whole(folder).content_hash, open_folder(folder)[0].content_hash}) == 4
-    alone, _ = open_named([str(folder / "README2.md")])
+    alone, _ = open_sources([str(folder / "README2.md")])
     assert alone.content_hash == alone.root.content_hash

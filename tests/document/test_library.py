@@ -9,7 +9,7 @@ from itertools import permutations
 import pytest
 
 from roamtui.document import document as module
-from roamtui.document.document import Document, Row, build_columns
+from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
@@ -25,9 +25,10 @@ _PAGES = {
 
 def _list_links() -> Library:
     """Return a page of three links that are not loaded yet, below one heading."""
-    rows = [Row(NodeKind.SECTION, 1, "Site", 0)]
+    rows = [NodeRow(NodeKind.SECTION, 1, "Site", 0)]
     rows += [
-        Row(NodeKind.LINK, 2, page[0].upper(), _LISTING.index(f"- [{page[0].upper()}]"), url=page) for page in _PAGES
+        NodeRow(NodeKind.LINK, 2, page[0].upper(), _LISTING.index(f"- [{page[0].upper()}]"), url=page)
+        for page in _PAGES
     ]
     columns = build_columns(rows, len(_LISTING))
     return Library(source="site", root=Document(key="", title="Site", text=_LISTING, columns=columns))
@@ -96,7 +97,7 @@ def test_where_files_collide_the_later_by_key_is_salted(
             return "0badc0de" if not salt else f"{salt[0]:0>8}"
         return blake2b("\x1f".join([doc, *path, str(ordinal), *salt]).encode(), digest_size=4).hexdigest()
 
-    monkeypatch.setattr(module, "hash_path", collide)
+    monkeypatch.setattr(module, "make_node_id", collide)
     pages = {page: text.replace("Before.\n\n", "") for page, text in _PAGES.items()}
     monkeypatch.setattr("tests.document.test_library._PAGES", pages)
     library = _load(_list_links(), *order)
@@ -159,5 +160,5 @@ def test_the_first_headings_below_a_node_are_named_and_all_of_them_counted(pages
         children = library.children(section_id)
         for limit in range(4):
             named, count = library.headings_below(section_id, limit)
-            assert named == tuple(map(library.heading, children[:limit]))
+            assert named == tuple(map(library.get_label, children[:limit]))
             assert count == len(children)

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind
-from roamtui.document.parse import parse_document, parse_raw
+from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.sources.read import RawText
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
 from tests.real_documents import list_documents, read_document
@@ -21,7 +21,7 @@ _SHAPE = "# A\n\n> Q\n\n## Docs\n\n- [A](https://x.example/a)\n- [B](https://x.e
 
 
 def parse(text: str, *, name: str = "llms.txt", url: str | None = BASE) -> Document:
-    return parse_raw(RawText(text=text, source="test", name=name), url=url)
+    return parse_source_text(RawText(text=text, source="test", name=name), url=url)
 
 
 def list_links(document: Document) -> list[Node]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.plain import plain_line, plain_text, shorten, strip_anchor
+from roamtui.document.plain import sanitise_line, sanitise_text, shorten, strip_anchor
 
 _BIDI_CLASSES = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 _HOSTILE = st.sampled_from(
@@ -28,20 +28,20 @@ def _is_obeyed(character: str) -> bool:
 
 
 def test_exactly_the_characters_that_a_terminal_or_reader_obeys_are_replaced() -> None:
-    replaced = {code for code in range(sys.maxunicode + 1) if plain_text(chr(code)) != chr(code)}
+    replaced = {code for code in range(sys.maxunicode + 1) if sanitise_text(chr(code)) != chr(code)}
     assert replaced == {code for code in range(sys.maxunicode + 1) if _is_obeyed(chr(code))}
 
 
 @pytest.mark.parametrize("code", [code for code in range(0x110) if _is_obeyed(chr(code))])
 def test_each_control_character_alone_becomes_visible(code: int) -> None:
-    plain = plain_text(f"a{chr(code)}b")
+    plain = sanitise_text(f"a{chr(code)}b")
     assert plain == "a\nb" if code == 0x0D else len(plain) == 3 and plain[1].isprintable()
 
 
 @given(_ANY)
 def test_a_plain_line_is_one_trimmed_line(text: str) -> None:
-    line = plain_line(text)
-    assert plain_line(line) == line
+    line = sanitise_line(text)
+    assert sanitise_line(line) == line
     assert not any(map(_is_obeyed, line))
     assert not set(line) & set("\n\t\r")
     assert line == line.strip()

@@ -13,7 +13,7 @@ from roamtui.document import text as module
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.text import LongText, blank_footers, find_line_starts, keep_text, line_number_at
+from roamtui.document.text import LongText, blank_footers, compact_text, compute_line_starts, line_number_at
 
 _WIDE = "\N{CROISSANT}"
 _WHOLE = ("line of words\r\n" * 5_000 + f"{_WIDE}\n" + "x" * 70_000 + "\rend [mark]") * 2
@@ -35,18 +35,18 @@ def test_what_is_found_and_counted_is_that_of_the_whole(start: int, end: int, ch
 
 def test_length_digest_and_lines_are_those_of_the_whole() -> None:
     assert (len(_TEXT), str(_TEXT), hash_text(_TEXT)) == (len(_WHOLE), _WHOLE, hash_text(_WHOLE))
-    assert find_line_starts(_TEXT) == find_line_starts(_WHOLE)
+    assert compute_line_starts(_TEXT) == compute_line_starts(_WHOLE)
     assert LongText(_WHOLE) == _TEXT
     assert _TEXT == _WHOLE
     assert LongText(_WHOLE + "!") != _TEXT
 
 
 def test_one_wide_character_does_not_make_all_others_wide() -> None:
-    kept = keep_text("a" * module.LENGTH_MIN + _WIDE)
+    kept = compact_text("a" * module.LENGTH_MIN + _WIDE)
     assert isinstance(kept, LongText)
     assert sum(map(sys.getsizeof, kept.pieces())) < 1.2 * module.LENGTH_MIN
-    assert isinstance(keep_text("a" * module.LENGTH_MIN), str)
-    assert isinstance(keep_text(_WIDE), str)
+    assert isinstance(compact_text("a" * module.LENGTH_MIN), str)
+    assert isinstance(compact_text(_WIDE), str)
 
 
 def test_a_long_document_is_its_sections_joined() -> None:
@@ -73,12 +73,12 @@ _TEXTS = st.text(alphabet="ab\n\r\f\v\x1c\x85\u2028\u2029", max_size=40)
     ],
 )
 def test_lines_end_at_three_marks_only(text: str, starts: list[int]) -> None:
-    assert list(find_line_starts(text)) == starts
+    assert list(compute_line_starts(text)) == starts
 
 
 @given(_TEXTS)
 def test_a_line_number_counts_the_line_ends_before(text: str) -> None:
-    starts = find_line_starts(text)
+    starts = compute_line_starts(text)
     for offset in range(len(text)):
         ends = [match.end() for match in re.finditer("\r\n|\r|\n", text)]
         assert line_number_at(starts, offset) == 1 + sum(end <= offset for end in ends)

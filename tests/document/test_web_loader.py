@@ -9,12 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.build import open_named
 from roamtui.document.library import Library
 from roamtui.document.loader import LoadedBatch, WebOptions
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import parse_raw
-from roamtui.document.web_loader import PageKind, PageLoader, classify_page, decode_html, find_link, parse_fetched
+from roamtui.document.parse import parse_source_text
+from roamtui.document.source_loader import open_sources
+from roamtui.document.web_loader import (
+    PageKind,
+    PageLoader,
+    classify_page,
+    decode_fetched_html,
+    extract_link_url,
+    parse_page,
+)
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.read import RawText
 from roamtui.sources.web.fetcher import Fetcher
@@ -44,7 +51,7 @@ def make_library(site: FakeSite, *paths: str) -> Library:
     """Return an llms.txt of links to these paths, titled by them."""
     text = "# Site\n\n## Docs\n\n" + "".join(f"- [{path}]({path}): note\n" for path in paths)
     raw = RawText(text=text, source=site.url("/llms.txt"), name="llms.txt")
-    return Library(source=raw.source, root=parse_raw(raw, url=site.url("/llms.txt")))
+    return Library(source=raw.source, root=parse_source_text(raw, url=site.url("/llms.txt")))
 
 
 def find_all(library: Library, *titles: str) -> tuple[str, ...]:
@@ -79,7 +86,7 @@ def test_a_page_stands_below_its_link_with_its_address_as_key() -> None:
             ("More", site.url("/a.md"), site.url("/a.md")),
         ]
         assert library.own_text(link) == "- [/a.md](/a.md): note\n"
-        assert library.text_at(library.shown_span(link)) == MARKDOWN.format("A")
+        assert library.text_at(library.get_content_span(link)) == MARKDOWN.format("A")
 
 
 @pytest.mark.parametrize("pages", _STYLES.values(), ids=_STYLES.keys())
@@ -165,15 +172,15 @@ def test_what_cannot_be_read_says_why_and_is_tried_again(page: SitePage, words: 
 def test_several_links_to_one_page_share_it() -> None:
     with FakeSite({"/p.md": MARKDOWN.format("P")}) as site:
         text = "- [One](/p.md#a)\n- [Two](/p.md)\n- [Other](/llms.txt)\n"
-        root = parse_raw(RawText(text=text, source="s", name="llms.txt"), url=site.url("/llms.txt"))
+        root = parse_source_text(RawText(text=text, source="s", name="llms.txt"), url=site.url("/llms.txt"))
         library = Library(source="s", root=root)
         one, two, other = root.ids
         with open_loader(site) as loader:
             library = library.graft_all(loader.load_batch(library, (two,), frozenset()).documents)
             library = library.graft_all(loader.load_batch(library, (one, other), frozenset()).documents)
         assert library.is_loaded(one)
-        assert library.find_host(one) == two
-        assert library.shown_span(one) == library.shown_span(two)
+        assert library.get_canonical_link(one) == two
+        assert library.get_content_span(one) == library.get_content_span(two)
         assert (library.children(one), len(library.children(two))) == ((), 1)
         assert [path for path in site.counts.paths if path == "/p.md"] == ["/p.md"]
         assert "leads to itself" in library.problem_of(other)
@@ -198,10 +205,12 @@ def test_another_origin_is_not_fetched() -> None:
         library = make_library(site, other.url("/p.md"), "/go.md")
         direct, redirect = find_all(library, other.url("/p.md"), "/go.md")
         with open_loader(site) as loader:
-            assert dict(loader.find_unapproved(library, (direct, redirect), frozenset())) == {other.origin: (direct,)}
-            assert loader.find_unapproved(library, (direct,), frozenset({other.origin})) == {}
+            assert dict(loader.list_unapproved_origins(library, (direct, redirect), frozenset())) == {
+                other.origin: (direct,)
+            }
+            assert loader.list_unapproved_origins(library, (direct,), frozenset({other.origin})) == {}
             batch = loader.load_batch(library, (direct, redirect), frozenset())
-        assert dict(batch.refused) == {direct: other.origin, redirect: other.origin}
+        assert dict(batch.refused_origins) == {direct: other.origin, redirect: other.origin}
         assert all(f"--allow-origin {other.origin}" in document.problem for document in batch.documents.values())
         assert other.counts.paths == []
 
@@ -217,7 +226,7 @@ def test_progress_tells_of_pages_and_bytes() -> None:
 
 
 def open_site(site: FakeSite, path: str = "") -> Library:
-    library, loader = open_named([site.url(path)])
+    library, loader = open_sources([site.url(path)])
     assert loader is not None
     return library
 
@@ -288,14 +297,14 @@ def test_a_bare_name_is_no_address_but_the_address_is_suggested(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "handbook.md").write_text("# H\n", "utf-8")
     with pytest.raises(SourceError, match=rf"no file {name}\..*If you mean a site, write https://{name}\."):
-        open_named([name])
+        open_sources([name])
 
 
 def test_an_address_is_opened_alone_and_origins_must_be_addresses() -> None:
     with pytest.raises(UsageError, match="by itself"):
-        open_named(["https://x.example/", "https://y.example/"])
+        open_sources(["https://x.example/", "https://y.example/"])
     with pytest.raises(UsageError, match="--allow-origin"):
-        open_named(["https://x.example/"], web=WebOptions(allowed=("x.example",)))
+        open_sources(["https://x.example/"], web=WebOptions(allowed=("x.example",)))
 
 
 def make_page(body: bytes, media_type: str = "text/plain", charset: str | None = None) -> FetchedPage:
@@ -320,28 +329,28 @@ def test_what_begins_like_a_page_is_told_from_a_text_with_comments(body: bytes, 
 
 def test_a_link_of_a_page_is_found_by_its_relation() -> None:
     html = "<linkage rel=alternate href=no><LINK href='a.md' rel=\"other Alternate\" type=text/markdown>"
-    assert find_link(html, "alternate") == "a.md"
-    assert find_link(html, "alternate", media_types=("text/markdown",)) == "a.md"
-    assert find_link(html, "alternate", media_types=("text/html",)) is None
-    assert find_link("<link rel=alternate href=cut", "alternate") is None
+    assert extract_link_url(html, "alternate") == "a.md"
+    assert extract_link_url(html, "alternate", media_types=("text/markdown",)) == "a.md"
+    assert extract_link_url(html, "alternate", media_types=("text/html",)) is None
+    assert extract_link_url("<link rel=alternate href=cut", "alternate") is None
 
 
 @pytest.mark.parametrize("html", ["<link " * 33_000, f"<link {'a' * 190_000}>", f"<link {'a' * 3_900}>" * 50])
 def test_links_are_looked_for_in_time_that_grows_with_the_page_alone(html: str) -> None:
-    assert find_link(html, "alternate") is None
+    assert extract_link_url(html, "alternate") is None
 
 
 @pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "utf-7", "zlib", "nonsense", "a\x00b"])
 @pytest.mark.parametrize("media_type", ["text/plain", "text/html"])
 def test_an_encoding_that_is_none_of_the_web_is_not_used(charset: str, media_type: str) -> None:
     body = rb"<p>half a pair: \ud800 +2AA- " + b"x-" + b"b9a" * 100_000
-    text = str(parse_fetched(make_page(body, media_type, charset)).text)
+    text = str(parse_page(make_page(body, media_type, charset)).text)
     text.encode("utf-8")
     assert "+2AA-" in text
 
 
 def test_a_page_is_read_in_the_encoding_that_it_names() -> None:
     named = '<meta charset="shift_jis"><p>日本'.encode("shift_jis")
-    assert "日本" in decode_html(make_page(named))
-    assert "日本" in decode_html(make_page("日本".encode("euc_jp"), charset="euc-jp"))
-    assert str(parse_fetched(make_page("# Köln\n".encode("cp1252"), charset="windows-1252")).text) == "# Köln\n"
+    assert "日本" in decode_fetched_html(make_page(named))
+    assert "日本" in decode_fetched_html(make_page("日本".encode("euc_jp"), charset="euc-jp"))
+    assert str(parse_page(make_page("# Köln\n".encode("cp1252"), charset="windows-1252")).text) == "# Köln\n"

@@ -9,22 +9,22 @@ import pytest
 from roamtui.errors import UsageError
 from roamtui.evaluation.scoring import (
     AgentScore,
-    Measure,
-    QuestionRow,
-    RowFile,
+    Metric,
+    QuestionResult,
+    ResultFile,
     RunKey,
-    describe_score,
-    find_intervals,
-    read_rows,
+    bootstrap_intervals,
+    read_results,
     score_run,
+    to_json_score,
 )
 
 _KEY = RunKey(set="tiny", scope="all", mode="keyword", model="", with_history=True)
-_ROW = QuestionRow(id="a", question="Why?", rank=2, relaxed_rank=1, hits=("0000000a",), ms=1.5)
+_ROW = QuestionResult(id="a", question="Why?", rank=2, relaxed_rank=1, hits=("0000000a",), ms=1.5)
 
 
 def _write(path: Path, key: RunKey = _KEY) -> Path:
-    RowFile(path, key).add(_ROW)
+    ResultFile(path, key).add(_ROW)
     return path
 
 
@@ -32,11 +32,11 @@ def test_a_cut_line_is_told_and_the_next_result_stands_on_its_own(tmp_path: Path
     path = _write(tmp_path / "rows.jsonl")
     path.write_bytes(path.read_bytes() + b'{"id": "b", "ra')
 
-    file = RowFile(path, _KEY)
+    file = ResultFile(path, _KEY)
     file.add(_ROW)
 
     assert file.problems == ("rows.jsonl line 2 is no result of a question; it is left out.",)
-    assert read_rows(path)[0] == {_KEY: {"a": _ROW}}
+    assert read_results(path)[0] == {_KEY: {"a": _ROW}}
     assert path.read_bytes().count(b"\n") == 3
 
 
@@ -44,14 +44,14 @@ def test_a_cut_line_is_told_and_the_next_result_stands_on_its_own(tmp_path: Path
 def test_a_line_that_is_no_result_is_told(tmp_path: Path, line: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(line + "\n", "utf-8")
-    assert read_rows(path) == ({}, ("rows.jsonl line 1 is no result of a question; it is left out.",))
+    assert read_results(path) == ({}, ("rows.jsonl line 1 is no result of a question; it is left out.",))
 
 
 def test_results_of_another_run_are_not_mixed(tmp_path: Path) -> None:
     path = _write(tmp_path / "rows.jsonl")
     other = RunKey(set="tiny", scope="doc", mode="keyword", model="", with_history=True)
     with pytest.raises(UsageError, match="another file"):
-        RowFile(path, other)
+        ResultFile(path, other)
 
 
 KEY = RunKey(set="tiny", scope="doc", mode="keyword", model="", with_history=True)
@@ -59,8 +59,8 @@ KEY = RunKey(set="tiny", scope="doc", mode="keyword", model="", with_history=Tru
 
 def _row(
     name: str, rank: int | None, relaxed_rank: int | None, ms: float, agent: AgentScore | None = None
-) -> QuestionRow:
-    return QuestionRow(
+) -> QuestionResult:
+    return QuestionResult(
         id=name, question="?", rank=rank, relaxed_rank=relaxed_rank, hits=("00000000",), ms=ms, agent=agent
     )
 
@@ -85,7 +85,7 @@ _ROWS = [_row("a", 1, 1, 3.0), _row("b", 4, 2, 1.0), _row("c", 10, 10, 9.0), _ro
 
 
 def test_a_search_is_described_as_the_command_line_promises() -> None:
-    described = describe_score(score_run(KEY, _ROWS))
+    described = to_json_score(score_run(KEY, _ROWS))
     intervals = described.pop("intervals")
     assert described == {
         "questions": 4,
@@ -111,7 +111,7 @@ def test_an_agent_is_described_as_the_command_line_promises() -> None:
     key = RunKey(set="tiny", scope="doc", mode="keyword", model="offline", with_history=True)
     first = _agent(opened=True, cited=True, quotes=(2, 3), tokens=100)
     second = _agent(opened=False, cited=False, quotes=(1, 1), tokens=700)
-    described = describe_score(score_run(key, [_row("a", 1, 1, 3.0, first), _row("b", None, 1, 1.0, second)]))
+    described = to_json_score(score_run(key, [_row("a", 1, 1, 3.0, first), _row("b", None, 1, 1.0, second)]))
     names = list(described)
     assert names[names.index("model") : -1] == [
         "model",
@@ -136,23 +136,23 @@ def test_an_agent_is_described_as_the_command_line_promises() -> None:
 def test_without_search_there_are_no_hits_to_count() -> None:
     key = RunKey(set="tiny", scope="doc", mode="off", model="offline", with_history=True)
     agent = _agent(opened=True, cited=True, quotes=(0, 0), tokens=1)
-    described = describe_score(score_run(key, [_row("a", None, None, 0.0, agent)]))
+    described = to_json_score(score_run(key, [_row("a", None, None, 0.0, agent)]))
     assert described["hit_at_1"] is None
     assert described["quotes_verified"] is None
     assert described["gold_opened"] == 1.0
 
 
-_HALF = Measure(name="hits", values=(1.0, 0.0) * 200)
+_HALF = Metric(name="hits", values=(1.0, 0.0) * 200)
 
 
 def test_what_means_nothing_has_no_value_and_no_interval() -> None:
-    empty = Measure(name="m", values=(0.0, 0.0), weights=(0.0, 0.0))
+    empty = Metric(name="m", values=(0.0, 0.0), weights=(0.0, 0.0))
     assert empty.compute() is None
-    assert find_intervals([empty]) == {}
-    assert find_intervals([Measure(name="m", values=())]) == {}
+    assert bootstrap_intervals([empty]) == {}
+    assert bootstrap_intervals([Metric(name="m", values=())]) == {}
 
 
 def test_the_interval_of_a_share_is_that_of_the_binomial() -> None:
-    low, high = find_intervals([_HALF], seed=3)["hits"]
+    low, high = bootstrap_intervals([_HALF], seed=3)["hits"]
     assert low == pytest.approx(0.451, abs=0.004)  # 1.96 standard errors of 0.025; at 90 % it would be 0.459
     assert high == pytest.approx(0.549, abs=0.004)

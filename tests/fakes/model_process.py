@@ -28,7 +28,7 @@ def main(behaviour: str) -> None:
                 send(number, "cancelled")
             continue
         if job["operation"] == "describe":
-            send(number, "Target", model="fake/model", provider="fake", window_tokens=9_000, can_call_tools=True)
+            send(number, "ResolvedModel", model="fake/model", provider="fake", window_tokens=9_000, can_call_tools=True)
             continue
         text = job["request"]["messages"][-1]["text"]
         if behaviour == "crash":
@@ -41,7 +41,7 @@ def main(behaviour: str) -> None:
             sys.stdout.flush()
         if behaviour in ("deaf", "slow") and text != "be quick":
             continue
-        send(number, "ModelStopped", reason="stop", thinking="")
+        send(number, "ReplyFinished", reason="stop", thinking="")
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ from roamtui.conversation.transcript import ToolCall, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import (
-    CallMade,
     ModelEvent,
-    ModelStopped,
-    Request,
-    Retrying,
+    ModelRequest,
+    ReplyFinished,
+    RetryPending,
     TextDelta,
     ThinkingDelta,
+    ToolCallReceived,
     UsageReported,
 )
 
@@ -33,7 +33,7 @@ class ScriptedReply:
     """Characters in each text delta."""
     thinking: str = ""
     """Thought aloud before the text."""
-    retries: tuple[Retrying, ...] = ()
+    retries: tuple[RetryPending, ...] = ()
     """Yielded first, without waiting."""
     error: ModelError | None = None
     """Raised after text and calls, in place of the end."""
@@ -47,7 +47,7 @@ class ScriptedReply:
     """Why it ends where it makes no calls."""
 
 
-Reply = ScriptedReply | Callable[[Request], ScriptedReply]
+Reply = ScriptedReply | Callable[[ModelRequest], ScriptedReply]
 
 
 class ScriptedModel:
@@ -59,7 +59,7 @@ class ScriptedModel:
         self._replies = list(replies)
         self.name = name
         self.window_tokens = window_tokens
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
         """Every request so far, oldest first."""
         self.is_closed = False
         """Whether `close` was called after the last request."""
@@ -73,7 +73,7 @@ class ScriptedModel:
         """Put more replies at the end of the script."""
         self._replies.extend(replies)
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the next reply of the script."""
         self.is_closed = False
         self.requests.append(request)
@@ -108,7 +108,7 @@ async def _stream_text(reply: ScriptedReply) -> AsyncIterator[ModelEvent]:
         await reply.gate.wait()
 
 
-def _finish(reply: ScriptedReply, request: Request, number: int) -> Iterator[ModelEvent]:
+def _finish(reply: ScriptedReply, request: ModelRequest, number: int) -> Iterator[ModelEvent]:
     calls = tuple(
         ToolCall(
             id=f"call_{number}_{index}",
@@ -118,14 +118,14 @@ def _finish(reply: ScriptedReply, request: Request, number: int) -> Iterator[Mod
         for index, (name, arguments) in enumerate(reply.calls, start=1)
     )
     for call in calls:
-        yield CallMade(call)
+        yield ToolCallReceived(call)
     if reply.error is not None:
         raise reply.error
     said = reply.text + "".join(f"{name}{arguments}" for name, arguments in reply.calls)
     sent = sum(estimate_tokens(message.text) for message in request.messages)
     yield UsageReported(reply.usage or Usage(input_tokens=sent, output_tokens=estimate_tokens(said)))
     thinking = json.dumps([{"type": "thinking", "thinking": reply.thinking}]) if reply.thinking else ""
-    yield ModelStopped("tool_calls" if calls else reply.reason, thinking)
+    yield ReplyFinished("tool_calls" if calls else reply.reason, thinking)
 
 
 class SlowModel(ScriptedModel):

@@ -11,8 +11,8 @@ import pytest
 
 from roamtui.conversation import events
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.transcript import Deed, QuoteState, Stopped, Usage
-from roamtui.headless.ask import describe_event, print_event
+from roamtui.conversation.transcript import QuoteState, StopReason, UndoStep, Usage
+from roamtui.headless.ask import print_event, to_json_event
 from tests.real_documents import PROJECT_DIR
 
 IDS = ("a8a96034", "b9e8ef5c")
@@ -36,22 +36,22 @@ EVENTS: tuple[events.ConversationEvent, ...] = (
     events.RetryScheduled(reason="Busy.", wait_seconds=1.5),
     events.SectionsExpanded(results=(EXPANDED,), origin=Origin.AGENT),
     events.SectionsClosed(section_ids=IDS, origin=Origin.PERSON, reason=events.CloseReason.BUDGET),
-    events.SectionsMarked(section_ids=IDS, origin=Origin.AGENT),
-    events.SectionsKept(reasons=(("a8a96034", "pinned"),), origin=Origin.AGENT),
+    events.SectionsMarkedForClosing(section_ids=IDS, origin=Origin.AGENT),
+    events.ClosingDeclined(reasons=(("a8a96034", "pinned"),), origin=Origin.AGENT),
     events.SectionsPinned(section_ids=IDS, is_pinned=True),
     events.NodesUnfolded(section_ids=IDS, origin=Origin.AGENT),
     events.NodesFolded(section_ids=IDS, origin=Origin.PERSON),
-    events.ReadingChanged(section_id=None),
-    events.DeedUndone(deed=Deed()),
+    events.ReadingSectionChanged(section_id=None),
+    events.UndoApplied(deed=UndoStep()),
     events.LoadingProgressed(done=0, total=300),
     events.NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),), notes=("An older copy.",)),
     events.SaveFailed(message="The disk is full."),
-    events.SavingReported(message="It is a new one here.", conversation_id="c0ffee"),
-    events.QuestionsTakenBack(first=2),
-    events.ConversationChanged(conversation_id="c0ffee"),
+    events.SaveWarningRaised(message="It is a new one here.", conversation_id="c0ffee"),
+    events.QuestionsRewound(first=2),
+    events.ConversationSwitched(conversation_id="c0ffee"),
     events.DocumentReloaded(),
     events.QuestionAnswered(
-        number=1, answer="Here.", stopped=Stopped.ANSWERED, citations=(), usage=Usage(), steps=1, error=""
+        number=1, answer="Here.", stopped=StopReason.ANSWERED, citations=(), usage=Usage(), steps=1, error=""
     ),
 )
 
@@ -63,13 +63,15 @@ def _list_documented() -> Iterator[tuple[str, set[str]]]:
 
 
 def test_there_is_an_example_of_every_event() -> None:
-    assert {type(event) for event in EVENTS} == set(get_args(events.ConversationEvent)) - set(get_args(events.Record))
+    assert {type(event) for event in EVENTS} == set(get_args(events.ConversationEvent)) - set(
+        get_args(events.InternalEvent)
+    )
 
 
 def test_the_page_names_every_event_with_its_fields() -> None:
     written: dict[str, set[str]] = {}
     for event in EVENTS:
-        described = describe_event(event)
+        described = to_json_event(event)
         if described is not None:
             written.setdefault(described[0], set()).update(described[1])
     documented = dict(_list_documented())
@@ -80,7 +82,7 @@ def test_the_page_names_every_event_with_its_fields() -> None:
 def test_the_page_names_every_value_of_a_closed_set() -> None:
     page = (PROJECT_DIR / "docs" / "events.md").read_text("utf-8")
     values = [
-        value for kind in (events.CloseReason, events.ExpandStatus, Origin, QuoteState, Stopped) for value in kind
+        value for kind in (events.CloseReason, events.ExpandStatus, Origin, QuoteState, StopReason) for value in kind
     ]
     assert [value for value in values if f"`{value}`" not in page] == []
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.headless.doctor import diagnose, examine_terminal, print_diagnosis
+from roamtui.headless.doctor import collect_diagnostics, examine_terminal, print_diagnosis
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_all_fits_one_screen_and_obeys_no_foreign_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TERM", "x\x1b[31mterm")
-    found = diagnose({"settings": tmp_path / "c.toml", "cache": tmp_path}, "c.toml is no TOML.")
+    found = collect_diagnostics({"settings": tmp_path / "c.toml", "cache": tmp_path}, "c.toml is no TOML.")
     models = tuple(f"\x1b[2Jmodel-{number}" for number in range(9))
     found["ollama"] = {"address": "http://127.0.0.1:11434", "models": models, "problem": ""}
     found["model"] = {
@@ -60,4 +60,4 @@ def test_all_fits_one_screen_and_obeys_no_foreign_text(
 @pytest.mark.usefixtures("closed_ollama")
 def test_a_package_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.headless.doctor._PACKAGES", {"Nonesuch": "roamtui-nonesuch"})
-    assert diagnose({"cache": tmp_path})["versions"]["Nonesuch"] == "not installed"
+    assert collect_diagnostics({"cache": tmp_path})["versions"]["Nonesuch"] == "not installed"

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.index import add_summaries
-from roamtui.search.summary_file import SummaryFile
+from roamtui.search.summary_store import SummaryStore
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 
@@ -29,16 +29,16 @@ def _make_model(*texts: str | ModelError, name: str = "scripted") -> ScriptedMod
     return ScriptedModel(replies, name=name)
 
 
-def _list_texts(file: SummaryFile) -> Sequence[str]:
+def _list_texts(file: SummaryStore) -> Sequence[str]:
     return sorted(file.load().values())
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> SummaryFile:
-    return SummaryFile(tmp_path / "indexes" / "x.summaries.sqlite3")
+def file(tmp_path: Path) -> SummaryStore:
+    return SummaryStore(tmp_path / "indexes" / "x.summaries.sqlite3")
 
 
-def test_each_summary_is_written_once(file: SummaryFile, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_summary_is_written_once(file: SummaryStore, capsys: pytest.CaptureFixture[str]) -> None:
     model = _make_model("One.", "Two.", "Three.")
     library = add(LIBRARY, model, file)
     assert sorted(library.summaries.values()) == ["One.", "Three.", "Two."]
@@ -53,7 +53,7 @@ def test_each_summary_is_written_once(file: SummaryFile, capsys: pytest.CaptureF
     assert capsys.readouterr().err == "All summaries by scripted are there.\n"
 
 
-def test_only_a_changed_document_is_summarised_again(file: SummaryFile) -> None:
+def test_only_a_changed_document_is_summarised_again(file: SummaryStore) -> None:
     add(LIBRARY, _make_model("One.", "Two.", "Three."), file)
     texts = {document.key: str(document.text) for document in LIBRARY.grafts.values()}
     changed = make_folder({**texts, "bees.md": "# Bees\n\nThey hum.\n"})
@@ -63,7 +63,7 @@ def test_only_a_changed_document_is_summarised_again(file: SummaryFile) -> None:
     assert model.replies_left == 0
 
 
-def test_what_was_written_before_a_failure_is_kept(file: SummaryFile) -> None:
+def test_what_was_written_before_a_failure_is_kept(file: SummaryStore) -> None:
     with pytest.raises(ModelError, match=r"Too busy\. 1 of 3 summaries are kept; run it again to go on\."):
         add(LIBRARY, _make_model("One.", ModelError("Too busy."), ModelError("Too busy.")), file)
     assert _list_texts(file) == ["One."]
@@ -80,7 +80,7 @@ class _Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(("typed", "asked"), [("n\n", 0), ("", 0), ("y\n", 3), ("YES\n", 3)])
-def test_a_person_is_asked_first(file: SummaryFile, typed: str, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_is_asked_first(file: SummaryStore, typed: str, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", _Terminal(typed))
     model = _make_model("One.", "Two.", "Three.")
     try:
@@ -90,7 +90,7 @@ def test_a_person_is_asked_first(file: SummaryFile, typed: str, asked: int, monk
     assert len(model.requests) == asked
 
 
-def test_without_a_person_nothing_is_asked(file: SummaryFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_person_nothing_is_asked(file: SummaryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     model = _make_model("One.")
     with pytest.raises(UsageError, match="--yes"):
@@ -98,7 +98,7 @@ def test_without_a_person_nothing_is_asked(file: SummaryFile, monkeypatch: pytes
     assert not model.requests
 
 
-def test_a_broken_file_is_told_and_not_deleted(file: SummaryFile) -> None:
+def test_a_broken_file_is_told_and_not_deleted(file: SummaryStore) -> None:
     file.path.parent.mkdir()
     file.path.write_bytes(b"no database " * 100)
     with pytest.raises(StoreError, match="Delete that file"):

@@ -22,12 +22,12 @@ from mcp.shared.exceptions import MCPError
 
 from roamtui.agent.tools.expand import ExpandTool
 from roamtui.agent.tools.search import SearchTool
-from roamtui.conversation.state import KeepOptions
+from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp import make_server, read_section
+from roamtui.headless.mcp import make_mcp_server, read_section
 from roamtui.headless.mcp_session import SharedLibrary
-from roamtui.libraries import open_library, open_partly
+from roamtui.library_loader import open_lazily, open_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.file_sources import FileStamps
 from tests.headless.mcp_clients import (
@@ -49,13 +49,13 @@ HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
 def open_shared(*, has_search: bool = True) -> SharedLibrary:
     return SharedLibrary(
         lambda: (open_library((str(HANDBOOK),)), None),
-        options=KeepOptions(),
+        options=OpenSectionOptions(),
         make_searcher=KeywordSearcher if has_search else None,
     )
 
 
 async def test_a_wrong_call_is_answered_in_words() -> None:
-    async with Client(make_server(open_shared())) as client:
+    async with Client(make_mcp_server(open_shared())) as client:
         for name, arguments, words in (
             ("expand_sections", {}, "needs section_ids"),
             ("expand_sections", {"section_ids": ["ffffffff", {"a": 7}]}, '"ffffffff" is no section id'),
@@ -74,7 +74,7 @@ async def test_a_wrong_call_is_answered_in_words() -> None:
 
 
 async def test_sections_are_resources() -> None:
-    async with Client(make_server(open_shared())) as client:
+    async with Client(make_mcp_server(open_shared())) as client:
         listed = (await client.list_resources()).resources
         assert [resource.name for resource in listed][:3] == ["About the library", "Membership", "Borrowing"]
         templates = (await client.list_resource_templates()).resource_templates
@@ -102,12 +102,12 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
     shared = SharedLibrary(
-        lambda: open_partly(sources),
-        options=KeepOptions(),
+        lambda: open_lazily(sources),
+        options=OpenSectionOptions(),
         make_searcher=KeywordSearcher,
-        look=FileStamps(sources).look,
+        look=FileStamps(sources).read,
     )
-    async with Client(make_server(shared)) as client:
+    async with Client(make_mcp_server(shared)) as client:
         first = await call(client, "search_sections", query="old words", limit=1)
         assert "The old words." in first
         ids = list_ids(first)
@@ -129,8 +129,8 @@ async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkey
     path = tmp_path / "one.md"
     path.write_text("# One\n\nThe old words.\n", "utf-8")
     sources = (str(path),)
-    shared = SharedLibrary(lambda: open_partly(sources), options=KeepOptions(), look=FileStamps(sources).look)
-    async with Client(make_server(shared)) as client:
+    shared = SharedLibrary(lambda: open_lazily(sources), options=OpenSectionOptions(), look=FileStamps(sources).read)
+    async with Client(make_mcp_server(shared)) as client:
         assert "One" in await call(client, "outline")
         path.unlink()
         assert "One" in await call(client, "outline")
@@ -147,9 +147,9 @@ async def test_what_fails_at_first_is_told_and_tried_again() -> None:
         return KeywordSearcher(library)
 
     shared = SharedLibrary(
-        lambda: (open_library((str(HANDBOOK),)), None), options=KeepOptions(), make_searcher=make_searcher
+        lambda: (open_library((str(HANDBOOK),)), None), options=OpenSectionOptions(), make_searcher=make_searcher
     )
-    async with Client(make_server(shared)) as client:
+    async with Client(make_mcp_server(shared)) as client:
         told = [await client.call_tool("outline", {}) for _ in range(3)]
     assert [result.is_error for result in told] == [True, True, False]
     assert read_text(told[0]) == "The index cannot be written."

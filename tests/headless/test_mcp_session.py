@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roamtui.conversation.state import KeepOptions
+from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.headless.mcp_session import ROOM_TOKENS, ClientSession, SharedLibrary
 from tests.outline.documents import find_id, make_library, write_words
@@ -15,13 +15,13 @@ def make_book(words: int) -> Library:
     return make_library("# Book\n\n" + "\n".join(chapters))
 
 
-def start_session(library: Library, options: KeepOptions | None = None) -> ClientSession:
-    return ClientSession(SharedLibrary(lambda: (library, None), options=options or KeepOptions()))
+def start_session(library: Library, options: OpenSectionOptions | None = None) -> ClientSession:
+    return ClientSession(SharedLibrary(lambda: (library, None), options=options or OpenSectionOptions()))
 
 
 async def test_one_call_delivers_no_more_than_clients_take() -> None:
     library = make_book(2_500)
-    client = start_session(library, KeepOptions(budget_tokens=1_000_000))
+    client = start_session(library, OpenSectionOptions(budget_tokens=1_000_000))
     ids = [find_id(library, f"Chapter {number}") for number in range(1, CHAPTERS + 1)]
     reply = await client.call("expand_sections", {"section_ids": ids})
     assert client.session.state.open_tokens <= ROOM_TOKENS
@@ -32,7 +32,7 @@ async def test_one_call_delivers_no_more_than_clients_take() -> None:
 
 async def test_past_the_budget_the_oldest_is_closed_and_named() -> None:
     library = make_book(600)
-    client = start_session(library, KeepOptions(budget_tokens=4_000))
+    client = start_session(library, OpenSectionOptions(budget_tokens=4_000))
     replies = []
     for number in range(1, CHAPTERS + 1):
         section_id = find_id(library, f"Chapter {number}")

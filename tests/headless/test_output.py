@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from typing_extensions import override
 
-from roamtui.headless.output import tell_conversion, write_json, write_json_with_rows
+from roamtui.headless.output import report_conversion, write_json, write_json_with_rows
 
 _HEAD = {"source": "a \ud800.md", "title": "\u2028 ]}"}
 
@@ -43,7 +43,7 @@ def test_a_conversion_tells_how_far_it_is_on_one_line_of_a_terminal(monkeypatch:
 
     for stream, written in ((Terminal(), "\rConverting a b…\rConverting a b… 7 of 1,200\n"), (io.StringIO(), "")):
         monkeypatch.setattr(sys, "stderr", stream)
-        with tell_conversion("folder/a\nb") as report:
+        with report_conversion("folder/a\nb") as report:
             report(0, 0, "")
             report(7, 1_200, "")
             report(7, 1_200, "")

@@ -12,14 +12,14 @@ import pytest
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import CostApproval
+from roamtui.conversation.commands import CostApprovalRequest
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Role, Stopped
-from roamtui.document.build import build_library
+from roamtui.conversation.store import ConversationStore
+from roamtui.conversation.transcript import Role, StopReason
+from roamtui.document.source_loader import build_library
 from roamtui.errors import ModelError, UsageError
 from roamtui.headless.plain_chat import AnswerWriter, PlainContext, approve, run_plain_chat
-from roamtui.models.base import Model, Request
+from roamtui.models.base import Model, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
@@ -53,7 +53,7 @@ class Typed(io.StringIO):
 class Chat:
     """One run of the plain chat over a small document."""
 
-    def __init__(self, replies: Iterable[Reply] = (), store: Store | None = None) -> None:
+    def __init__(self, replies: Iterable[Reply] = (), store: ConversationStore | None = None) -> None:
         self.library = build_library(RawText(text=TEXT, source="harbour.md", name="harbour"))
         self.model = ScriptedModel(replies)
         self.session = Session.start(self.library, store=store)
@@ -136,13 +136,13 @@ def test_sections_are_opened_pinned_read_and_closed_by_the_person(pipe: Pipe) ->
     sent = "\n".join(message.text for message in request.messages if message.role is Role.USER)
     assert "Engines are off after ten." in sent
     assert f"The person is reading [{winter}]" in sent
-    found = chat.session.state.find_open(noise)
+    found = chat.session.state.get_open(noise)
     assert found is not None
     assert found.is_pinned
     out = pipe(chat, "/sections", f"/pin {noise}", f"/close {noise} {winter}", "/sections")
     assert f"[{noise}] Harbour rules > Noise, opened by you, pinned" in out
     assert "No section is open." in out
-    assert chat.session.state.open == ()
+    assert chat.session.state.open_sections == ()
 
 
 def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -> None:
@@ -199,7 +199,7 @@ def test_a_failed_question_is_told_and_fails_a_script(
     assert Chat([ScriptedReply(error=error)]).run(Typed("Hm?\n"), monkeypatch) == 0
 
 
-def _interrupt(_request: Request) -> ScriptedReply:
+def _interrupt(_request: ModelRequest) -> ScriptedReply:
     signal.raise_signal(signal.SIGINT)
     return ScriptedReply(text="The engines are loud at night, and then", chunk_size=4)
 
@@ -207,12 +207,12 @@ def _interrupt(_request: Request) -> ScriptedReply:
 def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    store = Store(tmp_path / "conversations")
+    store = ConversationStore(tmp_path / "conversations")
     chat = Chat([_interrupt, ScriptedReply(text="Quiet."), ScriptedReply(text="Quiet.")], store)
     assert chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch) == 0
     assert "Stopped. What came so far is kept." in capsys.readouterr().out
     saved = store.load(chat.session.state.id).transcript.exchanges
-    assert [exchange.stopped for exchange in saved] == [Stopped.CANCELLED, Stopped.ANSWERED]
+    assert [exchange.stopped for exchange in saved] == [StopReason.CANCELLED, StopReason.ANSWERED]
 
 
 def test_a_person_is_greeted_with_examples_and_a_saved_conversation_with_its_last_answer(
@@ -233,7 +233,7 @@ async def test_spending_more_is_asked_first(
     typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stdin", Typed(typed))
-    assert await approve(CostApproval(spent_usd=0.5, cap_usd=0.4)) is (typed == "y\n")
+    assert await approve(CostApprovalRequest(spent_usd=0.5, cap_usd=0.4)) is (typed == "y\n")
     assert "$0.5000 spent, $0.40 allowed." in capsys.readouterr().out
 
 

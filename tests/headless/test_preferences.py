@@ -11,7 +11,7 @@ import pytest
 
 from roamtui.errors import RoamtuiError
 from roamtui.headless.preferences import LENGTH_MAX, load_preferences
-from roamtui.locations import preferences_path
+from roamtui.paths import preferences_path
 from tests.cli.conftest import RunCommand, garden, run
 
 __all__ = ["garden", "run"]

@@ -13,7 +13,7 @@ from lxml import html
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.build import build_library
+from roamtui.document.source_loader import build_library
 from roamtui.headless.replay import render_replay
 from roamtui.sources.read import RawText
 from tests.fakes.chromium import Chromium, find_chromium

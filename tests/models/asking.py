@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
-from roamtui.models.base import CallMade, Model, ModelEvent, Request, TextDelta, ToolSpec
+from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta, ToolCallReceived, ToolSpec
 from roamtui.models.options import ModelOptions
 
 OPTIONS = ModelOptions(retry_wait_seconds=0.01, cancel_seconds=5.0)
@@ -27,20 +27,20 @@ CALLS = (
 """Two calls of one reply, as servers are told to send them."""
 
 
-def make_request(question: str = "What is a model?", *, allow_calls: bool = True) -> Request:
+def make_request(question: str = "What is a model?", *, allow_calls: bool = True) -> ModelRequest:
     """Return a first request, with a tool."""
     messages = (Message(role=Role.SYSTEM, text="You roam."), Message(role=Role.USER, text=question))
-    return Request(messages=messages, tools=(EXPAND,), allow_calls=allow_calls)
+    return ModelRequest(messages=messages, tools=(EXPAND,), allow_calls=allow_calls)
 
 
-def answer_calls(request: Request, calls: tuple[ToolCall, ...], *, thinking: str = "") -> Request:
+def answer_calls(request: ModelRequest, calls: tuple[ToolCall, ...], *, thinking: str = "") -> ModelRequest:
     """Return the request that follows when `calls` have their results."""
     results = tuple(Message(role=Role.TOOL, text=f"result of {call.id}", tool_call_id=call.id) for call in calls)
     step = Message(role=Role.ASSISTANT, text="I look.", tool_calls=calls, thinking=thinking)
-    return Request(messages=(*request.messages, step, *results), tools=request.tools)
+    return ModelRequest(messages=(*request.messages, step, *results), tools=request.tools)
 
 
-async def collect(model: Model, request: Request | None = None) -> list[ModelEvent]:
+async def collect(model: Model, request: ModelRequest | None = None) -> list[ModelEvent]:
     """Return all events of one reply."""
     async with aclosing(model.stream(request or make_request())) as events:  # type: ignore[type-var]
         return [event async for event in events]
@@ -53,4 +53,4 @@ def join_text(events: list[ModelEvent]) -> str:
 
 def list_calls(events: list[ModelEvent]) -> tuple[ToolCall, ...]:
     """Return the calls of a reply."""
-    return tuple(event.call for event in events if isinstance(event, CallMade))
+    return tuple(event.call for event in events if isinstance(event, ToolCallReceived))

@@ -7,18 +7,20 @@ import json
 import pytest
 
 from roamtui.conversation.transcript import ToolCall
-from roamtui.models.base import Request
+from roamtui.models.base import ModelRequest
 from roamtui.models.completion import CallAssembler, ThinkingAssembler, build_arguments
-from roamtui.models.jobs import Job, Target
 from roamtui.models.options import ModelOptions
+from roamtui.models.worker_protocol import Job, ResolvedModel
 from tests.models.asking import answer_calls, make_request
 
-OPENAI = Target(model="openai/x", provider="openai")
-ANTHROPIC = Target(model="anthropic/x", provider="anthropic")
+OPENAI = ResolvedModel(model="openai/x", provider="openai")
+ANTHROPIC = ResolvedModel(model="anthropic/x", provider="anthropic")
 Piece = tuple[int, str | None, str | None, str | None]
 
 
-def build(target: Target, request: Request | None = None, output_tokens: int | None = None) -> dict[str, object]:
+def build(
+    target: ResolvedModel, request: ModelRequest | None = None, output_tokens: int | None = None
+) -> dict[str, object]:
     options = ModelOptions(output_tokens=output_tokens)
     job = Job(
         operation="complete", model=target.model, api_base=None, options=options, request=request or make_request()
@@ -33,11 +35,11 @@ def build(target: Target, request: Request | None = None, output_tokens: int | N
         (OPENAI, 500, 500),
         (ANTHROPIC, None, 4_096),
         (ANTHROPIC, 500, 500),
-        (Target(model="x", provider="anthropic", output_tokens=64_000), None, 8_192),
-        (Target(model="x", provider="anthropic", output_tokens=2_048), None, 2_048),
+        (ResolvedModel(model="x", provider="anthropic", output_tokens=64_000), None, 8_192),
+        (ResolvedModel(model="x", provider="anthropic", output_tokens=2_048), None, 2_048),
     ],
 )
-def test_length_of_the_reply(target: Target, option: int | None, expected: int | None) -> None:
+def test_length_of_the_reply(target: ResolvedModel, option: int | None, expected: int | None) -> None:
     assert build(target, output_tokens=option).get("max_tokens") == expected
 
 
@@ -98,7 +100,9 @@ def test_what_the_request_before_ended_with_is_marked_again() -> None:
 
 
 def test_a_server_of_ones_own_gets_a_placeholder_for_a_key() -> None:
-    own = Target(model="openai/x", provider="openai", api_base="http://localhost:1", missing_keys=("OPENAI_API_KEY",))
+    own = ResolvedModel(
+        model="openai/x", provider="openai", api_base="http://localhost:1", missing_keys=("OPENAI_API_KEY",)
+    )
     arguments = build(own)
     assert (arguments["api_base"], arguments["api_key"]) == ("http://localhost:1", "none")
     assert "api_key" not in build(OPENAI)

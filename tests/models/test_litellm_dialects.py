@@ -11,7 +11,7 @@ import pytest
 
 from roamtui.conversation.transcript import ToolCall, Usage
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelStopped, TextDelta, ThinkingDelta, UsageReported
+from roamtui.models.base import ReplyFinished, TextDelta, ThinkingDelta, UsageReported
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
@@ -128,7 +128,7 @@ async def test_anthropic_answers(claude: LitellmModel, anthropic_server: FakeAnt
     [usage] = [event.usage for event in events if isinstance(event, UsageReported)]
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (900, 30, 800)
     assert usage.source == "provider"
-    assert events[-1] == ModelStopped("tool_calls")
+    assert events[-1] == ReplyFinished("tool_calls")
 
 
 async def test_anthropic_is_told_what_to_cache(claude: LitellmModel, anthropic_server: FakeAnthropicServer) -> None:
@@ -160,7 +160,7 @@ async def test_thinking_is_shown_kept_and_sent_back(
     events = await collect(claude, first)
     assert "".join(e.text for e in events if isinstance(e, ThinkingDelta)) == "Two sections may hold it."
     stopped = events[-1]
-    assert isinstance(stopped, ModelStopped)
+    assert isinstance(stopped, ReplyFinished)
     block = {"type": "thinking", "thinking": "Two sections may hold it.", "signature": "signed"}
     assert json.loads(stopped.thinking) == [block]
     await collect(claude, answer_calls(first, list_calls(events), thinking=stopped.thinking))
@@ -181,7 +181,7 @@ async def test_a_reply_that_was_cut_off_says_why(worker: WorkerProcess, name: st
     with SERVERS[name.partition("/")[0]](FakeReply(text="Half an ans", reason=said)) as server:
         events = await collect(LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker))
     assert join_text(events) == "Half an ans"
-    assert events[-1] == ModelStopped(reason)
+    assert events[-1] == ReplyFinished(reason)
 
 
 @pytest.mark.parametrize("name", ["openai/gpt-4.1-mini", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1"])
@@ -210,7 +210,7 @@ async def test_ollama_calls_are_kept_apart(llama: LitellmModel, ollama_server: F
         (name, json.loads(arguments)) for name, arguments in CALLS
     ]
     assert len({call.id for call in calls}) == 2
-    assert events[-1] == ModelStopped("tool_calls")
+    assert events[-1] == ReplyFinished("tool_calls")
     [usage] = [event.usage for event in events if isinstance(event, UsageReported)]
     assert (usage.input_tokens, usage.output_tokens, usage.source) == (70, 9, "provider")
 

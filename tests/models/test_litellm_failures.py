@@ -16,7 +16,7 @@ import pytest
 from typing_extensions import override
 
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelEvent, Retrying, TextDelta
+from roamtui.models.base import ModelEvent, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
@@ -124,7 +124,7 @@ async def test_a_passing_fault_is_tried_again(
 ) -> None:
     openai_server.reset(FakeReply(status=status, error=openai_error("later")), FakeReply(text="Now."))
     events = await collect(model)
-    assert isinstance(events[0], Retrying)
+    assert isinstance(events[0], RetryPending)
     assert str(status) in events[0].reason
     assert join_text(events) == "Now."
 
@@ -133,7 +133,7 @@ async def test_the_servers_wait_is_kept(model: LitellmModel, openai_server: Fake
     busy = FakeReply(status=429, headers={"Retry-After": "0.02"}, error=RATE_LIMIT)
     openai_server.reset(busy, busy, FakeReply(text="Now."))
     events = await collect(model)
-    assert [event.wait_seconds for event in events if isinstance(event, Retrying)] == [0.02, 0.02]
+    assert [event.wait_seconds for event in events if isinstance(event, RetryPending)] == [0.02, 0.02]
 
 
 async def test_too_long_a_wait_is_not_waited_for(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:

@@ -9,12 +9,12 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import QuestionAnswered, SectionsExpanded, SectionsSearched
 from roamtui.conversation.session import Session
-from roamtui.conversation.transcript import Message, QuoteState, Role, Stopped, ToolCall
-from roamtui.document.build import open_named
+from roamtui.conversation.transcript import Message, QuoteState, Role, StopReason, ToolCall
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.models.base import CallMade, Request, TextDelta
-from roamtui.models.offline import SECTIONS_MAX, Found, OfflineModel, Reading, choose_sections, read_messages
+from roamtui.document.source_loader import open_sources
+from roamtui.models.base import ModelRequest, TextDelta, ToolCallReceived
+from roamtui.models.offline import SECTIONS_MAX, OfflineModel, ParsedHit, ParsedRequest, choose_sections, parse_messages
 from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.site import FakeSite
 
@@ -135,7 +135,7 @@ async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
     answer = await talk.ask("How much does it cost?", within="Tickets")
     assert {citation.path[1] for citation in answer.citations} == {"Tickets"}
     answer = await talk.ask("When does the last boat leave?", within="Bicycles")
-    assert answer.stopped is Stopped.NOT_FOUND
+    assert answer.stopped is StopReason.NOT_FOUND
     assert talk.opened in ((), ("Bicycles",))
     answer = await talk.ask("When does the last boat leave?", within="Timetable")
     assert '"The last boat leaves at ten in the evening."' in answer.answer
@@ -143,7 +143,7 @@ async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
 
 async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
     answer = await make_talk().ask("Who composed the national anthem of Norway?")
-    assert answer.stopped is Stopped.NOT_FOUND
+    assert answer.stopped is StopReason.NOT_FOUND
     assert answer.citations == ()
 
 
@@ -153,11 +153,11 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
 async def test_any_question_gets_an_answer(question: str) -> None:
     answer = await make_talk().ask(question)
     assert answer.answer
-    assert answer.stopped in (Stopped.ANSWERED, Stopped.NOT_FOUND)
+    assert answer.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
 
 
 async def test_an_empty_document_is_no_trap() -> None:
-    assert (await make_talk("").ask("How much does a car cost?")).stopped is Stopped.NOT_FOUND
+    assert (await make_talk("").ask("How much does a car cost?")).stopped is StopReason.NOT_FOUND
 
 
 async def test_a_quote_with_quotation_marks_is_still_found() -> None:
@@ -183,9 +183,9 @@ async def test_told_to_make_no_calls_it_answers() -> None:
     talk = make_talk()
     await talk.ask("How much does a car cost?")
     messages = tuple(talk.agent.session.state.transcript.messages())
-    request = Request(messages=messages, tools=(), allow_calls=False)
+    request = ModelRequest(messages=messages, tools=(), allow_calls=False)
     events = [event async for event in OfflineModel().stream(request)]
-    assert not any(isinstance(event, CallMade) for event in events)
+    assert not any(isinstance(event, ToolCallReceived) for event in events)
     assert any(isinstance(event, TextDelta) for event in events)
 
 
@@ -218,7 +218,7 @@ async def test_german_is_answered_whatever_form_its_words_have(question: str, qu
 async def test_chinese_is_answered_although_half_of_its_pairs_stand_nowhere() -> None:
     talk = make_talk("# 指南\n\n## 借阅期限\n\n图书的借期为三十天。\n\n## 押金\n\n免收押金。\n")
     assert "图书的借期为三十天。" in (await talk.ask("借期是多少天？")).answer
-    assert (await talk.ask("停车场在哪里？")).stopped is Stopped.NOT_FOUND
+    assert (await talk.ask("停车场在哪里？")).stopped is StopReason.NOT_FOUND
     assert (await talk.ask("免收押金吗？")).citations[0].path[-1] == "押金"
 
 
@@ -299,12 +299,12 @@ async def test_an_exception_that_an_opened_section_only_names_is_opened_too() ->
     assert "Tugs: two days." in answer.answer
 
 
-def _find(*sizes: int) -> Reading:
+def _find(*sizes: int) -> ParsedRequest:
     """Return a reading whose search found sections that cost these tokens."""
-    return Reading(
+    return ParsedRequest(
         question="?",
         found=tuple(
-            Found(section_id=f"{place:08x}", path="A", tokens=tokens, snippet="It says so.")
+            ParsedHit(section_id=f"{place:08x}", path="A", tokens=tokens, snippet="It says so.")
             for place, tokens in enumerate(sizes)
         ),
         has_searched=True,
@@ -338,13 +338,13 @@ def test_a_hit_costs_what_opening_it_gives(size: str, tokens: int) -> None:
         Message(role=Role.ASSISTANT, text="", tool_calls=(call,)),
         Message(role=Role.TOOL, text=hits, tool_call_id="1"),
     ]
-    assert read_messages(messages).found == (
-        Found(section_id="0123abcd", path="A > B", tokens=tokens, snippet="It says so."),
+    assert parse_messages(messages).found == (
+        ParsedHit(section_id="0123abcd", path="A > B", tokens=tokens, snippet="It says so."),
     )
 
 
 def _make_talk(site: FakeSite) -> Talk:
-    library, loader = open_named([site.url("/llms.txt")])
+    library, loader = open_sources([site.url("/llms.txt")])
     return Talk(agent=Agent(Session.start(library, loader=loader), OfflineModel(), KeywordSearcher(library)))
 
 
@@ -364,5 +364,5 @@ async def test_a_question_that_no_page_answers_opens_no_more_than_three() -> Non
     with FakeSite({"/llms.txt": _LIST, **_PAGES}) as site:
         talk = _make_talk(site)
         answer = await talk.ask("What is the capital of France?")
-        assert answer.stopped is Stopped.NOT_FOUND
+        assert answer.stopped is StopReason.NOT_FOUND
         assert len(talk.opened) <= 3

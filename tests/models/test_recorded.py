@@ -15,13 +15,13 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Usage
-from roamtui.document.build import open_named
+from roamtui.document.source_loader import open_sources
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.base import CallMade, Model, ModelStopped, Retrying, TextDelta, UsageReported
-from roamtui.models.choose import make_model
+from roamtui.models.base import Model, ReplyFinished, RetryPending, TextDelta, ToolCallReceived, UsageReported
 from roamtui.models.recorded import RecordedModel
+from roamtui.models.registry import make_model
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.recording import Turn, make_library, make_replies, record, replay, start_traced, talk
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -36,7 +36,7 @@ OPEN_TWO = ScriptedReply(
     text="I look.",
     calls=(("expand_sections", {"section_ids": [IDS["Herons"], IDS["Owls"], "nonsense"]}),),
     thinking="Where?",
-    retries=(Retrying("Busy.", 20.0),),
+    retries=(RetryPending("Busy.", 20.0),),
     usage=Usage(input_tokens=700, output_tokens=9, cost_usd=0.5, source="provider"),
 )
 QUOTE = ScriptedReply(
@@ -65,17 +65,17 @@ async def test_each_reply_says_what_was_said(path: Path) -> None:
     assert model.is_about(LIBRARY.content_hash)
     assert not model.is_about("0123")
     retrying, *said, call, usage, stopped = await collect(model, make_request("Question: How much?"))
-    assert retrying == Retrying("Busy.", 20.0)
+    assert retrying == RetryPending("Busy.", 20.0)
     assert said == [TextDelta("I "), TextDelta("look.")]
-    assert isinstance(call, CallMade)
+    assert isinstance(call, ToolCallReceived)
     assert call.call.name == "expand_sections"
     assert usage == UsageReported(OPEN_TWO.usage or Usage())
-    assert stopped == ModelStopped("tool_calls", '[{"type": "thinking", "thinking": "Where?"}]')
+    assert stopped == ReplyFinished("tool_calls", '[{"type": "thinking", "thinking": "Where?"}]')
     await model.close()
 
 
 async def test_the_log_of_any_conversation_can_be_played(tmp_path: Path) -> None:
-    store = Store(tmp_path / "conversations")
+    store = ConversationStore(tmp_path / "conversations")
     session = Session.start(make_library(), store=store)
     searcher = KeywordSearcher(LIBRARY)
     asked = await talk(Agent(session, ScriptedModel(make_replies(TALK)), searcher), TALK)
@@ -87,7 +87,7 @@ async def test_a_replay_fetches_and_searches_as_it_did(path: Path) -> None:
     pages = {"/a.md": "# A\n\nWords of a heron.\n", "/b.md": "# B\n\nWords of an owl.\n"}
     links = "# Site\n\n## Docs\n\n- [A](/a.md)\n- [B](/b.md)\n- [Gone](/gone.md)\n"
     with FakeSite({"/llms.txt": links, **pages}) as site:
-        library, loader = open_named([site.url("/llms.txt")])
+        library, loader = open_sources([site.url("/llms.txt")])
         ids = [section_id for section_id in library.walk() if library.title_of(section_id) in ("A", "B", "Gone")]
         replies = (
             ScriptedReply(calls=(("expand_sections", {"section_ids": ids}),)),
@@ -98,7 +98,7 @@ async def test_a_replay_fetches_and_searches_as_it_did(path: Path) -> None:
         session = Session.start(library, loader=loader)
         session.trace = Trace(path, lambda entry: entry)
         recorded = await talk(Agent(session, ScriptedModel(replies), KeywordSearcher(library)), turns)
-        library, loader = open_named([site.url("/llms.txt")])
+        library, loader = open_sources([site.url("/llms.txt")])
         session = Session.start(library, loader=loader)
         replayed = await talk(Agent(session, RecordedModel(path, {}), KeywordSearcher(library)), turns)
     assert replayed == recorded
@@ -198,7 +198,7 @@ REPLIES = st.sampled_from(
         OPEN_TWO,
         QUOTE,
         PLAIN,
-        replace(PLAIN, retries=(Retrying("Busy.", 2.0),), thinking="Hm, so.", chunk_size=1),
+        replace(PLAIN, retries=(RetryPending("Busy.", 2.0),), thinking="Hm, so.", chunk_size=1),
         ScriptedReply(),
         ScriptedReply(text="Not found: nothing about it."),
         ScriptedReply(calls=(("expand_sections", "{broken"), ("collapse_sections", {"section_ids": [IDS["Owls"]]}))),

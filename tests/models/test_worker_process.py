@@ -20,28 +20,28 @@ import pytest_asyncio
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import (
-    CallMade,
-    ModelStopped,
-    Request,
-    Retrying,
+    ModelRequest,
+    ReplyFinished,
+    RetryPending,
     TextDelta,
     ThinkingDelta,
+    ToolCallReceived,
     ToolSpec,
     UsageReported,
-)
-from roamtui.models.jobs import (
-    Fault,
-    Job,
-    JobEvent,
-    Target,
-    Vectors,
-    decode_event,
-    encode_event,
-    encode_frame,
 )
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.litellm_worker import prepare_environment
 from roamtui.models.options import ModelOptions
+from roamtui.models.worker_protocol import (
+    EmbeddingBatch,
+    Job,
+    JobEvent,
+    ModelFailure,
+    ResolvedModel,
+    decode_event,
+    encode_event,
+    encode_frame,
+)
 from tests.fakes import model_process
 from tests.models.asking import collect, join_text, make_request
 
@@ -88,7 +88,7 @@ async def read_first(model: LitellmModel, question: str) -> None:
 
 async def test_a_process_is_started_once_and_ended(make_model: MakeModel) -> None:
     model, worker = make_model("well")
-    assert await collect(model) == [TextDelta("What is a model?"), ModelStopped("stop")]
+    assert await collect(model) == [TextDelta("What is a model?"), ReplyFinished("stop")]
     pid = worker.pid
     assert pid is not None
     assert join_text(await collect(model, make_request("again"))) == "again"
@@ -155,7 +155,7 @@ async def test_a_crash_before_the_reply_is_tried_again_and_told(make_model: Make
     events: list[object] = []
     with pytest.raises(ModelError, match="process ended unexpectedly; ask again"):
         await collect_into(events, model)
-    assert [type(event) for event in events] == [Retrying]
+    assert [type(event) for event in events] == [RetryPending]
 
 
 @pytest.mark.parametrize("behaviour", ["crash later", "babble"])
@@ -213,9 +213,9 @@ def test_the_process_ends_with_the_program() -> None:
 
 SCRIPT = """
 import os, sys
-from roamtui.models.litellm_worker import take_pipes
+from roamtui.models.litellm_worker import claim_stdio
 
-inward, outward = take_pipes()
+inward, outward = claim_stdio()
 print("noise of a library")
 os.system("echo noise of a program; echo noise >&2")
 print("more noise", file=sys.stderr, flush=True)
@@ -251,13 +251,13 @@ CALL = ToolCall(id="call_1", name="expand_sections", arguments='{"section_ids": 
     [
         TextDelta("text\ud83d\u2028\n"),
         ThinkingDelta("thought"),
-        CallMade(CALL),
+        ToolCallReceived(CALL),
         UsageReported(Usage(input_tokens=3, output_tokens=2, cached_tokens=1, cost_usd=0.5, source="provider")),
         UsageReported(Usage()),
-        Retrying("busy", 1.5),
-        ModelStopped("stop", "[]"),
-        Vectors.of([[0.5, -1.0]]),
-        Fault(reason="It is busy", advice="wait", is_passing=True, wait_seconds=2.0),
+        RetryPending("busy", 1.5),
+        ReplyFinished("stop", "[]"),
+        EmbeddingBatch.encode([[0.5, -1.0]]),
+        ModelFailure(reason="It is busy", advice="wait", is_transient=True, wait_seconds=2.0),
     ],
 )
 def test_events_come_back_as_they_were(event: JobEvent) -> None:
@@ -266,7 +266,7 @@ def test_events_come_back_as_they_were(event: JobEvent) -> None:
 
 def test_a_job_comes_back_as_it_was() -> None:
     parameters = {"type": "object", "properties": {"section_ids": {"type": "array"}}, "required": ["section_ids"]}
-    request = Request(
+    request = ModelRequest(
         messages=(
             Message(role=Role.SYSTEM, text="You roam."),
             Message(role=Role.USER, text="Grüße"),
@@ -294,7 +294,7 @@ def test_a_job_comes_back_as_it_was() -> None:
     ],
 )
 def test_a_server_nearby_is_waited_for_longer(api_base: str | None, *, is_local: bool) -> None:
-    target = Target(model="m", provider="openai", api_base=api_base)
+    target = ResolvedModel(model="m", provider="openai", api_base=api_base)
     assert target.is_local is is_local
     patient, hasty = ModelOptions(), ModelOptions(first_token_seconds=2.0)
     usual = patient.wait_for_first_token(is_local=False)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.outline.expansion import Block, Delivered, expand
+from roamtui.outline.expansion import Delivered, ExpandedBlock, render_section
 from tests.real_documents import read_document
 
 NONCE = "gghhjjkk"
@@ -26,8 +26,8 @@ def find_id(library: Library, title: str) -> str:
     return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
 
 
-def open_section(library: Library, requested: str, delivered: Delivered | None = None) -> Block:
-    return expand(library, requested, delivered=delivered or {}, nonce=NONCE)
+def open_section(library: Library, requested: str, delivered: Delivered | None = None) -> ExpandedBlock:
+    return render_section(library, requested, delivered=delivered or {}, nonce=NONCE)
 
 
 def write_words(count: int, *, seed: int = 0) -> str:

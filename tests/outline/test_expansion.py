@@ -9,8 +9,8 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
-from roamtui.libraries import open_library
-from roamtui.outline.expansion import Block, render_open, strip_marks
+from roamtui.library_loader import open_library
+from roamtui.outline.expansion import ExpandedBlock, render_open_section, strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from tests.outline.documents import NONCE, find_id, make_library, open_section, write_words
 
@@ -49,7 +49,7 @@ def chapters() -> Library:
     return library
 
 
-def _delivered(*blocks: Block) -> dict[str, list[tuple[int, int]]]:
+def _delivered(*blocks: ExpandedBlock) -> dict[str, list[tuple[int, int]]]:
     return {"": [(span.start, span.end) for block in blocks for span in block.spans]}
 
 
@@ -227,20 +227,20 @@ def test_text_is_given_exactly_whatever_its_line_ends(newline: str) -> None:
     library = make_library(_CHAPTERS.replace("\n", newline))
     for section_id in library.walk():
         block = open_section(library, section_id)
-        plain = strip_marks(block.text)
-        assert all(strip_marks(library.text_at(span).rstrip("\r\n")) in plain for span in block.spans)
+        plain = strip_ids(block.text)
+        assert all(strip_ids(library.text_at(span).rstrip("\r\n")) in plain for span in block.spans)
 
 
 def test_an_open_section_is_rendered_with_the_text_it_holds(chapters: Library) -> None:
     lending = find_id(chapters, "Lending")
     block = open_section(chapters, lending)
-    again = render_open(chapters, lending, block.spans, delivered={}, nonce=NONCE)
+    again = render_open_section(chapters, lending, block.spans, delivered={}, nonce=NONCE)
     assert again == block.text
 
 
 def test_an_open_section_without_text_is_rendered_by_name(chapters: Library) -> None:
     lending = find_id(chapters, "Lending")
-    text = render_open(chapters, lending, (), delivered={}, nonce=NONCE)
+    text = render_open_section(chapters, lending, (), delivered={}, nonce=NONCE)
     assert text.startswith(f"[{lending}] Manual > Lending (lines 5-")
     assert "not given here, open it by its id" in text
     assert NONCE not in text

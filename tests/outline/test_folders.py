@@ -5,7 +5,7 @@ from __future__ import annotations
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.expansion import Block, expand
+from roamtui.outline.expansion import ExpandedBlock, render_section
 from roamtui.outline.render import render_outline
 from tests.outline.documents import NONCE
 from tests.search.libraries import make_folder
@@ -26,8 +26,8 @@ def find(title: str) -> str:
     return next(node_id for node_id in LIBRARY.walk() if LIBRARY.title_of(node_id) == title)
 
 
-def open_file(title: str, suffix: str = "", library: Library = LIBRARY) -> Block:
-    return expand(library, find(title) + suffix, delivered={}, nonce=NONCE)
+def open_file(title: str, suffix: str = "", library: Library = LIBRARY) -> ExpandedBlock:
+    return render_section(library, find(title) + suffix, delivered={}, nonce=NONCE)
 
 
 def test_a_small_file_is_given_whole() -> None:

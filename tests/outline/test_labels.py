@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from roamtui.outline.labels import escape, find_opening, has_own_text, name_path
+from roamtui.outline.labels import escape, extract_opening_words, format_path, has_own_text
 from roamtui.outline.render import render_outline
 from tests.outline.documents import find_id, make_library, write_words
 
@@ -56,7 +56,7 @@ def test_what_is_defused_and_what_stays(text: str, shown: str) -> None:
 
 def test_a_path_names_all_titles_above() -> None:
     library = make_library("# A\n\n## [0123abcd]\n\n### C\n")
-    assert name_path(library, find_id(library, "C")) == "A > (0123abcd) > C"
+    assert format_path(library, find_id(library, "C")) == "A > (0123abcd) > C"
 
 
 @pytest.mark.parametrize(
@@ -85,5 +85,5 @@ def test_a_section_of_a_heading_alone_is_empty(text: str, is_empty: bool) -> Non
 def test_an_opening_in_a_document_of_carriage_returns() -> None:
     library = make_library("Hello there.\r\rSecond.\r\r# A\r\rText of A.\r")
     preamble, section = library.walk()
-    assert find_opening(library, preamble) == "Hello there."
-    assert find_opening(library, section) == "Text of A."
+    assert extract_opening_words(library, preamble) == "Hello there."
+    assert extract_opening_words(library, section) == "Text of A."

@@ -10,7 +10,7 @@ from roamtui.document.library import Library
 from roamtui.outline.labels import has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
-from roamtui.outline.structure import find_canonical, find_reference
+from roamtui.outline.structure import get_canonical_id, resolve_reference
 from tests.outline.documents import (
     NONCE,
     REFERENCE,
@@ -60,7 +60,7 @@ def _reach(library: Library, budget: int | None, calls_max: int = 99) -> dict[st
 
 def _find_unreached(library: Library, budget: int | None, calls_max: int = 99) -> list[str]:
     given = _reach(library, budget, calls_max)
-    spans = ((section_id, library.shown_own_span(section_id)) for section_id in library.walk())
+    spans = ((section_id, library.get_own_content_span(section_id)) for section_id in library.walk())
     return [
         section_id
         for section_id, span in spans
@@ -124,7 +124,7 @@ def test_each_text_of_a_folder_has_one_id() -> None:
     ids = [
         reference
         for reference in _find_ids(render_outline(library, budget_tokens=1_500))
-        if find_reference(library, reference)
+        if resolve_reference(library, reference)
     ]
-    assert ids == [one for one in ids if find_canonical(library, one) == one]
-    assert len({library.shown_own_span(one) for one in ids}) == len(ids) == 9
+    assert ids == [one for one in ids if get_canonical_id(library, one) == one]
+    assert len({library.get_own_content_span(one) for one in ids}) == len(ids) == 9

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.document.parse import parse_raw
+from roamtui.document.parse import parse_source_text
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.render import find_note, limit_outline, render_outline
+from roamtui.outline.render import compute_outline_budget, extract_link_note, render_outline
 from roamtui.sources.read import RawText
 from tests.outline.documents import documents, find_id, make_library, make_shape, shapes, write_words
 from tests.search.libraries import make_folder
@@ -100,13 +100,15 @@ def test_any_shape_holds_its_budget(shape: str, budget: int) -> None:
 
 def test_a_small_document_and_a_small_window_have_small_outlines() -> None:
     large = make_shape("10,000 flat headings")
-    assert limit_outline(large, None) == limit_outline(large, 128_000)
-    assert limit_outline(large, 8_000) <= 1_000
+    assert compute_outline_budget(large, None) == compute_outline_budget(large, 128_000)
+    assert compute_outline_budget(large, 8_000) <= 1_000
     report = make_library(f"# Report\n\n{write_words(20_000, seed=1)}\n")
     paged = replace(report, root=replace(report.root, page_starts=(0,)))
-    assert limit_outline(paged, None) > limit_outline(report, None), "Items and statements are asked for by name"
+    assert compute_outline_budget(paged, None) > compute_outline_budget(report, None), (
+        "Items and statements are asked for by name"
+    )
     book = make_library("".join(f"# Part {n}\n\n{write_words(40, seed=n)}\n" for n in range(40)))
-    assert limit_outline(book, None) <= sum(book.root.own_tokens) // 4
+    assert compute_outline_budget(book, None) <= sum(book.root.own_tokens) // 4
 
 
 def test_an_empty_document_says_so() -> None:
@@ -115,7 +117,7 @@ def test_an_empty_document_says_so() -> None:
 
 def make_link_list(text: str) -> Library:
     raw = RawText(text=text, source="llms.txt", name="llms.txt")
-    return Library(source="llms.txt", root=parse_raw(raw, url="https://s.example/llms.txt"))
+    return Library(source="llms.txt", root=parse_source_text(raw, url="https://s.example/llms.txt"))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_the_note_of_a_link_is_its_item_without_the_link(item: str, note: str) -
     link = next(
         section_id for section_id in library.walk() if library.title_of(section_id) in ("A", "A b", "s.example/a")
     )
-    assert find_note(library, link, length_max=160) == note
+    assert extract_link_note(library, link, length_max=160) == note
 
 
 def test_the_optional_section_is_said_to_be_so_and_not_listed() -> None:

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.structure import LISTED_MAX, Ranges, Reference, find_nearest, parse_reference
+from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference, parse_reference, suggest_ids
 from tests.outline.documents import make_library, open_section
 
 
-def _make_ranges(sizes: list[int]) -> Ranges:
-    return Ranges(make_library(""), tuple(map(str, range(len(sizes)))), [0, *accumulate(sizes)])
+def _make_ranges(sizes: list[int]) -> ChildRanges:
+    return ChildRanges(make_library(""), tuple(map(str, range(len(sizes)))), [0, *accumulate(sizes)])
 
 
 _SIZES = st.one_of(
@@ -40,7 +40,7 @@ def test_following_ranges_leads_to_any_child_in_a_few_steps(sizes: list[int], da
     wanted = data.draw(st.integers(0, len(sizes) - 1))
     steps: tuple[int, ...] = ()
     while True:
-        bounds = ranges.find(steps)
+        bounds = ranges.get_bounds(steps)
         assert bounds is not None
         assert bounds[0] <= wanted < bounds[1]
         if bounds[1] - bounds[0] <= LISTED_MAX:
@@ -63,7 +63,7 @@ def test_the_form_of_ids() -> None:
 def test_a_line_names_the_ends_the_number_and_the_size_of_a_range() -> None:
     library = make_library("# Cities\n\n" + "".join(f"## City {i:03}\n\nText {i}.\n\n" for i in range(130)))
     cities = next(library.walk())
-    ranges = Ranges.of(library, cities)
+    ranges = ChildRanges.for_section(library, cities)
     lines = ranges.describe(cities)
     assert lines[1].startswith(f"- [{cities}:c2] City 060 … City 119 (60 sections, ")
     tokens = sum(library.node(child).tokens for child in library.children(cities)[60:120])
@@ -75,16 +75,16 @@ def test_a_line_names_the_ends_the_number_and_the_size_of_a_range() -> None:
 def test_an_id_with_a_wrong_digit_is_found_first(manual: Library) -> None:
     for section_id in manual.walk():
         wrong = section_id[:3] + ("0" if section_id[3] != "0" else "1") + section_id[4:]
-        assert find_nearest(manual, wrong)[0] == section_id
-        assert find_nearest(manual, section_id[:7])[0] == section_id
+        assert suggest_ids(manual, wrong)[0] == section_id
+        assert suggest_ids(manual, section_id[:7])[0] == section_id
 
 
 def test_there_are_always_three_as_long_as_there_are_sections(manual: Library) -> None:
     for requested in ("", "zzz", "\x00\ud800", "x" * 10_000, "[]"):
-        found = find_nearest(manual, requested)
+        found = suggest_ids(manual, requested)
         assert len(found) == len(set(found)) == 3
-    assert find_nearest(make_library(""), "zzz") == ()
-    assert len(find_nearest(make_library("# A\n"), "zzz")) == 1
+    assert suggest_ids(make_library(""), "zzz") == ()
+    assert len(suggest_ids(make_library("# A\n"), "zzz")) == 1
 
 
 def test_an_id_that_a_person_or_model_writes_around_is_read() -> None:

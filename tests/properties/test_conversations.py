@@ -16,26 +16,26 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.commands import (
-    CloseAgentSections,
-    CollapseSections,
+    CloseAgentOpened,
+    CloseSections,
     Command,
     ExpandSections,
     FoldNodes,
     Origin,
     PinSections,
     ReadSection,
-    UndoDeed,
+    Undo,
     UnfoldNodes,
 )
-from roamtui.conversation.loading import resume_state
-from roamtui.conversation.log import Log, decode_log, encode_entries
-from roamtui.conversation.questions import is_held
+from roamtui.conversation.library_sync import resume_state
+from roamtui.conversation.log import ConversationLog, decode_log, encode_entries
+from roamtui.conversation.question_flow import is_delivered_in
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, fold
-from roamtui.conversation.store import Store
+from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, fold
+from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Message
 from roamtui.errors import ModelError
-from roamtui.models.base import Request
+from roamtui.models.base import ModelRequest
 from roamtui.outline.spans import merge_bounds
 from tests.anomalies.waits import cancel_at_wait
 from tests.conversation.conversations import TEXT, check_messages, make_library
@@ -55,7 +55,7 @@ _CHANGES = (
 )
 
 
-class _MemoryStore(Store):
+class _MemoryStore(ConversationStore):
     """A store that keeps what it would write, as text."""
 
     def __init__(self) -> None:
@@ -63,18 +63,18 @@ class _MemoryStore(Store):
         """What each save appended."""
 
     @override
-    def write(self, log: Log) -> None:
-        self.saves.setdefault(log.conversation_id, []).append(encode_entries(log.events[log.saved :]))
-        log.saved = len(log.events)
+    def write(self, log: ConversationLog) -> None:
+        self.saves.setdefault(log.conversation_id, []).append(encode_entries(log.events[log.saved_count :]))
+        log.saved_count = len(log.events)
 
     @override
-    def take_reports(self) -> tuple[str, ...]:
+    def pop_warnings(self) -> tuple[str, ...]:
         return ()
 
     @override
-    def read(self, conversation_id: str) -> Log:
+    def read(self, conversation_id: str) -> ConversationLog:
         events, _ = decode_log(b"".join(self.saves[conversation_id]))
-        return Log(conversation_id=conversation_id, events=events, saved=len(events))
+        return ConversationLog(conversation_id=conversation_id, events=events, saved_count=len(events))
 
 
 @dataclass(frozen=True)
@@ -109,15 +109,15 @@ class Conversations(RuleBasedStateMachine):
     """Plays conversations and checks after each move that all is whole."""
 
     @initialize(
-        mode=st.sampled_from(KeepOpen),
+        mode=st.sampled_from(KeepOpenMode),
         budget=st.sampled_from([300, 900, 32_000]),
         window=st.sampled_from([7_000, 128_000]),
     )
-    def start(self, mode: KeepOpen, budget: int, window: int) -> None:
+    def start(self, mode: KeepOpenMode, budget: int, window: int) -> None:
         self.runner = asyncio.Runner()
         self.text = TEXT
         self.store = _MemoryStore()
-        self.options = KeepOptions(mode=mode, budget_tokens=budget)
+        self.options = OpenSectionOptions(mode=mode, budget_tokens=budget)
         self.window = window
         self.session = Session.start(make_library(), store=self.store, options=self.options)
         self.model_name = "one"
@@ -143,12 +143,12 @@ class Conversations(RuleBasedStateMachine):
         ids = self._ids(title)
         commands: dict[str, Command] = {
             "open": ExpandSections(section_ids=ids, origin=Origin.PERSON),
-            "close": CollapseSections(section_ids=ids, origin=Origin.PERSON),
+            "close": CloseSections(section_ids=ids, origin=Origin.PERSON),
             "pin": PinSections(section_ids=ids, is_pinned=True),
             "unpin": PinSections(section_ids=ids, is_pinned=False),
-            "undo": UndoDeed(),
-            "redo": UndoDeed(is_redo=True),
-            "close the agent's": CloseAgentSections(),
+            "undo": Undo(),
+            "redo": Undo(is_redo=True),
+            "close the agent's": CloseAgentOpened(),
             "fold": FoldNodes(section_ids=ids),
             "unfold": UnfoldNodes(section_ids=ids),
             "read": ReadSection(section_id=ids[0] if ids[0] in self.state.library else None),
@@ -158,7 +158,7 @@ class Conversations(RuleBasedStateMachine):
     @rule(script=_scripts)
     def ask(self, script: _Script) -> None:
         keeps = not self.state.needs_rebuild and self.state.model in ("", self.model_name)
-        is_plain = keeps and self.options.mode is not KeepOpen.FRESH and self.window > 10_000
+        is_plain = keeps and self.options.mode is not KeepOpenMode.FRESH and self.window > 10_000
         before = self.sent = self.sent if is_plain else ()
         options = AgentOptions(read_preferences=lambda: self.preferences)
         model_asked = ScriptedModel(window_tokens=self.window, name=self.model_name)
@@ -216,18 +216,18 @@ class Conversations(RuleBasedStateMachine):
         return [self._checked(reply) for reply in replies]
 
     def _checked(self, reply: ScriptedReply) -> Reply:
-        def check(request: Request) -> ScriptedReply:
+        def check(request: ModelRequest) -> ScriptedReply:
             self._check_request(request)
             return reply
 
         return check
 
-    def _check_request(self, request: Request) -> None:
+    def _check_request(self, request: ModelRequest) -> None:
         """Check that the model has all text that the state says was delivered, and none of it twice."""
         text = "\n".join(message.text for message in request.messages)
-        for section in self.state.open:
+        for section in self.state.open_sections:
             for span in section.deliveries:
-                assert is_held(self.state, section, span, text)
+                assert is_delivered_in(self.state, section, span, text)
         for words in _LAST_WORDS.values():
             assert text.count(words) <= 1
 
@@ -238,7 +238,7 @@ class Conversations(RuleBasedStateMachine):
     @precondition(lambda self: self.state.transcript.exchanges)
     @rule()
     def reload(self) -> None:
-        self.session.save_now()
+        self.session.flush()
         state = self.state
         self.session = Session.resume(state.library, state.id, store=self.store, options=self.options)
         assert self.state == state
@@ -247,7 +247,7 @@ class Conversations(RuleBasedStateMachine):
     @precondition(lambda self: self.state.transcript.exchanges)
     @rule(change=st.sampled_from(_CHANGES))
     def reload_a_changed_document(self, change: tuple[str, str]) -> None:
-        self.session.save_now()
+        self.session.flush()
         old, new = change if change[0] in self.text else (change[1], change[0])
         self.text = self.text.replace(old, new)
         self.session = Session.resume(make_library(self.text), self.state.id, store=self.store, options=self.options)
@@ -294,7 +294,7 @@ class Conversations(RuleBasedStateMachine):
         check_messages(tuple(state.transcript.messages()))
         assert len(set(state.open_ids)) == len(state.open_ids)
         assert all(section_id in state.library for section_id in (*state.open_ids, *state.unfolded))
-        assert not any(section.is_closing or section.closing_by for section in state.open)
+        assert not any(section.is_closing or section.closing_by for section in state.open_sections)
         _check_deliveries(state)
         assert [exchange.number for exchange in state.transcript.exchanges] == [
             *range(1, len(state.transcript.exchanges) + 1)
@@ -311,14 +311,16 @@ class Conversations(RuleBasedStateMachine):
 
 def _list_said(state: ConversationState) -> list[object]:
     """Return all that was said and is open: not what can be undone, and what was told beside the answers."""
-    return [state.open, *(replace(exchange, events=()) for exchange in state.transcript.exchanges)]
+    return [state.open_sections, *(replace(exchange, events=()) for exchange in state.transcript.exchanges)]
 
 
 def _check_deliveries(state: ConversationState) -> None:
-    bounds: Sequence[tuple[int, int]] = [(s.start, s.end) for section in state.open for s in section.deliveries]
+    bounds: Sequence[tuple[int, int]] = [
+        (s.start, s.end) for section in state.open_sections for s in section.deliveries
+    ]
     merged = merge_bounds(bounds)
     assert sum(end - start for start, end in merged) == sum(end - start for start, end in bounds), "no overlap"
-    for section in state.open:
+    for section in state.open_sections:
         subtree = state.library.span(section.section_id)
         assert all(subtree.start <= span.start < span.end <= subtree.end for span in section.deliveries)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.expansion import annotate, expand, render_open
+from roamtui.outline.expansion import annotate_with_ids, render_open_section, render_section
 from roamtui.outline.spans import merge_bounds
 from tests.outline.documents import NONCE, documents, make_library
 
@@ -35,13 +35,13 @@ def test_no_character_is_given_twice_and_every_span_is_in_its_block(text: str, d
     library = make_library(text)
     delivered: dict[str, list[tuple[int, int]]] = {}
     for requested in data.draw(st.lists(_references(library), max_size=12)):
-        block = expand(library, requested, delivered=delivered, nonce=NONCE)
+        block = render_section(library, requested, delivered=delivered, nonce=NONCE)
         assert block.text
         spans = [(span.start, span.end) for span in block.spans]
         before = delivered.get("", [])
         total = sum(end - start for start, end in merge_bounds([*before, *spans]))
         assert total == sum(end - start for start, end in [*before, *spans]), "no overlap"
-        texts = [annotate(library, span, section_id=block.section_id) for span in block.spans]
+        texts = [annotate_with_ids(library, span, section_id=block.section_id) for span in block.spans]
         assert texts == _read_fences(block.text)
         assert (block.tokens > 0) is bool(spans)
         assert block.section_id is None or block.section_id in library
@@ -58,7 +58,7 @@ def test_opening_everything_gives_everything(text: str) -> None:
     delivered: dict[str, list[tuple[int, int]]] = {}
     pending = list(library.walk())
     while pending:
-        block = expand(library, pending.pop(0), delivered=delivered, nonce=NONCE)
+        block = render_section(library, pending.pop(0), delivered=delivered, nonce=NONCE)
         delivered.setdefault("", []).extend((span.start, span.end) for span in block.spans)
         pending += re.findall(r"The next is \[([0-9a-f]{8}:\d+)\]", block.text)
     given_text = merge_bounds(delivered.get("", []))
@@ -75,12 +75,12 @@ def test_what_is_rendered_again_is_what_was_given_and_the_rest_is_named(text: st
     library = make_library(text)
     delivered: dict[str, list[tuple[int, int]]] = {}
     for requested in data.draw(st.lists(_references(library), max_size=6)):
-        block = expand(library, requested, delivered=delivered, nonce=NONCE)
+        block = render_section(library, requested, delivered=delivered, nonce=NONCE)
         delivered.setdefault("", []).extend((span.start, span.end) for span in block.spans)
         if not block.spans or block.section_id is None:
             continue
-        again = render_open(library, block.section_id, block.spans, delivered={}, nonce=NONCE)
-        texts = [annotate(library, span, section_id=block.section_id) for span in block.spans]
+        again = render_open_section(library, block.section_id, block.spans, delivered={}, nonce=NONCE)
+        texts = [annotate_with_ids(library, span, section_id=block.section_id) for span in block.spans]
         assert texts == _read_fences(again)
         own = library.own_span(block.section_id)
         if any(span.end > own.end for span in block.spans):

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import QuestionAnswered, StepRecorded
-from roamtui.conversation.loading import reload_state, resume_state
+from roamtui.conversation.library_sync import reload_state, resume_state
 from roamtui.conversation.log import decode_entries, encode_entries
-from roamtui.conversation.questions import begin_question, finish_question
-from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse
+from roamtui.conversation.question_flow import begin_question, finish_question
+from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse
 from roamtui.conversation.update import update
-from roamtui.document.document import Document, Row, build_columns
+from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.document.parse import parse_document, parse_raw
+from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.outline.spans import merge_bounds
 from roamtui.sources.read import RawText
 from tests.conversation.conversations import BRIEFING, Recorder
@@ -34,7 +34,7 @@ _sources = st.dictionaries(st.sampled_from(_NAMES), st.sampled_from(_TEXTS), min
 
 def _make_folder(texts: dict[str, str]) -> Library:
     """Return a folder of files, all loaded."""
-    columns = build_columns([Row(NodeKind.FILE, 1, name, 0) for name in texts], 0)
+    columns = build_columns([NodeRow(NodeKind.FILE, 1, name, 0) for name in texts], 0)
     root = Document(key="", title="docs", text="", columns=columns)
     library = Library(source="/docs", root=root)
     ids = dict(zip(texts, root.ids, strict=True))
@@ -44,7 +44,7 @@ def _make_folder(texts: dict[str, str]) -> Library:
 def _make_site(texts: dict[str, str], *, loaded: frozenset[str]) -> Library:
     """Return an llms.txt of pages, of which some were fetched."""
     listing = "# Site\n\n> Fruit.\n\n## Pages\n\n" + "".join(f"- [{name}]({_SITE}{name}): fruit\n" for name in _NAMES)
-    root = parse_raw(RawText(source=f"{_SITE}llms.txt", name="llms.txt", text=listing), url=f"{_SITE}llms.txt")
+    root = parse_source_text(RawText(source=f"{_SITE}llms.txt", name="llms.txt", text=listing), url=f"{_SITE}llms.txt")
     library = Library(source=f"{_SITE}llms.txt", root=root)
     links = {url: node_id for node_id, url in zip(root.ids, root.columns.urls, strict=True) if url}
     pages = {f"{_SITE}{name}": text for name, text in texts.items() if name in loaded}
@@ -64,14 +64,14 @@ def _ask(played: Recorder, data: st.DataObject) -> None:
     """Play a question that shows some passages and opens some sections."""
     library = played.state.library
     sections = st.sampled_from([*library.walk()])
-    spans = st.lists(sections.map(library.shown_own_span).filter(lambda span: span.start < span.end), max_size=3)
+    spans = st.lists(sections.map(library.get_own_content_span).filter(lambda span: span.start < span.end), max_size=3)
     played.take(begin_question(played.state, "Why?", replace(BRIEFING, excerpts=tuple(data.draw(spans)))))
     wanted = tuple(data.draw(st.lists(sections, max_size=2, unique=True)))
     played.take(update(played.state, ExpandSections(section_ids=wanted, origin=Origin.AGENT)))
     call = ToolCall(id=f"call_{played.state.question_number}", name="search_sections", arguments="{}")
     use = ToolUse(call=call, result="Hits.", excerpts=tuple(data.draw(spans)))
     played.record(StepRecorded(step=Step(text="", uses=(use,))))
-    played.take(finish_question(played.state, QuestionAnswered(answer="So.", stopped=Stopped.ANSWERED)))
+    played.take(finish_question(played.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED)))
 
 
 @given(st.booleans(), st.lists(_sources, min_size=2, max_size=5), st.data())
@@ -92,7 +92,7 @@ def test_what_counts_as_given_is_there_to_the_letter_and_lost_only_with_its_text
         _ask(played, data)
         before, number = played.state.library, played.state.question_number
         new = {(index, span) for index, span in _list_excerpts(played) if index == number}
-        delivered = {(one.section_id, span) for one in played.state.open for span in one.deliveries}
+        delivered = {(one.section_id, span) for one in played.state.open_sections for span in one.deliveries}
         given_texts |= {key: before.text_at(key[1]) for key in new | delivered}
         library = make(texts)
         if data.draw(st.booleans()):
@@ -104,7 +104,7 @@ def test_what_counts_as_given_is_there_to_the_letter_and_lost_only_with_its_text
         was, now = ({one.key: one.content_hash for one in lib.documents} for lib in (before, library))
         shown = {one for one in shown | new if was[one[1].doc] == now.get(one[1].doc)}
         assert _list_excerpts(played) == shown
-        kept = {(one.section_id, span) for one in played.state.open for span in one.deliveries}
+        kept = {(one.section_id, span) for one in played.state.open_sections for span in one.deliveries}
         for key in shown | kept:
             assert library.text_at(key[1]) == given_texts[key]
         by_document = {span.doc: [(one.start, one.end) for _, one in shown if one.doc == span.doc] for _, span in shown}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from roamtui.document.document import Document, Row, build_columns
+from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
@@ -19,7 +19,7 @@ def make_library(text: str) -> Library:
 
 def make_folder(texts: Mapping[str, str]) -> Library:
     """Return documents by key as the library of a folder, all of them loaded."""
-    rows = [Row(NodeKind.FILE, 1, key.rpartition("/")[2], 0) for key in texts]
+    rows = [NodeRow(NodeKind.FILE, 1, key.rpartition("/")[2], 0) for key in texts]
     root = Document(key="", title="folder", text="", columns=build_columns(rows, 0))
     grafts = {root.ids[row]: parse_document(text, key=key) for row, (key, text) in enumerate(texts.items())}
     return Library(source="folder", root=root, grafts=MappingProxyType(grafts))

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search import parts
+from roamtui.search import segments
 from roamtui.search.base import IndexLostError
-from roamtui.search.index import IndexPlace, SectionIndex, SectionStore, is_large
+from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, is_large
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.terms import code_identifier
 from tests.search.libraries import id_of, make_folder, make_library
@@ -56,7 +56,7 @@ def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
 ) -> None:
     library = make_library('# Pumps\n\nA "pump_valve" \\ or a pumpGauge,\tin \u2028caf\xe9s.\n')
     whole = SectionIndex(library)
-    monkeypatch.setattr(parts, "_PIECE_LENGTH", 3)
+    monkeypatch.setattr(segments, "_PIECE_LENGTH", 3)
     index = SectionIndex(library, SectionStore(tmp_path / "index.sqlite3"))
     expressions = ('"pump"', '"gauge"', '"cafes"', f"names : {code_identifier('pump_valve')}")
     for expression in expressions:
@@ -67,8 +67,8 @@ def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
 
 
 def test_runs_are_remembered_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "_RUNS_MAX", 2)
-    names = parts.NamesByRun()
+    monkeypatch.setattr(segments, "_RUNS_MAX", 2)
+    names = segments.NamesByRun()
     before = [names[run] for run in ("a_b", "plain", "getApple")]
     assert [names[run] for run in ("a_b", "plain", "getApple")] == before
     assert before[1] is None
@@ -110,7 +110,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search import index as indexing
-from roamtui.search.index import IndexPlace
+from roamtui.search.index import IndexLocation
 
 indexing._BATCH_ROWS = 5_000
 def tell(done, total):
@@ -119,7 +119,7 @@ def tell(done, total):
         sys.stdin.readline()
 text = "".join(f"# Title {number}\\n\\nWord{number} common.\\n\\n" for number in range(15_000))
 library = Library(source="folder", root=parse_document(text))
-KeywordSearcher(library, place=IndexPlace(folder=Path(sys.argv[1]), is_wanted=True)).prepare(tell)
+KeywordSearcher(library, place=IndexLocation(folder=Path(sys.argv[1]), force=True)).prepare(tell)
 """
 
 
@@ -128,14 +128,14 @@ class _Place:
 
     def __init__(self, folder: Path) -> None:
         self.told: list[str] = []
-        self.place = IndexPlace(folder=folder / "indexes", tell=self.told.append, is_wanted=True)
+        self.place = IndexLocation(folder=folder / "indexes", on_warning=self.told.append, force=True)
 
     def open(self, library: Library = _FRUIT_LIBRARY) -> KeywordSearcher:
         return KeywordSearcher(library, place=self.place)
 
     @property
     def path(self) -> Path:
-        path = self.place.find_path(_FRUIT_LIBRARY)
+        path = self.place.get_path(_FRUIT_LIBRARY)
         assert path is not None
         return path
 
@@ -277,11 +277,11 @@ def test_a_program_that_is_killed_leaves_a_file_to_go_on_with(tmp_path: Path) ->
 
 
 def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
-    place = IndexPlace(folder=tmp_path)
+    place = IndexLocation(folder=tmp_path)
     assert KeywordSearcher(_FRUIT_LIBRARY, place=place).prepare().store.path is None
     piped = make_library("# One\n")
     vars(piped)["source"] = "-"
-    assert place.find_path(piped) is None
+    assert place.get_path(piped) is None
     assert list(tmp_path.iterdir()) == []
     assert not is_large(_FRUIT_LIBRARY)
     assert is_large(make_library("# One\n" * 5_000))

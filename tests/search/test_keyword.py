@@ -15,7 +15,7 @@ from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search import keyword
 from roamtui.search.index import SectionIndex
-from roamtui.search.keyword import KeywordSearcher, Search, is_glossary_entry, plan_search, rank_by_text
+from roamtui.search.keyword import KeywordSearcher, SearchPlan, is_glossary_entry, plan_search, rank_by_text
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.sentences import SNIPPET_LENGTH
 from roamtui.search.terms import parse_query
@@ -415,7 +415,7 @@ def test_a_title_that_only_counts_is_taken_with_the_one_above() -> None:
     assert [index.title(number) for number in range(2, 5)] == ["5.1 5 Late fees", "(iv) 5 Late fees", "Go"]
 
 
-def _plan(query: str, weighed_max: int) -> Search:
+def _plan(query: str, weighed_max: int) -> SearchPlan:
     return plan_search(_INDEX, parse_query(query), range(_COUNT), weighed_max=weighed_max)
 
 

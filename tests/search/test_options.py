@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from roamtui.errors import UsageError
-from roamtui.options import list_options
+from roamtui.option_fields import list_options
 from roamtui.search.options import RetrievalOptions
 
 OPTIONS = list_options(RetrievalOptions)
@@ -18,7 +18,7 @@ def test_the_defaults_may_be_set_and_go_together() -> None:
     RetrievalOptions().check()
     for name, value in asdict(RetrievalOptions()).items():
         if value is not None:
-            assert OPTIONS[name].read(value) == value
+            assert OPTIONS[name].from_toml(value) == value
 
 
 @pytest.mark.parametrize(

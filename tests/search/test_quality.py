@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.evaluation.questions import read_questions
-from roamtui.evaluation.running import SCOPE_ALL, Plan, run_plan
+from roamtui.evaluation.question_set import read_questions
+from roamtui.evaluation.runner import SCOPE_ALL, EvalPlan, run_questions
 from roamtui.evaluation.scoring import RunKey
 from roamtui.search.keyword import KeywordSearcher
 
@@ -20,13 +20,13 @@ from roamtui.search.keyword import KeywordSearcher
 def test_gold_sections_are_found(data_dir: Path, name: str, count: int, bounds: dict[int, float]) -> None:
     folder = data_dir / "sets" / name
     questions = read_questions(folder / "questions.jsonl").questions
-    plan = Plan(
+    plan = EvalPlan(
         key=RunKey(set=name, scope=SCOPE_ALL, mode="keyword", model="", with_history=True),
         docs=folder / "docs",
         questions=questions[:: max(1, len(questions) // count)],
         make_searcher=KeywordSearcher,
     )
-    ranks = [row.rank or len(questions) for row in asyncio.run(run_plan(plan)).rows.values()]
+    ranks = [row.rank or len(questions) for row in asyncio.run(run_questions(plan)).rows.values()]
     assert len(ranks) >= count
     shares = {place: sum(rank <= place for rank in ranks) / len(ranks) for place in bounds}
     assert all(shares[place] >= bound for place, bound in bounds.items()), shares

@@ -13,11 +13,11 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.search.sentences import (
     UnitKind,
     best_sentences,
-    find_excerpt,
-    find_opening,
-    find_sentences,
-    find_units,
+    get_first_sentence,
     make_snippet,
+    select_excerpt,
+    split_sentences,
+    split_units,
 )
 from roamtui.search.terms import query_terms
 from tests.outline.documents import documents
@@ -45,7 +45,7 @@ _PIECES = st.sampled_from(
 
 
 def _list_units(text: str) -> list[tuple[str, str]]:
-    return [(unit.kind.value, text[unit.start : unit.end]) for unit in find_units(text)]
+    return [(unit.kind.value, text[unit.start : unit.end]) for unit in split_units(text)]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_units(text: str, expected: list[tuple[str, str]]) -> None:
 
 @given(st.lists(_PIECES, max_size=12).map("\n".join))
 def test_units_follow_each_other_and_hold_words(text: str) -> None:
-    units = find_units(text)
+    units = split_units(text)
     assert all(before.end <= after.start for before, after in itertools.pairwise(units))
     assert all(any(map(str.isalnum, text[unit.start : unit.end])) for unit in units)
 
@@ -96,7 +96,7 @@ def test_units_follow_each_other_and_hold_words(text: str) -> None:
 @given(st.lists(st.sampled_from(["alpha", "beta", "- gamma", "1. delta", "> epsilon", ""]), max_size=12))
 def test_no_word_of_plain_paragraphs_and_lists_is_lost(lines: list[str]) -> None:
     text = "\n".join(lines)
-    units = find_units(text)
+    units = split_units(text)
     words = [word for line in lines for word in line.split() if word.isalpha()]
     kept = " ".join(text[unit.start : unit.end] for unit in units)
     assert [word for word in kept.split() if word.isalpha()] == words
@@ -107,7 +107,7 @@ _TEXT = st.text(alphabet="ab AB.!?;()`\n*_|#>-'\"。1 ", max_size=80)
 
 
 def _split(text: str) -> list[str]:
-    return [text[sentence.start : sentence.end] for sentence in find_sentences(text)]
+    return [text[sentence.start : sentence.end] for sentence in split_sentences(text)]
 
 
 def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
@@ -159,7 +159,7 @@ def test_a_very_long_sentence_is_divided_at_semicolons() -> None:
 
 @given(_TEXT)
 def test_sentences_are_slices_in_order(text: str) -> None:
-    sentences = find_sentences(text)
+    sentences = split_sentences(text)
     assert all(sentence.start < sentence.end <= len(text) for sentence in sentences)
     assert all(before.end <= after.start for before, after in pairwise(sentences))
     assert all(text[s.start : s.end] == text[s.start : s.end].strip() for s in sentences)
@@ -167,7 +167,7 @@ def test_sentences_are_slices_in_order(text: str) -> None:
 
 @given(_TEXT, st.integers(0, 3))
 def test_best_sentences_are_sentences(text: str, limit: int) -> None:
-    known = {(sentence.start, sentence.end) for sentence in find_sentences(text)}
+    known = {(sentence.start, sentence.end) for sentence in split_sentences(text)}
     best = best_sentences(text, ("a", "b"), limit=limit)
     assert len(best) <= limit
     assert all((sentence.start, sentence.end) in known and sentence.score > 0 for sentence in best)
@@ -249,10 +249,10 @@ def test_prose_goes_before_code_and_questions() -> None:
 
 def test_opening_is_the_first_sentence_that_says_something() -> None:
     text = "# Head\n\nNote:\n\nThis page says a great deal. More.\n"
-    opening = find_opening(text)
+    opening = get_first_sentence(text)
     assert opening is not None
     assert text[opening.start : opening.end] == "This page says a great deal."
-    assert find_opening("# Only a head\n") is None
+    assert get_first_sentence("# Only a head\n") is None
 
 
 def test_other_forms_count_as_their_term() -> None:
@@ -266,7 +266,7 @@ _ROWS = "".join(f"| {name} | {number} crowns |\n" for number, name in enumerate(
 
 
 def _excerpts(text: str, query: str, tokens_max: int = 60) -> list[str]:
-    return [text[start:end] for start, end in find_excerpt(text, query_terms(query), tokens_max=tokens_max)]
+    return [text[start:end] for start, end in select_excerpt(text, query_terms(query), tokens_max=tokens_max)]
 
 
 def test_a_short_text_comes_whole_without_its_heading() -> None:
@@ -322,7 +322,7 @@ def test_a_sentence_longer_than_the_room_is_cut() -> None:
 
 @given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
 def test_ranges_stand_in_order_and_are_never_blank(text: str, query: str, tokens_max: int) -> None:
-    bounds = find_excerpt(text, query_terms(query), tokens_max=tokens_max)
+    bounds = select_excerpt(text, query_terms(query), tokens_max=tokens_max)
     ends = [0, *(end for _, end in bounds)]
     assert all(before <= start < end <= len(text) for before, (start, end) in zip(ends, bounds, strict=False))
     assert all(text[start:end].strip() for start, end in bounds)

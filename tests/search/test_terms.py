@@ -10,8 +10,8 @@ from roamtui.search.terms import (
     TERMS_MAX,
     code_identifier,
     correct_query,
-    find_terms,
     list_compounds,
+    locate_terms,
     parse_query,
     query_terms,
 )
@@ -50,7 +50,7 @@ def test_a_pasted_text_is_cut() -> None:
 
 def test_words_match_by_their_stem() -> None:
     text = "Installing takes a while. The installer was installed."
-    assert find_terms(text, ["install"]) == [(0, "install"), (30, "install"), (44, "install")]
+    assert locate_terms(text, ["install"]) == [(0, "install"), (30, "install"), (44, "install")]
 
 
 @given(st.text())
@@ -62,7 +62,7 @@ def test_any_text_is_a_question(text: str) -> None:
 
 @given(st.text(), st.lists(st.sampled_from(["one", "max_tokens", "c++", "数据", "é", "(", "-x"])))
 def test_terms_are_found_in_order_within_the_text(text: str, terms: list[str]) -> None:
-    found = find_terms(text, terms)
+    found = locate_terms(text, terms)
     assert found == sorted(found)
     assert all(0 <= offset < len(text) for offset, _ in found)
 
@@ -111,5 +111,5 @@ def test_coded_identifiers_differ_where_their_marks_do() -> None:
 
 
 def test_forms_are_looked_for_in_other_languages_than_english() -> None:
-    assert parse_query("Wer wählt den Rat?").starts == ('"wahl" *', '"gewahl" *')
-    assert parse_query("Who elects the board?").starts == ()
+    assert parse_query("Wer wählt den Rat?").prefixes == ('"wahl" *', '"gewahl" *')
+    assert parse_query("Who elects the board?").prefixes == ()

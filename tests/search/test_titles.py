@@ -9,7 +9,7 @@ import pytest
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.terms import parse_query
-from roamtui.search.titles import TopicTitles, find_corrections
+from roamtui.search.titles import TopicTitles, suggest_corrections
 from tests.search.libraries import make_folder, make_library
 
 _LIBRARY = make_library(
@@ -19,17 +19,17 @@ _INDEX = SectionIndex(_LIBRARY)
 
 
 def test_an_unknown_word_is_corrected() -> None:
-    corrections = find_corrections(_INDEX, ["instalattion", "giude"])
+    corrections = suggest_corrections(_INDEX, ["instalattion", "giude"])
     assert corrections == {"instalattion": ("installation",), "giude": ("guide",)}
 
 
 def test_known_short_and_strange_words_are_left_alone() -> None:
-    assert find_corrections(_INDEX, ["installed", "step", "pot", "guide2", "zebra"]) == {}
+    assert suggest_corrections(_INDEX, ["installed", "step", "pot", "guide2", "zebra"]) == {}
 
 
 def test_another_form_of_a_word_is_no_slip() -> None:
     index = SectionIndex(make_library("# Counterparts\n\nTwo copies.\n\n# Database\n\nRows.\n"))
-    assert find_corrections(index, ["counterparty", "databsae"]) == {"databsae": ("database",)}
+    assert suggest_corrections(index, ["counterparty", "databsae"]) == {"databsae": ("database",)}
 
 
 TOWN = """\
@@ -71,7 +71,9 @@ def _find_paths(query: str, *earlier: str) -> list[tuple[str, ...]]:
 
 def _name_topics(query: str, *earlier: str) -> Mapping[str, float]:
     index = SectionIndex(_TOWN_LIBRARY)
-    return {index.title(number): strength for number, strength in TopicTitles(index).carry_over(query, earlier).items()}
+    return {
+        index.title(number): strength for number, strength in TopicTitles(index).recall_topics(query, earlier).items()
+    }
 
 
 @pytest.mark.parametrize("hotel", ["Hotel Anchor", "Golden Lion"])
@@ -102,21 +104,21 @@ def test_half_a_title_names_little_and_less_than_that_nothing() -> None:
 
 @pytest.mark.parametrize("query", ["Is it open?", "and on Sundays", "WHAT ABOUT dogs?", "Do they serve beer"])
 def test_follow_ups_lean_back(query: str) -> None:
-    assert parse_query(query).leans_back
+    assert parse_query(query).is_follow_up
 
 
 @pytest.mark.parametrize("query", ["When is the museum open?", "android dogs", "", "C++"])
 def test_other_questions_do_not(query: str) -> None:
-    assert not parse_query(query).leans_back
+    assert not parse_query(query).is_follow_up
 
 
 def test_topics_of_unchanged_documents_are_kept_and_new_ones_found() -> None:
     files = {"a.md": "# Town\n\n## Hotel Anchor\n\n### Dogs\n\nWelcome.\n"}
     before = SectionIndex(make_folder(files))
     topics = TopicTitles(before)
-    assert topics.carry_over("dogs?", ["the Hotel Anchor"])
+    assert topics.recall_topics("dogs?", ["the Hotel Anchor"])
     folder = make_folder({**files, "b.md": "# Village\n\n## Golden Lion\n\n### Dogs\n\nOutside.\n"})
     after = SectionIndex(folder, before.store, before=before)
     later = TopicTitles(after, topics)
-    named = {after.title(number) for number in later.carry_over("dogs?", ["the Golden Lion", "the Hotel Anchor"])}
+    named = {after.title(number) for number in later.recall_topics("dogs?", ["the Golden Lion", "the Hotel Anchor"])}
     assert named == {"Golden Lion", "Hotel Anchor"}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import ModelError
-from roamtui.search.vectors import VectorIndex, VectorStore, cut_text, digest_text, make_chunks
+from roamtui.search.vectors import VectorIndex, VectorStore, digest_text, make_chunks, split_text
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_folder, make_library
 
@@ -21,7 +21,7 @@ _TEXTS = st.text(alphabet=st.sampled_from("ab. \n\t!é"), max_size=400)
 @given(_TEXTS, st.integers(5, 80), st.data())
 def test_pieces_hold_all_but_white_space(text: str, size: int, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(0, size // 2))
-    spans = cut_text(text, size=size, overlap=overlap)
+    spans = split_text(text, size=size, overlap=overlap)
     held = {place for start, end in spans for place in range(start, end)}
     assert all(place in held or character.isspace() for place, character in enumerate(text))
     assert all(0 < end - start <= size for start, end in spans)
@@ -31,7 +31,7 @@ def test_pieces_hold_all_but_white_space(text: str, size: int, data: st.DataObje
 
 def test_pieces_end_where_paragraphs_sentences_and_words_do() -> None:
     text = "One two three.\n\nFour five six. Seven eight nine ten eleven twelve"
-    assert [text[start:end] for start, end in cut_text(text, size=24, overlap=0)] == [
+    assert [text[start:end] for start, end in split_text(text, size=24, overlap=0)] == [
         "One two three.",
         "Four five six.",
         "Seven eight nine ten",

@@ -24,9 +24,9 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOptions, begin_conversation
-from roamtui.conversation.store import Store
-from roamtui.libraries import open_library
+from roamtui.conversation.state import OpenSectionOptions, begin_conversation
+from roamtui.conversation.store import ConversationStore
+from roamtui.library_loader import open_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -101,7 +101,7 @@ class Living:
 
     @property
     def _session(self) -> Session:
-        return self._app.main.session
+        return self._app.main_screen.session
 
     async def live(self, questions: int, seconds_max: float) -> None:
         """Ask so many questions, or fewer where the time is over, and do everything else in between."""
@@ -131,18 +131,18 @@ class Living:
 
     async def _ask(self, number: int) -> None:
         before = self._session.state.question_number
-        self._app.main.question_box.fill(f"What of {self._chance.choice(_WORDS)} ({number})?")
-        self._app.main.question_box.focus()
+        self._app.main_screen.question_box.fill(f"What of {self._chance.choice(_WORDS)} ({number})?")
+        self._app.main_screen.question_box.focus()
         await self._hands.press("enter")
         await self._hands.until(lambda: self._session.state.question_number > before)
         if self._chance.random() < 0.1:
             self.day.deeds["cancelled"] += 1
             await self._hands.press("ctrl+c")
-        await self._hands.until(lambda: self._model.is_hanging or not self._app.main.is_asking)
-        if self._app.main.is_asking:
+        await self._hands.until(lambda: self._model.is_hanging or not self._app.main_screen.is_asking)
+        if self._app.main_screen.is_asking:
             self.day.deeds["cancelled"] += 1
-            self._app.main.action_copy_or_cancel()
-            await self._hands.until(lambda: not self._app.main.is_asking)
+            self._app.main_screen.action_copy_or_cancel()
+            await self._hands.until(lambda: not self._app.main_screen.is_asking)
         self.day.deeds["asked"] += 1
         self._check()
 
@@ -166,11 +166,11 @@ class Living:
                 self._change_document()
                 await self._hands.press("f5")
             case "again":
-                self._app.main.chat_log.action_retry()
+                self._app.main_screen.chat_log.action_retry()
                 await self._hands.rest()
-                await self._hands.until(lambda: self._model.is_hanging or not self._app.main.is_asking)
-                if self._app.main.is_asking:
-                    self._app.main.action_copy_or_cancel()
+                await self._hands.until(lambda: self._model.is_hanging or not self._app.main_screen.is_asking)
+                if self._app.main_screen.is_asking:
+                    self._app.main_screen.action_copy_or_cancel()
             case _:
                 pass
         await self._settle()
@@ -182,7 +182,7 @@ class Living:
 
     async def _settle(self) -> None:
         """Wait until nothing is under way any more, and come back to the main screen."""
-        while self._app.screen is not self._app.main:
+        while self._app.screen is not self._app.main_screen:
             await self._hands.press("escape")
         await self._hands.until(lambda: all(worker.is_finished for worker in self._app.workers))
 
@@ -232,10 +232,10 @@ async def live_day(
     document.write_text((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"), "utf-8")
     library = open_library((str(document),))
     model = FaultyModel(seed)
-    store = Store(folder / "conversations")
-    session = Session(begin_conversation(library, KeepOptions()), store)
+    store = ConversationStore(folder / "conversations")
+    session = Session(begin_conversation(library, OpenSectionOptions()), store)
     agent = Agent(session, model, KeywordSearcher(library))
-    app = RoamApp(AppContext(agent=agent, read_again=lambda *_: open_library((str(document),))))
+    app = RoamApp(AppContext(agent=agent, reload_library=lambda *_: open_library((str(document),))))
     async with app.run_test(size=_SIZES[0], notifications=True) as pilot:
         living = Living(pilot, document, model, seed, tell)
         await living.live(questions, seconds_max)

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from roamtui.conversation.transcript import ToolCall
 from roamtui.errors import ModelError
-from roamtui.models.base import CallMade, ModelEvent, Request, Retrying, TextDelta, ThinkingDelta
+from roamtui.models.base import ModelEvent, ModelRequest, RetryPending, TextDelta, ThinkingDelta, ToolCallReceived
 from roamtui.models.offline import OfflineModel
 
 FAULTS = ("none", "none", "none", "none", "none", "refused", "cut off", "overflow", "retried", "hanging", "defect")
@@ -55,7 +55,7 @@ class FaultyModel(OfflineModel):
             self.is_hanging = False
 
     @override
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield a reply, or a part of one.
 
         Raises:
@@ -72,7 +72,7 @@ class FaultyModel(OfflineModel):
             case "defect":
                 raise ZeroDivisionError("a defect in a model")
             case "retried":
-                yield Retrying("The provider is busy.", 0.0)
+                yield RetryPending("The provider is busy.", 0.0)
                 yield ThinkingDelta("Let me see. ")
             case "hanging":
                 yield TextDelta("It is ")
@@ -81,7 +81,7 @@ class FaultyModel(OfflineModel):
                 name = self._chance.choice(("expand_sections", "search_sections", "collapse_sections", "\x1b[2J"))
                 yield ThinkingDelta(self._chance.choice(ODD_WORDS))
                 yield TextDelta(self._chance.choice(ODD_WORDS))
-                yield CallMade(ToolCall(id="odd", name=name, arguments=self._chance.choice(_ODD_CALLS)))
+                yield ToolCallReceived(ToolCall(id="odd", name=name, arguments=self._chance.choice(_ODD_CALLS)))
             case _:
                 pass
         pieces = 0

@@ -25,18 +25,18 @@ from typing import Any
 import pytest
 from textual import events
 
-import roamtui.app
-from roamtui import run_app
+import roamtui.wiring
+from roamtui import launch
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.state import ConversationState, fold
-from roamtui.document.plain import plain_text
+from roamtui.document.plain import sanitise_text
 from roamtui.errors import RoamtuiError
-from roamtui.options import AppArguments, ConversationArguments
+from roamtui.option_fields import AppArguments, ConversationArguments
 from roamtui.settings import load_settings
 from roamtui.tui.actions import ACTIONS
 from roamtui.tui.app import RoamApp
-from roamtui.tui.commands import DocumentWanted
-from roamtui.tui.context import Opening, StartOffer
+from roamtui.tui.context import DocumentOpener, StartOffer
+from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.main import MainScreen
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.conversation.conversations import check_messages
@@ -141,19 +141,19 @@ class Life:
         arguments = AppArguments(sources=(str(self._world.handbook),))
         try:
             going_on = AppArguments(
-                sources=arguments.sources, conversation=ConversationArguments(is_continued=is_continued)
+                sources=arguments.sources, conversation=ConversationArguments(resume_latest=is_continued)
             )
-            first = run_app._open_first(going_on, settings, self._model)
-            _ = first.whole
+            first = launch._open_initial_document(going_on, settings, self._model)
+            _ = first.app_context
         except RoamtuiError:  # there is none to go on with
-            first = run_app._open_first(arguments, settings, self._model)
-        opening = Opening(
+            first = launch._open_initial_document(arguments, settings, self._model)
+        opening = DocumentOpener(
             list_offers=_list_offers_here,
-            open_source=partial(run_app._open_another, arguments, settings),
+            open_source=partial(launch._open_document, arguments, settings),
             suggest_address=lambda _name: None,
             save_setting=lambda _name, _value: None,
         )
-        return RoamApp(first, opening, run_app._make_first_options(settings))
+        return RoamApp(first, opening, launch._make_initial_options(settings))
 
     async def live(self, steps: int) -> int:
         """Do so many things, or fewer where the app ends; return how many."""
@@ -175,8 +175,8 @@ class Life:
             for name in _FAILING:
                 patch.setattr(f"roamtui.tui.screens.{name}.describe_failure", self._note_failure)
             patch.setattr("roamtui.tui.screens.main.is_job_of_shell", lambda: False)
-            patch.setattr(roamtui.app, "make_named_model", self._make_model)
-            patch.setattr(roamtui.app, "find_local_models", lambda _settings: ((), "none"))
+            patch.setattr(roamtui.wiring, "make_named_model", self._make_model)
+            patch.setattr(roamtui.wiring, "discover_ollama_models", lambda _settings: ((), "none"))
             patch.setattr(self._app, "open_url", lambda *_given, **_named: None)
             patch.setattr(threading, "excepthook", self._failures.append)
             yield
@@ -270,7 +270,7 @@ class Life:
         source = self._chance.choice(self._world.sources)
         self._note(source)
         if self._main is not None and self._app.screen is self._main:
-            self._main.post_message(DocumentWanted(source))
+            self._main.post_message(DocumentRequested(source))
         await self._hands.rest()
 
     async def _change(self) -> None:
@@ -295,7 +295,7 @@ class Life:
     async def _check(self) -> None:
         await self._hands.until(lambda: not self._find_untrue(), _PASSAGE_WAIT, self._tell_untrue)
         main = self._main
-        if main is not None and main.first.is_whole:
+        if main is not None and main.startup.is_ready:
             state, log = main.session.state, main.session._log
             check_messages(tuple(state.transcript.messages()))
             if len(log.events) < _LOG_MAX or self._chance.random() < 0.02:
@@ -313,10 +313,10 @@ class Life:
         if self._failures:
             return f"failed: {self._failures}"
         text = screen_text(self._app)
-        if plain_text(text) != text:
-            return f"control sequences: {plain_text(text)!r}"
+        if sanitise_text(text) != text:
+            return f"control sequences: {sanitise_text(text)!r}"
         main = self._main
-        if main is None or not main.is_mounted or not main.first.is_whole:
+        if main is None or not main.is_mounted or not main.startup.is_ready:
             return ""
         state = main.session.state
         return _compare_tree(main, state) or _compare_chat(main, state) or _compare_status(main, state)
@@ -324,7 +324,7 @@ class Life:
 
 def _list_offers_here() -> tuple[tuple[StartOffer, ...], str]:
     """Return what is offered on this machine: no fuzz reaches out into the world."""
-    offers, problem = run_app._list_offers()
+    offers, problem = launch._list_offers()
     return tuple(offer for offer in offers if "https://" not in offer.source), problem
 
 
@@ -333,13 +333,13 @@ def _compare_tree(main: MainScreen, state: ConversationState) -> str:
     shown = 0
     for line, section_id in enumerate(tree.lines):
         text = tree._drawing.draw(line, _TREE_WIDTH, tree._read_palette()).text
-        section = state.find_open(section_id)
+        section = state.get_open(section_id)
         sign = f"{'◆' if section.opened_by is Origin.AGENT else '◇'}{'…' * section.is_closing} " if section else ""
         if section and (sign not in text or ("⚑" in text) != section.is_pinned):
             return f"the tree shows {text!r}, it is {section}"
         inside = _OPEN_INSIDE.search(text)
         shown += (section is not None) + (int(inside[1]) if inside else 0)
-    known = sum(section.section_id in state.library for section in state.open)
+    known = sum(section.section_id in state.library for section in state.open_sections)
     if shown != known:
         return f"the tree shows {shown} open sections of {known}"
     return "" if tree.lines.unfolded == state.unfolded else "the tree unfolds other nodes"
@@ -359,8 +359,8 @@ def _compare_chat(main: MainScreen, state: ConversationState) -> str:
 
 def _compare_status(main: MainScreen, state: ConversationState) -> str:
     status = main.status_line.status
-    if (status.open_count, status.open_tokens) != (len(state.open), state.open_tokens):
-        return f"the status line shows {status}, open are {len(state.open)} with {state.open_tokens} tokens"
+    if (status.open_count, status.open_tokens) != (len(state.open_sections), state.open_tokens):
+        return f"the status line shows {status}, open are {len(state.open_sections)} with {state.open_tokens} tokens"
     return "" if main.is_asking or not status.is_asking else "the status line shows an answer under way"
 
 

@@ -69,7 +69,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def look(stamps: FileStamps) -> dict[str, SourceStamp]:
-    found = stamps.look()
+    found = stamps.read()
     assert found is not None
     return dict(found)
 
@@ -131,7 +131,7 @@ def test_a_source_that_is_away_has_no_stamps_until_it_is_back(folder: Path) -> N
     stamps = FileStamps([str(folder)])
     before = look(stamps)
     folder.rename(folder.with_name("away"))
-    assert stamps.look() is None
+    assert stamps.read() is None
     folder.with_name("away").rename(folder)
     assert look(stamps) == before
 

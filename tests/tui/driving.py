@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.document.build import build_library
+from roamtui.conversation.store import ConversationStore
+from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
@@ -85,7 +85,7 @@ def make_context(
     text: str = TEXT,
     options: TuiOptions | None = None,
     notes: tuple[str, ...] = (),
-    store: Store | None = None,
+    store: ConversationStore | None = None,
 ) -> AppContext:
     """Return a context over `text` whose model says `replies`; without a store nothing is saved."""
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
@@ -100,7 +100,7 @@ def make_app(replies: Iterable[Reply] = (), **given: object) -> RoamApp:
 
 def find_id(app: RoamApp, title: str) -> str:
     """Return the id of the section with this title."""
-    library = app.main.session.state.library
+    library = app.main_screen.session.state.library
     return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
 
 
@@ -131,7 +131,7 @@ def model_of(app: RoamApp) -> ScriptedModel:
 
 async def go_to(pilot: Pilot[None], section_id: str) -> None:
     """Put the cursor of the outline on a section."""
-    tree = app_of(pilot).main.tree_pane
+    tree = app_of(pilot).main_screen.tree_pane
     tree.go_to(section_id)
     await wait_until(pilot, lambda: tree.outline.cursor_id == section_id)
 
@@ -147,7 +147,7 @@ async def wait_until(pilot: Pilot[Any], is_met: Callable[[], bool], rounds_max: 
 
 async def ask(pilot: Pilot[None], question: str) -> None:
     """Type a question, send it, and wait until its answer has ended."""
-    screen = app_of(pilot).main
+    screen = app_of(pilot).main_screen
     before = screen.session.state.question_number
     screen.question_box.fill(question)
     screen.question_box.focus()

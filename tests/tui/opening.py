@@ -6,14 +6,14 @@ from threading import Event
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.document.build import build_library
+from roamtui.conversation.store import ConversationStore
+from roamtui.document.source_loader import build_library
 from roamtui.errors import SourceError
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, FirstContext, OfferGroup, Opening, StartOffer, TuiOptions
+from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from tests.fakes.scripted_model import ScriptedModel
 
 OFFERS = (
@@ -32,7 +32,7 @@ OFFERS = (
 class Opener:
     """Takes note of what is opened; what holds "bad" is refused, and a PDF is read until nobody wants it."""
 
-    def __init__(self, store: Store | None = None) -> None:
+    def __init__(self, store: ConversationStore | None = None) -> None:
         self.store = store
         self.opened: list[tuple[str, str | None]] = []
         self.models: list[Model | None] = []
@@ -41,7 +41,7 @@ class Opener:
         self.gate.set()
         self.pages_read = Event()
 
-    def make_first(self, source: str, conversation_id: str | None = None, model: Model | None = None) -> FirstContext:
+    def make_first(self, source: str, conversation_id: str | None = None, model: Model | None = None) -> StartupContext:
         """Return a document of one section that is called as its source."""
         library = build_library(RawText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
         if conversation_id is not None and self.store is not None:
@@ -49,9 +49,9 @@ class Opener:
         else:
             session = Session.start(library, store=self.store)
         agent = Agent(session, model or ScriptedModel())
-        return FirstContext.of(AppContext(agent=agent))
+        return StartupContext.from_app_context(AppContext(agent=agent))
 
-    def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> FirstContext:
+    def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> StartupContext:
         self.opened.append((source, conversation_id))
         self.models.append(model)
         self.gate.wait(30)
@@ -72,9 +72,9 @@ class Opener:
             self.pages_read.set()
 
     @property
-    def opening(self) -> Opening:
+    def opening(self) -> DocumentOpener:
         """What the screen is given."""
-        return Opening(
+        return DocumentOpener(
             list_offers=lambda: (OFFERS, ""),
             open_source=self.open,
             suggest_address=lambda name: f"https://{name}" if "." in name else None,

@@ -10,15 +10,15 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import Approval
-from roamtui.conversation.store import Store
+from roamtui.conversation.commands import ApprovalRequest
+from roamtui.conversation.store import ConversationStore
 from roamtui.errors import ModelError
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.find import FindScreen
-from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
+from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from roamtui.tui.screens.find import FindDialog
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, make_context, model_of, wait_until
 
@@ -43,12 +43,12 @@ def name_size(size: tuple[int, int]) -> str:
 
 
 def make_still_app(
-    theme: str, *replies: Reply, examples: tuple[str, ...] = EXAMPLES, store: Store | None = None
+    theme: str, *replies: Reply, examples: tuple[str, ...] = EXAMPLES, store: ConversationStore | None = None
 ) -> RoamApp:
     """Return an app without animation and without a blinking cursor."""
     app = make_app(replies, options=TuiOptions(theme=theme, examples=examples), store=store)
     app.animation_level = "none"
-    app.main.question_box.cursor_blink = False
+    app.main_screen.question_box.cursor_blink = False
     return app
 
 
@@ -69,15 +69,15 @@ async def show_answer(pilot: Pilot[None]) -> None:
     )
     model_of(app).add_replies(expand(stone, deck, "0badc0de"), ScriptedReply(text=answer))
     await ask(pilot, "Which oven is larger, and must either rest?")
-    assert app.main.session.state.transcript.exchanges[-1].citations
-    assert app.main.session.state.open_ids == (stone, deck)
+    assert app.main_screen.session.state.transcript.exchanges[-1].citations
+    assert app.main_screen.session.state.open_ids == (stone, deck)
 
 
 async def show_source(pilot: Pilot[None]) -> None:
     """Show a source of the answer in the reader."""
     await show_answer(pilot)
-    screen = app_of(pilot).main
-    screen.switch.go_log()
+    screen = app_of(pilot).main_screen
+    screen.panes.focus_chat()
     await pilot.press("j", "enter")
     await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
     await pilot.pause()
@@ -90,7 +90,7 @@ async def show_conversations(pilot: Pilot[None]) -> None:
     for question in questions:
         model_of(app).add_replies(ScriptedReply(text="So."), ScriptedReply(text="So."))
         await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: not app.main.session.state.transcript.exchanges)
+        await wait_until(pilot, lambda: not app.main_screen.session.state.transcript.exchanges)
         await ask(pilot, question)
     await pilot.press("f4")
     await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
@@ -103,19 +103,19 @@ async def show_renaming(pilot: Pilot[None]) -> None:
     """Show the title of a conversation being changed."""
     await show_conversations(pilot)
     await pilot.press("r")
-    await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, PromptScreen))
+    await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, PromptDialog))
     app_of(pilot).screen.query_one(Input).cursor_blink = False
     await pilot.pause()
 
 
-def show_approval(approval: Approval) -> Scene:
+def show_approval(approval: ApprovalRequest) -> Scene:
     """Return a scene in which the person is asked to approve of something."""
 
     async def show(pilot: Pilot[None]) -> None:
         app = app_of(pilot)
         await pilot.pause()
-        app.main.run_worker(app.main.session.approver(approval))
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        app.main_screen.run_worker(app.main_screen.session.approver(approval))
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.pause()
 
     return show
@@ -127,7 +127,7 @@ async def show_failure(pilot: Pilot[None]) -> None:
     reason = "openai/gpt-x refused the key in OPENAI_API_KEY. Set a valid one, or choose another model by f2."
     model.add_replies(ScriptedReply(text="The stone", error=ModelError(reason)))
     await ask(pilot, "And of the stone oven?")
-    assert app_of(pilot).main.session.state.transcript.exchanges[-1].error
+    assert app_of(pilot).main_screen.session.state.transcript.exchanges[-1].error
 
 
 def make_searching_app(theme: str) -> RoamApp:
@@ -138,7 +138,7 @@ def make_searching_app(theme: str) -> RoamApp:
     agent = Agent(session, ScriptedModel(()), searcher)
     app = RoamApp(AppContext(agent=agent, options=context.options))
     app.animation_level = "none"
-    app.main.question_box.cursor_blink = False
+    app.main_screen.question_box.cursor_blink = False
     return app
 
 
@@ -147,15 +147,15 @@ async def show_hits(pilot: Pilot[None]) -> None:
     app = app_of(pilot)
     await pilot.pause()
     await pilot.press("ctrl+f")
-    await wait_until(pilot, lambda: isinstance(app.screen, FindScreen))
+    await wait_until(pilot, lambda: isinstance(app.screen, FindDialog))
     screen = app.screen
-    assert isinstance(screen, FindScreen)
+    assert isinstance(screen, FindDialog)
     field = screen.query_one(Input)
     field.cursor_blink = False
     field.value = "how many loaves fit"
-    await wait_until(pilot, lambda: screen.found.query == field.value and screen.found.is_whole)
+    await wait_until(pilot, lambda: screen.found.query == field.value and screen.found.is_complete)
     await pilot.press("down", "a")
-    await wait_until(pilot, lambda: bool(app.main.session.state.open))
+    await wait_until(pilot, lambda: bool(app.main_screen.session.state.open_sections))
     await pilot.pause()
 
 
@@ -163,7 +163,7 @@ async def show_found(pilot: Pilot[None]) -> None:
     """Show the marks of what was found in the outline."""
     await show_hits(pilot)
     await pilot.press("enter")
-    await wait_until(pilot, lambda: app_of(pilot).main.reader_pane.section_id is not None)
+    await wait_until(pilot, lambda: app_of(pilot).main_screen.reader_pane.section_id is not None)
     await pilot.pause()
 
 

@@ -10,16 +10,16 @@ import pytest
 from textual.actions import parse
 from textual.widget import Widget
 
-from roamtui.conversation.notes import Notes
-from roamtui.conversation.store import Store
-from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope, build_keys
+from roamtui.conversation.notes import NoteStore
+from roamtui.conversation.store import ConversationStore
+from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope, build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.find import Finding, FindScreen
+from roamtui.tui.screens.find import FindController, FindDialog
 from roamtui.tui.screens.help import KeyList
 from roamtui.tui.screens.notes import NotesScreen
-from roamtui.tui.screens.open_document import OpenScreen
+from roamtui.tui.screens.open_document import OpenDialog
 from tests.tui.driving import make_app, make_context, running
 from tests.tui.opening import Opener
 
@@ -31,27 +31,27 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.CONVERSATIONS:
             return app.screen
         case Scope.FIND:
-            return FindScreen(Finding(app.main), build_keys())
+            return FindDialog(FindController(app.main_screen), build_keymap())
         case Scope.NOTES:
-            library = app.main.session.state.library
-            return NotesScreen(Notes(Path(), library.source), (), library, build_keys())
+            library = app.main_screen.session.state.library
+            return NotesScreen(NoteStore(Path(), library.source), (), library, build_keymap())
         case Scope.START:
-            return OpenScreen(Opener().opening, build_keys())
+            return OpenDialog(Opener().opening, build_keymap())
         case _:
-            return app.main.find_owner(scope)
+            return app.main_screen.get_scope_widget(scope)
 
 
 def make_saving_app(path: Path) -> RoamApp:
     """Return an app that keeps conversations, so that it has a list of them."""
-    return RoamApp(make_context(store=Store(path / "conversations")))
+    return RoamApp(make_context(store=ConversationStore(path / "conversations")))
 
 
 async def test_every_action_is_carried_out_by_the_widget_of_its_scope(tmp_path: Path) -> None:
     async with running(make_saving_app(tmp_path)) as (app, pilot):
         await pilot.press("f4")
         for action in ACTIONS:
-            target, method, _ = parse(action.does)
-            owner = {"": find_owner(app, action.scope), "screen": app.main, "app": app}[target]
+            target, method, _ = parse(action.call)
+            owner = {"": find_owner(app, action.scope), "screen": app.main_screen, "app": app}[target]
             assert callable(getattr(owner, f"action_{method}", None)), action.id
 
 
@@ -91,29 +91,29 @@ async def test_the_palette_offers_every_action_that_makes_sense_from_anywhere() 
 
 
 def test_an_override_replaces_all_keys_of_an_action() -> None:
-    keys = build_keys({"tree.read": ("v", "f5")})
-    assert keys.show_first("tree.read") == "v"
+    keys = build_keymap({"tree.read": ("v", "f5")})
+    assert keys.format_first_key("tree.read") == "v"
     assert keys.keymap["tree.read.own"] == "v,f5"
     assert {keys.keymap[name] for name in ("tree.read", "global.reload", "global.reload.own")} == {"unbound"}
 
 
 def test_a_key_taken_from_another_action_is_told() -> None:
-    keys = build_keys({"tree.read": ("x",)})
-    assert keys.problems == ('"tree.read" takes "x" away from "tree.close".',)
-    assert keys.show_first("tree.close") == "–"
+    keys = build_keymap({"tree.read": ("x",)})
+    assert keys.conflicts == ('"tree.read" takes "x" away from "tree.close".',)
+    assert keys.format_first_key("tree.close") == "–"
 
 
 def test_an_action_by_the_name_that_it_had_is_still_bound() -> None:
-    keys = build_keys({"find.change_side": ("f6",), "tree.filter": ("f7",)})
-    assert keys.problems == ()
-    assert (keys.show_first("find.next_kind"), keys.show_first("tree.filter")) == ("f6", "f7")
+    keys = build_keymap({"find.change_side": ("f6",), "tree.filter": ("f7",)})
+    assert keys.conflicts == ()
+    assert (keys.format_first_key("find.next_kind"), keys.format_first_key("tree.filter")) == ("f6", "f7")
 
 
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
     options = TuiOptions(keys={"tree.cursor_down": ("n",), "tree.fly": ("f",)})
     async with running(make_app(options=options)) as (app, pilot):
         await pilot.press("escape")
-        outline = app.main.tree_pane.outline
+        outline = app.main_screen.tree_pane.outline
         start = outline.cursor_id
         await pilot.press("j")
         assert outline.cursor_id == start
@@ -126,31 +126,31 @@ async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
 def test_the_key_that_the_documentation_sets_as_an_example_takes_none_away() -> None:
     page = Path(__file__).parents[2].joinpath("docs", "configuration.md").read_text("utf-8")
     settings = tomllib.loads(page.rpartition("```toml\n")[2].partition("```")[0])
-    assert build_keys({action_id: (key,) for action_id, key in settings["keys"].items()}).problems == ()
+    assert build_keymap({action_id: (key,) for action_id, key in settings["keys"].items()}).conflicts == ()
 
 
 def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:
-    keys = build_keys(
+    keys = build_keymap(
         {"tree.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "tree.open": ("ctrl+shift+o", "f7")}
     )
-    assert keys.problems == (
+    assert keys.conflicts == (
         '"tree.pin" stays as it was: there is no key "ctrl+nonsense".',
         '"tree.fold" stays as it was: there is no key "hyperspace".',
     )
-    assert keys.show_first("tree.pin") == "p"
-    assert keys.show_first("tree.open") == "ctrl+shift+o"
+    assert keys.format_first_key("tree.pin") == "p"
+    assert keys.format_first_key("tree.open") == "ctrl+shift+o"
 
 
 @pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])
 def test_what_is_typed_cannot_send_a_question(key: str) -> None:
-    keys = build_keys({"input.send": (key,), "start.complete": (key,)})
-    assert keys.problems == (
+    keys = build_keymap({"input.send": (key,), "start.complete": (key,)})
+    assert keys.conflicts == (
         f'"input.send" stays as it was: "{key}" is typed into the text field.',
         f'"start.complete" stays as it was: "{key}" is typed into the text field.',
     )
-    assert keys.show_first("input.send") == "enter"
+    assert keys.format_first_key("input.send") == "enter"
 
 
 def test_a_key_of_a_screen_of_its_own_is_not_taken_by_what_works_elsewhere() -> None:
-    keys = build_keys({"global.find": ("/",), "global.notes": ("n",)})
+    keys = build_keymap({"global.find": ("/",), "global.notes": ("n",)})
     assert {action_id.partition(".")[0] for action_id in keys.keymap} == {"global", "tree", "reader"}

@@ -9,13 +9,13 @@ from textual.content import Content
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.transcript import Stopped
-from roamtui.document.build import build_library
+from roamtui.conversation.transcript import StopReason
+from roamtui.document.source_loader import build_library
 from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView, QuestionView, SourcesView
+from roamtui.tui.chat.exchange_view import ActivityView, ExchangeView, OutcomeView, QuestionView, SourcesView
 from roamtui.tui.context import AppContext
 from tests.agent.asking import FakeSearcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
@@ -38,7 +38,7 @@ _TAG = "in Ovens › Deck oven · esc asks the whole document"
 QUESTION = "How many loaves does the stone oven take?"
 
 
-def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | EndingView | QuestionView]) -> str:
+def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | OutcomeView | QuestionView]) -> str:
     """Return what a part of the last exchange shows."""
     content = app.screen.query(ExchangeView).last().query_one(kind).render()
     assert isinstance(content, Content)
@@ -47,7 +47,7 @@ def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | Endi
 
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
-        screen = app.main
+        screen = app.main_screen
         steam, stone = find_id(app, "Steam"), find_id(app, "Stone oven")
         gate = asyncio.Event()
         model_of(app).add_replies(expand(stone, steam), ScriptedReply(text=f"Forty [{stone}].", gate=gate))
@@ -61,7 +61,7 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
         text = screen_text(app)
         assert "◆ Stone oven" in text
         assert "◆ Steam" in text
-        assert screen.tree_pane.outline.marked.batch == {stone, steam}
+        assert screen.tree_pane.outline.highlights.opened == {stone, steam}
         assert screen.tree_pane.outline.cursor_id == cursor
         assert screen.focused is screen.question_box
         assert "opened 2 sections: Stone oven, Steam" in last(app, ActivityView)
@@ -72,7 +72,7 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
 
 async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
-        screen = app.main
+        screen = app.main_screen
         stone = find_id(app, "Stone oven")
         model_of(app).add_replies(expand(stone), ScriptedReply(text=f"Forty [{stone}]."))
         await ask(pilot, QUESTION)
@@ -84,12 +84,12 @@ async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
         assert any("forty loaves" in message.text for message in last_messages)
 
         await pilot.press("escape", "full_stop", "p")
-        await wait_until(pilot, lambda: bool(screen.session.state.open[0].is_pinned))
+        await wait_until(pilot, lambda: bool(screen.session.state.open_sections[0].is_pinned))
         await pilot.pause()
         assert "Stone oven ⚑" in screen_text(app)
         assert screen.status_line.status.message == "pinned “Stone oven”"
         await pilot.press("x", "p", "x")
-        await wait_until(pilot, lambda: not screen.session.state.open)
+        await wait_until(pilot, lambda: not screen.session.state.open_sections)
         await pilot.pause()
         assert "◆ Stone oven" not in screen_text(app)
         assert "nothing open" in screen_text(app)
@@ -110,12 +110,12 @@ async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_tex
         assert lines[0] == "Sources  1/2 quotes found in the text"
         assert lines[1] == " 1 Deck oven · line 15 ✓"
         assert lines[2] == " 2 Stone oven ✗ not in the text"
-        assert "2 steps" in last(app, EndingView)
+        assert "2 steps" in last(app, OutcomeView)
 
 
 async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
-        screen = app.main
+        screen = app.main_screen
         steam = find_id(app, "Steam")
         quote = "the first eight minutes"
         model_of(app).add_replies(expand(steam), ScriptedReply(text=f'For "{quote}" [{steam}].'))
@@ -125,7 +125,7 @@ async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
         await pilot.press("j", "enter")
         await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
         await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == steam)
-        assert screen.session.state.reading == steam
+        assert screen.session.state.reading_id == steam
         citation = screen.session.state.transcript.exchanges[-1].citations[0]
         assert citation.span is not None
         assert screen.session.state.library.text_at(citation.span) == quote
@@ -135,7 +135,7 @@ async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
 
 async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last() -> None:
     async with running(make_app(), (120, 16)) as (app, pilot):
-        outline = app.main.tree_pane.outline
+        outline = app.main_screen.tree_pane.outline
         stone, deck, odd = (
             find_id(app, title) for title in ("Stone oven", "Deck oven", "[/red] Odd [@click=app.quit]titles[/]")
         )
@@ -167,7 +167,7 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
     gate = asyncio.Event()
     app = make_app([ScriptedReply(text="Forty loaves, and then", chunk_size=6, gate=gate, gate_after=2)])
     async with app.run_test(size=SIZE) as pilot:
-        screen = app.main
+        screen = app.main_screen
         screen.question_box.fill(QUESTION)
         await pilot.press("enter")
         await wait_until(pilot, lambda: bool(screen.query("AnswerView")) and "Forty" in last(app, AnswerView))
@@ -175,9 +175,9 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         await wait_until(pilot, lambda: not screen.is_asking)
         await pilot.pause()
         exchange = screen.session.state.transcript.exchanges[-1]
-        assert exchange.stopped is Stopped.CANCELLED
+        assert exchange.stopped is StopReason.CANCELLED
         assert last(app, AnswerView) == "Forty loaves"
-        assert "stopped by you" in last(app, EndingView)
+        assert "stopped by you" in last(app, OutcomeView)
         assert not screen.status_line.status.is_asking
         assert app.is_running
 
@@ -186,7 +186,7 @@ async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -
     app = make_app()
     app.app_context.agent.model = SlowModel(gate=asyncio.Event())
     async with app.run_test(size=SIZE) as pilot:
-        screen = app.main
+        screen = app.main_screen
         screen.question_box.fill(QUESTION)
         await pilot.press("enter")
         await wait_until(pilot, lambda: screen.is_asking and not screen.question_box.text)
@@ -207,7 +207,7 @@ async def test_a_question_is_shown_while_its_model_starts_and_once_when_it_answe
     app = make_app()
     app.app_context.agent.model = SlowModel([ScriptedReply(text="Forty."), ScriptedReply(text="Fifty.")], gate=gate)
     async with app.run_test(size=SIZE) as pilot:
-        screen = app.main
+        screen = app.main_screen
         screen.question_box.fill(QUESTION)
         await pilot.press("enter")
         await wait_until(pilot, lambda: "… waiting for scripted" in screen_text(app))
@@ -215,7 +215,7 @@ async def test_a_question_is_shown_while_its_model_starts_and_once_when_it_answe
         await wait_until(pilot, lambda: "Forty." in screen_text(app) and not screen.is_asking)
         assert "waiting for" not in screen_text(app)
         gate.clear()
-        screen.switch.go_log()
+        screen.panes.focus_chat()
         await pilot.press("r")
         await wait_until(pilot, lambda: "… waiting for scripted" in screen_text(app))
         assert "Forty." not in screen_text(app)
@@ -228,7 +228,7 @@ async def test_a_question_is_shown_while_its_model_starts_and_once_when_it_answe
 async def test_a_second_question_waits_for_the_first_and_is_not_lost() -> None:
     gate = asyncio.Event()
     async with running(make_app([ScriptedReply(text="Forty.", gate=gate)]), SIZE) as (app, pilot):
-        screen = app.main
+        screen = app.main_screen
         screen.question_box.fill(QUESTION)
         await pilot.press("enter")
         await wait_until(pilot, lambda: screen.is_asking)
@@ -246,11 +246,11 @@ async def test_the_last_question_is_asked_again_from_before_it() -> None:
     async with app.run_test(size=SIZE) as pilot:
         await ask(pilot, "One?")
         await ask(pilot, "Two?")
-        app.main.switch.go_log()
+        app.main_screen.panes.focus_chat()
         await pilot.press("r")
-        await wait_until(pilot, lambda: len(model_of(app).requests) == 3 and not app.main.is_asking)
+        await wait_until(pilot, lambda: len(model_of(app).requests) == 3 and not app.main_screen.is_asking)
         await pilot.pause()
-        exchanges = app.main.session.state.transcript.exchanges
+        exchanges = app.main_screen.session.state.transcript.exchanges
         assert [exchange.answer for exchange in exchanges] == ["First.", "Better."]
         assert [view.answer for view in app.screen.query(ExchangeView)] == ["First.", "Better."]
         assert model_of(app).requests[2].messages == model_of(app).requests[1].messages
@@ -259,18 +259,18 @@ async def test_the_last_question_is_asked_again_from_before_it() -> None:
 async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one() -> None:
     async with running(make_app([ScriptedReply(text="First."), ScriptedReply(text="Second.")]), SIZE) as (app, pilot):
         await ask(pilot, "Oen?")
-        app.main.switch.go_log()
+        app.main_screen.panes.focus_chat()
         await pilot.press("e")
-        assert app.main.question_box.text == "Oen?"
+        assert app.main_screen.question_box.text == "Oen?"
         await pilot.press("escape")
-        assert app.main.question_box.text == ""
-        app.main.switch.go_log()
+        assert app.main_screen.question_box.text == ""
+        app.main_screen.panes.focus_chat()
         await pilot.press("e")
-        app.main.question_box.fill("One?")
+        app.main_screen.question_box.fill("One?")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main.is_asking)
+        await wait_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main_screen.is_asking)
         await pilot.pause()
-        exchanges = app.main.session.state.transcript.exchanges
+        exchanges = app.main_screen.session.state.transcript.exchanges
         assert [(exchange.question, exchange.answer) for exchange in exchanges] == [("One?", "Second.")]
         assert len(app.screen.query(ExchangeView)) == 1
 
@@ -281,7 +281,7 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         await go_to(pilot, deck)
         await pilot.press("escape", "i")
         await pilot.pause()
-        assert app.main.focused is app.main.question_box
+        assert app.main_screen.focused is app.main_screen.question_box
         assert _TAG in screen_text(app)
         await pilot.press("H")
         assert _TAG in screen_text(app)
@@ -291,9 +291,9 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         assert _TAG not in screen_text(app)
         await pilot.press("escape", "i", "escape")
         await pilot.pause()
-        assert app.main.focused is app.main.question_box
+        assert app.main_screen.focused is app.main_screen.question_box
         assert _TAG not in screen_text(app)
-        app.main.chat_log.start_over()
+        app.main_screen.chat_log.reload()
         await wait_until(pilot, lambda: "  in Ovens › Deck oven" in screen_text(app))
 
 
@@ -309,20 +309,20 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     agent = Agent(Session.start(library), model, FakeSearcher(*hits))
     async with running(RoamApp(AppContext(agent=agent)), (120, 40)) as (app, pilot):
         await ask(pilot, "How many loaves?")
-        assert agent.session.state.find_open(steam) is None
-        app.main.chat_log.focus()
+        assert agent.session.state.get_open(steam) is None
+        app.main_screen.chat_log.focus()
         await pilot.press("o")
-        await wait_until(pilot, lambda: len(model.requests) == 4 and not app.main.is_asking)
-        assert agent.session.state.find_open(steam) is not None
+        await wait_until(pilot, lambda: len(model.requests) == 4 and not app.main_screen.is_asking)
+        assert agent.session.state.get_open(steam) is not None
         assert len(agent.session.state.transcript.exchanges) == 1
 
 
 async def test_whatever_was_done_to_a_section_is_taken_back_and_done_again() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
-        screen = app.main
+        screen = app.main_screen
 
         def shown() -> list[bool]:
-            return [section.is_pinned for section in screen.session.state.open]
+            return [section.is_pinned for section in screen.session.state.open_sections]
 
         await pilot.press("escape", "j")
         for key, pins, message in (
@@ -348,12 +348,12 @@ async def test_the_outline_says_what_the_model_has_read() -> None:
         steam = find_id(app, "Steam")
         model_of(app).add_replies(expand(steam), ScriptedReply(text=f'"Steam is let in" [{steam}].'))
         await ask(pilot, "What of steam?")
-        outline = app.main.tree_pane.outline
+        outline = app.main_screen.tree_pane.outline
         outline.move_to(steam)
         assert "◆ Steam" in screen_text(app)
         outline.focus()
         await pilot.press("x")
-        await wait_until(pilot, lambda: app.main.session.state.open_ids == ())
+        await wait_until(pilot, lambda: app.main_screen.session.state.open_ids == ())
         await pilot.pause()
         assert re.search(r"· Steam.*◦", screen_text(app))
         outline.move_to(find_id(app, "Ovens"))

@@ -7,9 +7,9 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 
 from roamtui.models.offline import OfflineModel
-from roamtui.tui.actions import build_keys
+from roamtui.tui.actions import build_keymap
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.help import HelpScreen, MarksScreen
+from roamtui.tui.screens.help import HelpScreen, LegendScreen
 from tests.tui.driving import make_app, make_context, running, screen_text, wait_until
 
 
@@ -22,7 +22,7 @@ async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_
         await pilot.press("enter")
         await wait_until(pilot, lambda: "dusk · dark" in screen_text(app))
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main)
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
         commands = list(app.get_system_commands(app.screen))
     assert [command.title for command in commands[:2]] == ["Theme", "Open"]
 
@@ -31,14 +31,14 @@ async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_
 async def test_the_palette_without_room_for_its_list_takes_keys(size: tuple[int, int]) -> None:
     async with running(make_app(), size) as (app, pilot):
         await pilot.press("ctrl+p", "pagedown", "home", "escape")
-        await wait_until(pilot, lambda: app.screen is app.main)
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
 
 
 @pytest.mark.parametrize("key", ["f1", "ctrl+p"])
 async def test_over_a_box_no_command_opens_another_one(key: str) -> None:
     async with running(make_app(), (120, 35)) as (app, pilot):
         await pilot.press(key)
-        await wait_until(pilot, lambda: app.screen is not app.main)
+        await wait_until(pilot, lambda: app.screen is not app.main_screen)
         assert not list(app.get_system_commands(app.screen))
 
 
@@ -54,19 +54,19 @@ async def test_help_is_filtered_as_typed() -> None:
         await wait_until(pilot, lambda: "global.go_tree" in screen_text(app))
         assert app.screen.query_one(Input).display is False
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main)
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
 
 
 async def test_what_the_marks_mean_is_a_key_away() -> None:
     async with running(make_app(), (80, 20)) as (app, pilot):
         await pilot.press("escape", "m")
-        await wait_until(pilot, lambda: isinstance(app.screen, MarksScreen) and "pinned: it stays" in screen_text(app))
+        await wait_until(pilot, lambda: isinstance(app.screen, LegendScreen) and "pinned: it stays" in screen_text(app))
         assert "esc closes" in screen_text(app)
         await pilot.press("end")
         await wait_until(pilot, lambda: "the quote stands in the text" in screen_text(app))
         assert "esc closes" in screen_text(app)
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main)
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
 
 
 async def test_hints_tell_what_helps_where_one_is() -> None:
@@ -97,7 +97,7 @@ def test_the_key_for_a_new_line_is_one_that_the_terminal_sends(
         monkeypatch.delenv(name, raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    assert build_keys().show_first("input.insert_line") == expected
+    assert build_keymap().format_first_key("input.insert_line") == expected
 
 
 async def test_themes_of_high_contrast_say_so() -> None:

@@ -8,11 +8,11 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationStore
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.screens.open_document import OpenScreen
+from roamtui.tui.screens.open_document import OpenDialog
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import ask, model_of, running, screen_text, wait_until
 from tests.tui.opening import Opener
@@ -21,7 +21,7 @@ from tests.tui.opening import Opener
 @pytest.fixture
 def opener(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
     monkeypatch.chdir(tmp_path)
-    return Opener(Store(tmp_path / "conversations"))
+    return Opener(ConversationStore(tmp_path / "conversations"))
 
 
 async def open_second(app: RoamApp, pilot: Pilot[None]) -> None:
@@ -29,7 +29,7 @@ async def open_second(app: RoamApp, pilot: Pilot[None]) -> None:
     await pilot.press("ctrl+o")
     await wait_until(pilot, lambda: "A handbook" in screen_text(app))
     await pilot.press(*"handbook", "enter")
-    await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main)
+    await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
     await pilot.pause()
 
 
@@ -46,7 +46,7 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         assert opener.models == [model], "the same model answers"
         await pilot.press("ctrl+t")
         await wait_until(pilot, lambda: "Forty." in screen_text(app))
-        assert app.main.focused is app.main.question_box
+        assert app.main_screen.focused is app.main_screen.question_box
         await pilot.click(offset=(30, 0))
         await wait_until(pilot, lambda: "Forty." not in screen_text(app))
 
@@ -56,7 +56,7 @@ async def test_turning_to_another_document_where_there_is_none_takes_no_keys(ope
         await pilot.press("ctrl+t")
         await wait_until(pilot, lambda: "No other document is open. Open one with ctrl+o." in screen_text(app))
         await pilot.press(*"40")
-        assert (app.screen, app.main.question_box.text) == (app.main, "40")
+        assert (app.screen, app.main_screen.question_box.text) == (app.main_screen, "40")
 
 
 async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) -> None:
@@ -65,9 +65,9 @@ async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) ->
         await pilot.press("ctrl+o")
         await wait_until(pilot, lambda: "Open now" in screen_text(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main.session.state.library.source == "/d/bread.md")
+        await wait_until(pilot, lambda: app.main_screen.session.state.library.source == "/d/bread.md")
         await open_second(app, pilot)
-        assert app.main.session.state.library.source == "/d/handbook.md"
+        assert app.main_screen.session.state.library.source == "/d/handbook.md"
         assert len(opener.opened) == 1
 
 
@@ -79,7 +79,7 @@ async def test_what_is_open_is_turned_to_by_the_name_that_it_has_here(
     async with running(opener.make_app(str(tmp_path / "bread.md")), (100, 30)) as (app, pilot):
         await open_second(app, pilot)
         await pilot.press("ctrl+o", *"bread.md", "enter")
-        await wait_until(pilot, lambda: app.main.session.state.library.source == str(tmp_path / "bread.md"))
+        await wait_until(pilot, lambda: app.main_screen.session.state.library.source == str(tmp_path / "bread.md"))
         assert len(opener.opened) == 1
 
 
@@ -96,15 +96,15 @@ async def test_a_document_that_is_there_while_help_is_read_is_shown_after_it(ope
         await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
         assert isinstance(app.screen, HelpScreen)
         await pilot.press("escape")
-        await wait_until(pilot, lambda: len(app.documents) == 2 and app.main is app.screen_stack[-1])
+        await wait_until(pilot, lambda: len(app.documents) == 2 and app.main_screen is app.screen_stack[-1])
         await pilot.press("ctrl+t", "escape", "escape")
-        await wait_until(pilot, lambda: app.main.session.state.library.source == "/d/bread.md")
-        assert app.screen_stack == [app.main]
+        await wait_until(pilot, lambda: app.main_screen.session.state.library.source == "/d/bread.md")
+        assert app.screen_stack == [app.main_screen]
 
 
 async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as (app, pilot):
-        first = app.main
+        first = app.main_screen
         await open_second(app, pilot)
         model_of(app).add_replies(ScriptedReply(text="Forty."))
         first.question_box.fill("How many?")
@@ -120,13 +120,13 @@ async def test_closing_the_last_document_leads_to_choosing_one(opener: Opener) -
         await open_second(app, pilot)
         model = model_of(app)
         await pilot.press("f12")
-        await wait_until(pilot, lambda: app.main.session.state.library.source == "/d/bread.md")
+        await wait_until(pilot, lambda: app.main_screen.session.state.library.source == "/d/bread.md")
         assert not model.is_closed, "it still answers for the other one"
         await pilot.press("f12")
-        await wait_until(pilot, lambda: isinstance(app.screen, OpenScreen) and model.is_closed)
+        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog) and model.is_closed)
         await wait_until(pilot, lambda: "A handbook" in screen_text(app))
         await pilot.press(*"handbook", "enter")
-        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main)
+        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
 
 
 async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener: Opener, tmp_path: Path) -> None:

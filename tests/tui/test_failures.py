@@ -11,12 +11,12 @@ from typing_extensions import override
 
 from roamtui.conversation.commands import Command, Origin
 from roamtui.conversation.events import ConversationEvent, NodesUnfolded
-from roamtui.conversation.narration import Weight
+from roamtui.conversation.notices import Severity
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelEvent, Request, TextDelta
-from roamtui.tui.app import RoamApp, run_app
+from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
+from roamtui.tui.app import RoamApp, run_until_exit
 from roamtui.tui.chat.chat_log import NoticeView
-from roamtui.tui.chat.exchange_view import EndingView
+from roamtui.tui.chat.exchange_view import OutcomeView
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, go_to, make_app, make_context, wait_until
 
@@ -25,13 +25,13 @@ class BrokenModel(ScriptedModel):
     """Fails in a way that nobody expects."""
 
     @override
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         self.requests.append(request)
         yield TextDelta("Forty")
         raise ZeroDivisionError("[/red] by zero")
 
 
-def notices(app: RoamApp, weight: Weight) -> list[str]:
+def notices(app: RoamApp, weight: Severity) -> list[str]:
     return [notice.text for notice in app.screen.query(NoticeView) if notice.weight is weight]
 
 
@@ -44,11 +44,11 @@ async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
     )
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "How many?")
-        ending = app.screen.query(EndingView).last().render()
+        ending = app.screen.query(OutcomeView).last().render()
         assert isinstance(ending, Content)
         assert "✗ Nothing answers there; start it or check its address by f2." in " ".join(ending.plain.split())
         await ask(pilot, "How many now?")
-        assert app.main.session.state.transcript.exchanges[-1].answer == "Forty."
+        assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Forty."
 
 
 async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit() -> None:
@@ -56,13 +56,13 @@ async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit(
     app.app_context.agent.model = BrokenModel()
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "How many?")
-        await wait_until(pilot, lambda: bool(notices(app, Weight.ERROR)))
-        (text,) = notices(app, Weight.ERROR)
+        await wait_until(pilot, lambda: bool(notices(app, Severity.ERROR)))
+        (text,) = notices(app, Severity.ERROR)
         assert "ZeroDivisionError: [/red] by zero" in text
         assert "Traceback" not in text
         app.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
         await ask(pilot, "And now?")
-        assert app.main.session.state.transcript.exchanges[-1].answer == "Forty."
+        assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Forty."
 
 
 async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,10 +73,10 @@ async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -
         raise OSError("disk on fire")
 
     async with app.run_test(size=(100, 30)) as pilot:
-        monkeypatch.setattr(app.main.session, "dispatch", fail)
+        monkeypatch.setattr(app.main_screen.session, "dispatch", fail)
         await pilot.press("escape", "space")
-        await wait_until(pilot, lambda: bool(notices(app, Weight.ERROR)))
-        assert "disk on fire" in notices(app, Weight.ERROR)[0]
+        await wait_until(pilot, lambda: bool(notices(app, Severity.ERROR)))
+        assert "disk on fire" in notices(app, Severity.ERROR)[0]
         assert app.is_running
 
 
@@ -87,23 +87,23 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
     app = make_app()
     monkeypatch.setattr(app, "open_url", lambda url, **_given: opened.append(url))
     async with app.run_test(size=(160, 40)) as pilot:
-        screen = app.main
+        screen = app.main_screen
         library = screen.session.state.library
         starter = next(i for i in library.walk() if library.title_of(i) == "Starter")
         steam = next(i for i in library.walk() if library.title_of(i) == "Steam")
         await go_to(pilot, starter)
         await pilot.press("escape", "enter", "3", "l", "o")
         await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
-        assert screen.session.state.reading == steam
+        assert screen.session.state.reading_id == steam
         await pilot.press("backspace")
-        await wait_until(pilot, lambda: screen.session.state.reading == starter)
+        await wait_until(pilot, lambda: screen.session.state.reading_id == starter)
         await pilot.press("l", "l", "o")
-        await wait_until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
+        await wait_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog")
         await pilot.press("n")
         await pilot.pause()
         assert opened == []
         await pilot.press("o")
-        await wait_until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
+        await wait_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog")
         await pilot.press("y")
         await pilot.pause()
         assert opened == ["https://example.org/x"]
@@ -122,7 +122,7 @@ def test_a_defect_ends_the_app_with_a_sentence(
     monkeypatch.delenv("ROAMTUI_DEBUG", raising=False)
     app = DefectiveApp(make_context())
     monkeypatch.setattr(app, "run", partial(app.run, headless=True))
-    assert run_app(app) == (1, ())
+    assert run_until_exit(app) == (1, ())
     told = capsys.readouterr().err
     assert told.startswith("roamtui: a defect in roamtui stopped it.")
     assert "ZeroDivisionError" not in told

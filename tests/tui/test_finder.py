@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from roamtui.tui import finder
-from roamtui.tui.finder import TitleMatches, TitleSearch, find_matched_places
-from roamtui.tui.text_search import run_between_keys
+from roamtui.tui.finder import TitleResults, TitleSearch, match_characters
+from roamtui.tui.text_search import run_sliced
 from tests.tui.tree.outlines import make_library
 
 _TITLES = (
@@ -20,9 +20,9 @@ _TITLES = (
 )
 
 
-async def _find(pattern: str, limit: int = 9) -> tuple[TitleMatches, list[str]]:
+async def _find(pattern: str, limit: int = 9) -> tuple[TitleResults, list[str]]:
     library = make_library("".join(f"# {title}\n" for title in _TITLES))
-    matches = await run_between_keys(TitleSearch(library).find(pattern, limit))
+    matches = await run_sliced(TitleSearch(library).find(pattern, limit))
     return matches, [*map(library.title_of, matches.section_ids)]
 
 
@@ -68,4 +68,4 @@ async def test_no_more_are_listed_than_wanted_and_all_are_counted() -> None:
     ],
 )
 def test_the_letters_that_match_are_known(title: str, pattern: str, matched: str) -> None:
-    assert "".join(title[place] for place in sorted(find_matched_places(title, pattern))) == matched
+    assert "".join(title[place] for place in sorted(match_characters(title, pattern))) == matched

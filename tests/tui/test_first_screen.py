@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.models.offline import OfflineModel
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import AppContext, FirstContext, TuiOptions
+from roamtui.tui.context import AppContext, StartupContext, TuiOptions
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import EXAMPLES, make_app, make_context, running, screen_text, wait_until
 
@@ -21,11 +21,11 @@ def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) 
         note()
         return context
 
-    first = FirstContext(
-        first_state=context.agent.session.state,
+    first = StartupContext(
+        initial_state=context.agent.session.state,
         model_name=context.agent.model.name,
         options=TuiOptions(),
-        make_whole=make_whole,
+        make_app_context=make_whole,
     )
     return RoamApp(first)
 
@@ -43,14 +43,14 @@ async def test_outline_and_welcome_stand_before_the_agent_is_made() -> None:
 
 async def test_a_question_that_is_typed_at_once_is_answered() -> None:
     async with running(make_late_app(make_context([ScriptedReply(text="Forty.")])), (120, 35)) as (app, pilot):
-        app.main.question_box.fill("How many?")
-        app.main.question_box.action_send()
+        app.main_screen.question_box.fill("How many?")
+        app.main_screen.question_box.action_send()
         await wait_until(pilot, lambda: "Forty." in screen_text(app))
 
 
 async def test_a_key_that_needs_the_reader_at_once_makes_it() -> None:
     async with running(make_late_app(make_context()), (120, 35)) as (app, pilot):
-        app.main.tree_pane.action_read()
+        app.main_screen.tree_pane.action_read()
         await wait_until(pilot, lambda: "How the bakery is run." in screen_text(app))
 
 
@@ -61,11 +61,11 @@ async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
     async with running(RoamApp(context), (80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: "does not reason" in screen_text(app))
         assert "chooses another." in screen_text(app)
-        assert app.main.chat_log.max_scroll_y == 0
+        assert app.main_screen.chat_log.max_scroll_y == 0
         await pilot.resize_terminal(80, 20)
         await wait_until(pilot, lambda: screen_text(app).count("Larch Lane Bakery") == 2)
         await pilot.resize_terminal(80, 24)
-        await wait_until(pilot, lambda: app.main.chat_log.max_scroll_y == 0)
+        await wait_until(pilot, lambda: app.main_screen.chat_log.max_scroll_y == 0)
 
 
 async def test_an_app_can_be_left_before_the_agent_is_made() -> None:
@@ -81,5 +81,5 @@ async def test_the_unit_stands_where_sizes_do(width: int) -> None:
         await wait_until(pilot, lambda: "Ovens" in screen_text(app))
         await pilot.pause()
         title, line = screen_text(app).split("\n")[1:3]
-        tree = app.main.tree_pane.size.width
+        tree = app.main_screen.tree_pane.size.width
         assert ("tok" in title[:tree]) == bool(re.search(r"\d$", line[:tree].rstrip(" ▕")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.tui.app import RoamApp
-from roamtui.tui.node_names import name_place
+from roamtui.tui.labels import format_breadcrumb
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
 from tests.tui.tree.outlines import find_id as find_in
@@ -15,7 +15,7 @@ WIDE, MIDDLE, NARROW = (160, 40), (100, 30), (50, 20)
 
 
 def place(app: RoamApp) -> str | None:
-    focused = app.main.focused
+    focused = app.main_screen.focused
     return None if focused is None else focused.id
 
 
@@ -42,7 +42,7 @@ async def test_escape_goes_to_the_tree_and_digits_go_on_from_there(size: tuple[i
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
 async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
     async with running(make_app(), size) as (app, pilot):
-        app.main.tree_pane.go_to(find_id(app, "Ovens"))
+        app.main_screen.tree_pane.go_to(find_id(app, "Ovens"))
         await pilot.press("escape", "3")
         await pilot.pause()
         assert place(app) == "reader"
@@ -61,11 +61,11 @@ async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
 @pytest.mark.parametrize("size", [WIDE, MIDDLE])
 async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> None:
     async with running(make_app(), size) as (app, pilot):
-        screen = app.main
+        screen = app.main_screen
         await pilot.press("escape", "j", "enter", "enter")
-        await wait_until(pilot, lambda: screen.session.state.reading == find_id(app, "Ovens"))
+        await wait_until(pilot, lambda: screen.session.state.reading_id == find_id(app, "Ovens"))
         assert screen.reader_pane.section_id == find_id(app, "Ovens")
-        assert Pane.READER in screen.switch.shown
+        assert Pane.READER in screen.panes.shown
         await pilot.press("j")
         await pilot.pause()
         assert place(app) == "tree"
@@ -85,19 +85,19 @@ async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_b
 
 async def test_reading_costs_nothing_and_escape_comes_back() -> None:
     async with running(make_app(), MIDDLE) as (app, pilot):
-        screen = app.main
+        screen = app.main_screen
         await pilot.press("escape", "j", "enter", "3")
         await pilot.pause()
         ovens = find_id(app, "Ovens")
         assert place(app) == "reader"
         assert screen.reader_pane.section_id == ovens
-        await wait_until(pilot, lambda: screen.session.state.reading == ovens)
-        assert screen.session.state.open == ()
-        assert screen.switch.shown == {Pane.TREE, Pane.READER}
+        await wait_until(pilot, lambda: screen.session.state.reading_id == ovens)
+        assert screen.session.state.open_sections == ()
+        assert screen.panes.shown == {Pane.TREE, Pane.READER}
         await pilot.press("escape")
         await pilot.pause()
         assert place(app) == "tree"
-        assert screen.switch.shown == {Pane.TREE, Pane.CHAT}
+        assert screen.panes.shown == {Pane.TREE, Pane.CHAT}
 
 
 async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
@@ -108,7 +108,7 @@ async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
         await pilot.press("space")
         await pilot.pause()
         assert "Stone oven" not in screen_text(app)
-        assert app.main.session.state.open == ()
+        assert app.main_screen.session.state.open_sections == ()
 
 
 async def test_subtrees_unfold_and_fold_whole() -> None:
@@ -125,13 +125,13 @@ async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
     async with running(make_app(), WIDE) as (app, pilot):
         await pilot.press("escape", "j", "enter")
         await pilot.pause()
-        screen = app.main
+        screen = app.main_screen
         assert screen.reader_pane.section_id == find_id(app, "Ovens")
         assert place(app) == "tree", "the outline can be walked on"
         await pilot.press("3")
         await pilot.pause()
         assert place(app) == "reader"
-        assert screen.switch.shown == frozenset(Pane)
+        assert screen.panes.shown == frozenset(Pane)
         assert screen.reader_pane.region.x > screen.chat_log.region.x > screen.tree_pane.region.x
 
 
@@ -147,7 +147,7 @@ async def test_ctrl_c_without_anything_to_stop_does_not_quit() -> None:
 
 async def test_ctrl_c_copies_the_selection() -> None:
     async with running(make_app()) as (app, pilot):
-        box = app.main.question_box
+        box = app.main_screen.question_box
         box.fill("a \x1b]52;c;x\x07 b")
         box.select_all()
         await pilot.press("ctrl+c")
@@ -173,7 +173,7 @@ async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str) 
 async def test_the_edge_of_the_outline_is_dragged_and_moved_by_keys() -> None:
     async with running(make_app(), MIDDLE) as (app, pilot):
         await pilot.pause()
-        tree = app.main.tree_pane
+        tree = app.main_screen.tree_pane
         edge = tree.region.right - 1
         await pilot.mouse_down(offset=(edge, 8))
         await pilot.hover(offset=(60, 8))
@@ -197,15 +197,15 @@ def _note(title: PaneTitle) -> str:
 def test_the_documents_own_title_is_no_part_of_a_place() -> None:
     library = make_library("# Book\n\n## One\n\n### Two\n\nText.\n")
     path = (*library.ancestors(find_in(library, "Two")), find_in(library, "Two"))
-    assert name_place(library, path) == "One › Two"
+    assert format_breadcrumb(library, path) == "One › Two"
 
 
 async def test_the_line_above_the_outline_says_what_stands_above_the_cursor() -> None:
     async with running(make_app(), (120, 30)) as (app, pilot):
-        title = app.main.tree_pane.title_line
+        title = app.main_screen.tree_pane.title_line
         await wait_until(pilot, lambda: _note(title) == "8 sections")
         await pilot.press("escape", "E")
-        app.main.tree_pane.outline.move_to(find_id(app, "Steam"))
+        app.main_screen.tree_pane.outline.move_to(find_id(app, "Steam"))
         await wait_until(pilot, lambda: _note(title) == "Ovens › Deck oven")
         await pilot.press("g")
         await wait_until(pilot, lambda: _note(title) == "8 sections")

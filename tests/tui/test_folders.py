@@ -8,10 +8,10 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.build import open_named
+from roamtui.document.source_loader import open_sources
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.tree.visible_lines import Fold
+from roamtui.tui.tree.visible_lines import FoldState
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, expand, find_id, running, wait_until
 
@@ -27,38 +27,38 @@ def folder(tmp_path: Path) -> Path:
 
 
 def make_app(folder: Path, *replies: Reply) -> RoamApp:
-    library, loader = open_named([str(folder)])
+    library, loader = open_sources([str(folder)])
     session = Session.start(library, loader=loader)
     return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies))))
 
 
 def shown(app: RoamApp) -> list[str]:
-    lines = app.main.tree_pane.outline.lines
-    return [app.main.session.state.library.title_of(node_id) for node_id in lines]
+    lines = app.main_screen.tree_pane.outline.lines
+    return [app.main_screen.session.state.library.title_of(node_id) for node_id in lines]
 
 
 async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
     async with running(make_app(folder), (120, 30)) as (app, pilot):
-        outline = app.main.tree_pane.outline
+        outline = app.main_screen.tree_pane.outline
         await wait_until(pilot, lambda: outline.size.height > 0)
         assert shown(app) == ["README.md", "guides"]
-        assert outline.lines.fold_at(0) is Fold.UNLOADED
-        app.main.switch.go_tree()
+        assert outline.lines.fold_at(0) is FoldState.UNLOADED
+        app.main_screen.panes.focus_tree()
         await pilot.press("space")
         await wait_until(pilot, lambda: len(shown(app)) == 4)
         assert shown(app) == ["README.md", "Bakery", "Ovens", "guides"]
         await pilot.press("G", "l")
         await wait_until(pilot, lambda: "odd.md" in shown(app))
-        assert len(app.main.session.state.library.grafts) == 1
+        assert len(app.main_screen.session.state.library.grafts) == 1
 
 
 async def test_a_file_that_cannot_be_read_says_why_in_reader_and_chat(folder: Path) -> None:
     app = make_app(folder)
     (folder / "README.md").unlink()
     async with app.run_test(size=(120, 30)) as pilot:
-        app.main.switch.go_tree()
+        app.main_screen.panes.focus_tree()
         await pilot.press("enter")
-        reader = app.main.reader_pane.reader
+        reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: "There is no file" in reader.selected_or_section_text())
         (folder / "README.md").write_text("# Back\n", "utf-8")
         await pilot.press("1", "space")
@@ -71,7 +71,7 @@ async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folde
     answer = ScriptedReply(text=f'It is "Made in the evening." [{dough}]')
     async with running(make_app(folder, expand(dough), answer), (120, 30)) as (app, pilot):
         await ask(pilot, "When is the dough made?")
-        state = app.main.session.state
+        state = app.main_screen.session.state
         assert len(state.library.grafts) == 3
         assert state.open_ids == (dough,)
         assert {guides, dough} <= state.unfolded

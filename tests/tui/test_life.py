@@ -23,16 +23,16 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import Stopped, Usage
-from roamtui.document.build import build_library
-from roamtui.models.base import Model, ModelEvent, Request, TextDelta
+from roamtui.conversation.transcript import StopReason, Usage
+from roamtui.document.source_loader import build_library
+from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext
-from roamtui.tui.screens.overlays import ConfirmScreen
+from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
 
@@ -43,7 +43,7 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
     async def start_model(model: Model) -> None:
         started.append(model)
 
-    monkeypatch.setattr(controller, "start_model", start_model)
+    monkeypatch.setattr(controller, "warm_up_model", start_model)
     app = make_app()
     model = model_of(app)
     async with app.run_test() as pilot:
@@ -52,21 +52,23 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
     assert model.is_closed
 
 
-@pytest.mark.parametrize(("key", "stopped"), [("y", Stopped.ANSWERED), ("n", Stopped.COST), ("escape", Stopped.COST)])
-async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stopped: Stopped) -> None:
+@pytest.mark.parametrize(
+    ("key", "stopped"), [("y", StopReason.ANSWERED), ("n", StopReason.COST), ("escape", StopReason.COST)]
+)
+async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stopped: StopReason) -> None:
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
     usage = Usage(input_tokens=10, output_tokens=10, cost_usd=0.5, source="provider")
     model = ScriptedModel([ScriptedReply(text="One.", usage=usage), ScriptedReply(text="Two.", usage=usage)])
     agent = Agent(Session.start(library), model, options=AgentOptions(cost_usd_max=0.4))
     async with running(RoamApp(AppContext(agent=agent)), (100, 30)) as (app, pilot):
         await ask(pilot, "One?")
-        app.main.question_box.fill("Two?")
+        app.main_screen.question_box.fill("Two?")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen) or not app.main.is_asking)
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog) or not app.main_screen.is_asking)
         assert "spent $0.50 · limit $0.40" in screen_text(app)
         await pilot.press(key)
-        await wait_until(pilot, lambda: not app.main.is_asking)
-        assert app.main.session.state.transcript.exchanges[-1].stopped is stopped
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert app.main_screen.session.state.transcript.exchanges[-1].stopped is stopped
 
 
 async def test_the_editor_gets_the_file_and_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +97,7 @@ class FakeSuspend:
 
 @pytest.mark.skipif(os.name != "posix", reason="jobs are POSIX's")
 def test_only_a_process_with_a_group_of_its_own_is_a_job() -> None:
-    program = [sys.executable, "-c", "from roamtui.tui.app import is_job_of_shell; print(is_job_of_shell())"]
+    program = [sys.executable, "-c", "from roamtui.tui.app import has_job_control; print(has_job_control())"]
 
     def run(**how: object) -> str:
         return subprocess.run(program, capture_output=True, text=True, check=True, **how).stdout.strip()  # type: ignore[call-overload, no-any-return]
@@ -117,7 +119,7 @@ class DefectiveModel(ScriptedModel):
         self.burden: ref[Burden] | None = None
 
     @override
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         burden = Burden()
         self.burden = ref(burden)
         yield TextDelta("It is")
@@ -128,7 +130,7 @@ class StuckModel(DefectiveModel):
     """Waits for ever, with something at hand."""
 
     @override
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         burden = Burden()
         self.burden = ref(burden)
         yield TextDelta("It is")
@@ -136,9 +138,9 @@ class StuckModel(DefectiveModel):
 
 
 async def begin_anew(pilot: Pilot[None], app: RoamApp) -> None:
-    first_id = app.main.session.state.id
+    first_id = app.main_screen.session.state.id
     await pilot.press("ctrl+n")
-    await wait_until(pilot, lambda: app.main.session.state.id != first_id)
+    await wait_until(pilot, lambda: app.main_screen.session.state.id != first_id)
     await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
     await pilot.pause()
 
@@ -149,7 +151,11 @@ async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> Non
     async with app.run_test(size=(100, 30)) as pilot:
         model.add_replies(expand(find_id(app, "Steam")), ScriptedReply(text='It says "eight minutes".'))
         await ask(pilot, "How long is steam let in?")
-        views = [found for view in app.main.query(ExchangeView) for found in view.walk_children(Widget, with_self=True)]
+        views = [
+            found
+            for view in app.main_screen.query(ExchangeView)
+            for found in view.walk_children(Widget, with_self=True)
+        ]
         left = [ref(view) for view in views]
         assert len(left) > 3
         del views
@@ -167,15 +173,15 @@ async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> Non
 async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(model: DefectiveModel) -> None:
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
     async with running(RoamApp(AppContext(agent=Agent(Session.start(library), model))), (100, 30)) as (app, pilot):
-        app.main.question_box.fill("How many?")
+        app.main_screen.question_box.fill("How many?")
         await pilot.press("enter")
         await wait_until(pilot, lambda: model.burden is not None)
         if isinstance(model, StuckModel):
-            app.main.action_copy_or_cancel()
-        await wait_until(pilot, lambda: not app.main.is_asking)
+            app.main_screen.action_copy_or_cancel()
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
         await pilot.pause()
         gc.collect()
-        assert app.main.session.state.transcript.exchanges
+        assert app.main_screen.session.state.transcript.exchanges
         assert model.burden is not None
         assert model.burden() is None
 

@@ -11,8 +11,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.open_document import OpenScreen
-from roamtui.tui.screens.overlays import PickerScreen
+from roamtui.tui.screens.dialogs import PickerDialog
+from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.status_line import HintLine, MessageLine
 from tests.tui.driving import app_of, make_app, screen_text, wait_until
 from tests.tui.opening import Opener
@@ -28,15 +28,15 @@ def tell(app: RoamApp) -> list[str]:
 async def test_a_message_stands_in_place_of_the_hints_until_the_next_key() -> None:
     async with make_app().run_test(size=(120, 30), notifications=True) as pilot:
         app = app_of(pilot)
-        await wait_until(pilot, lambda: app.main.chat_log.region.x > 0 and "ctrl+q" in screen_text(app))
-        places = {pane: pane.region for pane in app.main.switch.walk_children(Widget)}
+        await wait_until(pilot, lambda: app.main_screen.chat_log.region.x > 0 and "ctrl+q" in screen_text(app))
+        places = {pane: pane.region for pane in app.main_screen.panes.walk_children(Widget)}
         hints = screen_text(app).splitlines()[-1]
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: tell(app) == [_NOTHING])
         assert screen_text(app).splitlines()[-1].strip() == _NOTHING
-        assert {pane: pane.region for pane in app.main.switch.walk_children(Widget)} == places
+        assert {pane: pane.region for pane in app.main_screen.panes.walk_children(Widget)} == places
         await pilot.press("tab")
-        await wait_until(pilot, lambda: not tell(app) and app.main.query_one(HintLine).display)
+        await wait_until(pilot, lambda: not tell(app) and app.main_screen.query_one(HintLine).display)
         await pilot.press("shift+tab")
         await wait_until(pilot, lambda: screen_text(app).splitlines()[-1] == hints)
 
@@ -55,7 +55,7 @@ async def test_only_the_newest_message_stands() -> None:
         app.notify("One.")
         app.notify("Two.", severity="error")
         await wait_until(pilot, lambda: tell(app) == ["Two."])
-        assert app.main.query_one(MessageLine).has_class("-error")
+        assert app.main_screen.query_one(MessageLine).has_class("-error")
 
 
 @pytest.mark.parametrize("size", [(120, 30), (70, 24), (60, 20)])
@@ -65,16 +65,16 @@ async def test_a_long_message_is_whole_and_covers_nothing(size: tuple[int, int])
         app = app_of(pilot)
         app.notify(words)
         await wait_until(pilot, lambda: "word29" in screen_text(app))
-        line = app.main.query_one(MessageLine).region
+        line = app.main_screen.query_one(MessageLine).region
         assert line.height > 1
-        shown = (app.main.header, app.main.switch, app.main.status_line)
+        shown = (app.main_screen.header, app.main_screen.panes, app.main_screen.status_line)
         assert [pane for pane in shown if pane.region.overlaps(line)] == []
 
 
 async def test_a_message_below_a_box_is_seen_and_markup_in_it_is_text() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
         app = app_of(pilot)
-        await app.push_screen(PickerScreen("Theme", {"one": ""}, "one"))
+        await app.push_screen(PickerDialog("Theme", {"one": ""}, "one"))
         app.notify("[bold]It[/] is\x1b[31m red\nhere.")
         await wait_until(pilot, lambda: "[bold]It[/] is" in screen_text(app).splitlines()[-1])
         assert "\x1b" not in tell(app)[0]
@@ -83,7 +83,7 @@ async def test_a_message_below_a_box_is_seen_and_markup_in_it_is_text() -> None:
 async def test_a_message_is_shown_where_a_document_is_chosen_too() -> None:
     app = Opener().make_app()
     async with app.run_test(size=(100, 30)) as pilot:
-        await wait_until(pilot, lambda: isinstance(app.screen, OpenScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog))
         app.notify("The conversation could not be saved.")
         await wait_until(pilot, lambda: "could not be saved." in screen_text(app).splitlines()[-1])
 
@@ -107,7 +107,7 @@ async def test_a_message_that_runs_out_while_a_screen_draws_it_again_hangs_nothi
         app.post_message(Notify(Notification("It is copied.", raised_at=1_000.0)))  # as `App.notify` does
         await wait_until(pilot, lambda: "It is copied." in screen_text(app))
         clock[:] = [1_004.9] * 3 + [1_005.1]
-        await app.push_screen(PickerScreen("Theme", {"one": ""}, "one"))
+        await app.push_screen(PickerDialog("Theme", {"one": ""}, "one"))
         await pilot.pause()
         await pilot.pause()
         assert [delay for delay in delays if delay < 0] == []

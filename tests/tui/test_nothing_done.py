@@ -23,7 +23,7 @@ from tests.tui.driving import app_of, make_app, wait_until
 async def test_in_the_outline(key: str, told: str) -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
         await pilot.press("escape", key)
-        status_line = app_of(pilot).main.status_line
+        status_line = app_of(pilot).main_screen.status_line
         await wait_until(pilot, lambda: status_line.status.message == told)
 
 
@@ -41,7 +41,7 @@ async def test_in_the_outline(key: str, told: str) -> None:
 async def test_in_the_reader(key: str, told: str) -> None:
     async with make_app(text="# Mill\n\nOld.\n\n## Loft\n\nRye is dried here.\n").run_test(size=(120, 30)) as pilot:
         await pilot.press("escape", "j", "enter", "3")
-        main = app_of(pilot).main
+        main = app_of(pilot).main_screen
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
         await pilot.press(key)
         await wait_until(pilot, lambda: main.status_line.status.message == told)
@@ -49,7 +49,7 @@ async def test_in_the_reader(key: str, told: str) -> None:
 
 async def test_opening_what_is_open_says_that_it_is() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
-        status_line = app_of(pilot).main.status_line
+        status_line = app_of(pilot).main_screen.status_line
         await pilot.press("escape", "j", "a")
         await wait_until(pilot, lambda: status_line.status.message == "opened “Ovens”")
         await pilot.press("a")
@@ -58,7 +58,7 @@ async def test_opening_what_is_open_says_that_it_is() -> None:
 
 async def test_matches_in_the_reader_are_counted_and_numbered() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
-        main = app_of(pilot).main
+        main = app_of(pilot).main_screen
         await pilot.press("escape", "enter", "3")
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
         await pilot.press("slash", *"loaves", "enter", "n")
@@ -69,7 +69,7 @@ async def test_matches_in_the_reader_are_counted_and_numbered() -> None:
 
 async def test_enter_in_the_reader_leads_to_no_link_that_is_out_of_view() -> None:
     async with make_app().run_test(size=(120, 24)) as pilot:
-        main = app_of(pilot).main
+        main = app_of(pilot).main_screen
         await pilot.press("escape", "enter", "3")
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
         await pilot.press("enter")

@@ -6,7 +6,7 @@ from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.build import build_library
+from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -41,7 +41,7 @@ async def _go_to(app: RoamApp, page: str) -> None:
 
 async def test_the_reader_says_its_page_and_marks_where_pages_begin() -> None:
     async with running(_make_paged_app(), (120, 30)) as (app, pilot):
-        app.main.switch.go_tree()
+        app.main_screen.panes.focus_tree()
         await pilot.press("enter")
         await wait_until(pilot, lambda: "had by all of us" in screen_text(app))
         assert "Annual report · p. 1" in _line_of(app, "3 Reader")
@@ -64,23 +64,23 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         await wait_until(pilot, lambda: "Second." in screen_text(app))
         text = screen_text(app)
         assert text.index("─ p. 2") < text.index("its end") < text.index("Second.")
-        app.main.switch.go_reader()
+        app.main_screen.panes.focus_reader()
         await pilot.press("pagedown")
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id == find_id(app, "Two"))
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Two"))
         await pilot.press("a")
-        await wait_until(pilot, lambda: bool(app.main.session.state.open))
-        assert app.main.session.state.open[0].section_id == find_id(app, "Two")
+        await wait_until(pilot, lambda: bool(app.main_screen.session.state.open_sections))
+        assert app.main_screen.session.state.open_sections[0].section_id == find_id(app, "Two")
 
 
 async def test_what_is_copied_says_its_page_and_holds_no_mark() -> None:
     async with running(_make_paged_app(), (120, 30)) as (app, pilot):
-        app.main.switch.go_tree()
+        app.main_screen.panes.focus_tree()
         await pilot.press("enter", "3")
         await wait_until(pilot, lambda: "had by all of us" in screen_text(app))
         await pilot.press("y")
         await wait_until(pilot, lambda: bool(app.clipboard))
         assert app.clipboard.endswith("The last page has few words.\n\n(Annual report, p. 1)\n")
-        app.main.reader_pane.reader.text_select_all()
+        app.main_screen.reader_pane.reader.text_select_all()
         await pilot.press("y")
         await wait_until(pilot, lambda: "has few words.\n\n(Annual report, p. 1)" not in app.clipboard)
         assert "went on like that" in app.clipboard

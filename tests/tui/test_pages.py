@@ -9,10 +9,10 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.build import open_named
+from roamtui.document.source_loader import open_sources
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.screens.overlays import ConfirmScreen
+from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import expand, find_id, running, screen_text, wait_until
@@ -41,27 +41,27 @@ def site() -> Iterator[FakeSite]:
 
 
 def make_app(site: FakeSite, *replies: Reply) -> RoamApp:
-    library, loader = open_named([site.origin])
+    library, loader = open_sources([site.origin])
     session = Session.start(library, loader=loader)
     return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies))))
 
 
 async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite) -> None:
     async with running(make_app(site), (120, 30)) as (app, pilot):
-        app.main.switch.go_tree()
+        app.main_screen.panes.focus_tree()
         await pilot.press("j", "enter")
-        reader = app.main.reader_pane.reader
+        reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Fees"))
-        assert app.main.session.state.library.is_loaded(find_id(app, "Fees"))
+        assert app.main_screen.session.state.library.is_loaded(find_id(app, "Fees"))
         assert "/renting.md" not in site.counts.paths
 
 
 async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site: FakeSite) -> None:
     site.pages["/fees.md"] = SitePage(status=404)
     async with running(make_app(site), (120, 30)) as (app, pilot):
-        app.main.switch.go_tree()
+        app.main_screen.panes.focus_tree()
         await pilot.press("j", "enter")
-        reader = app.main.reader_pane.reader
+        reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: "There is no page" in reader.selected_or_section_text())
         await wait_until(pilot, lambda: "✗ Fees" in screen_text(app))
         site.pages["/fees.md"] = FEES
@@ -75,11 +75,11 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
     far = find_id(probe, "Elsewhere")
     app = make_app(site, expand(far), ScriptedReply(text="Not found: it is elsewhere."))
     async with app.run_test(size=(120, 30)) as pilot:
-        screen = app.main
+        screen = app.main_screen
         screen.question_box.fill("What is elsewhere?")
         screen.question_box.focus()
         await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         shown = " ".join(screen_text(app).split())
         assert "Fetch pages from other.example" in shown
         assert "http://other.example/x" in shown
@@ -93,14 +93,14 @@ async def test_a_page_that_takes_its_time_holds_nothing_up(site: FakeSite) -> No
     gate = threading.Event()
     site.before = lambda path: gate.wait(20) if path == "/fees.md" else None
     async with running(make_app(site), (120, 30)) as (app, pilot):
-        session = app.main.session
+        session = app.main_screen.session
         fees, renting = find_id(app, "Fees"), find_id(app, "Renting")
-        app.main.switch.go_tree()
+        app.main_screen.panes.focus_tree()
         await pilot.press("j", "enter", "1", "j", "enter")
         await wait_until(pilot, lambda: session.state.library.is_loaded(renting))
         assert not session.state.library.is_loaded(fees)
-        assert session.state.reading == renting
+        assert session.state.reading_id == renting
         gate.set()
         await wait_until(pilot, lambda: session.state.library.is_loaded(fees))
-        assert session.state.reading == renting
-        assert app.main.reader_pane.reader.section_id == renting
+        assert session.state.reading_id == renting
+        assert app.main_screen.reader_pane.reader.section_id == renting

@@ -25,8 +25,8 @@ class BoxApp(App[None]):
     def compose(self) -> ComposeResult:
         yield self.box
 
-    @on(QuestionBox.Sent)
-    def note_sent(self, event: QuestionBox.Sent) -> None:
+    @on(QuestionBox.Submitted)
+    def note_sent(self, event: QuestionBox.Submitted) -> None:
         self.sent.append(event.question)
 
 

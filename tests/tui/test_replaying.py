@@ -7,7 +7,7 @@ from pathlib import Path
 from roamtui.agent.loop import Agent
 from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session
-from roamtui.document.build import build_library
+from roamtui.document.source_loader import build_library
 from roamtui.models.recorded import RecordedModel
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -35,7 +35,7 @@ async def converse(agent: Agent, script: ScriptedModel | None = None) -> tuple[s
         for question in QUESTIONS:
             await ask(pilot, question)
         screen = screen_text(app)
-        answers = [exchange.answer for exchange in app.main.session.state.transcript.exchanges]
+        answers = [exchange.answer for exchange in app.main_screen.session.state.transcript.exchanges]
     return (*answers, screen)
 
 

@@ -13,15 +13,15 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.export import describe_conversation, render_markdown
+from roamtui.conversation.export import render_markdown, to_json_conversation
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOpen, KeepOptions
-from roamtui.conversation.store import Store
+from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
+from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Usage
-from roamtui.document.build import build_library
 from roamtui.document.library import Library
+from roamtui.document.source_loader import build_library
 from roamtui.errors import ModelError
-from roamtui.models.base import Request, Retrying
+from roamtui.models.base import ModelRequest, RetryPending
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -34,8 +34,8 @@ _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> tuple[Store, Store]:
-    return Store(tmp_path / "conversations"), Store(tmp_path / "copy")
+def stores(tmp_path: Path) -> tuple[ConversationStore, ConversationStore]:
+    return ConversationStore(tmp_path / "conversations"), ConversationStore(tmp_path / "copy")
 
 
 def _make_library(text: str = TEXT) -> Library:
@@ -61,7 +61,9 @@ def _answer(title: str, lead: str = "So:") -> ScriptedReply:
 class _Twins:
     """A conversation in an app, and the same one taken up again in another, where there is but its log."""
 
-    def __init__(self, stores: tuple[Store, Store], keep: KeepOptions | None = None) -> None:
+    def __init__(
+        self, stores: tuple[ConversationStore, ConversationStore], keep: OpenSectionOptions | None = None
+    ) -> None:
         self._store, self._other = stores
         self._keep = keep
 
@@ -79,7 +81,7 @@ class _Twins:
         again = Session.resume(_make_library(), session.state.id, store=self._other, options=self._keep)
         twin = self._make_app(again, (), options)
         async with twin.run_test(size=_SIZE) as pilot:
-            await wait_until(pilot, lambda: twin.main.chat_log.current is not None)
+            await wait_until(pilot, lambda: twin.main_screen.chat_log.current is not None)
             await pilot.pause()
             assert _picture(twin) == shown
             assert _count_status(twin) == status
@@ -94,10 +96,10 @@ class _Twins:
 def _export(session: Session) -> tuple[str, dict[str, Any]]:
     assert session.store is not None
     saved = session.store.load(session.state.id)
-    return render_markdown(saved, "bakery.md"), describe_conversation(saved, "bakery.md")
+    return render_markdown(saved, "bakery.md"), to_json_conversation(saved, "bakery.md")
 
 
-async def _ask_next(session: Session) -> Request:
+async def _ask_next(session: Session) -> ModelRequest:
     """Return what is sent of one more question."""
     model = ScriptedModel([_answer("Steam")])
     _ = [event async for event in Agent(session, model, KeywordSearcher(session.state.library)).ask("What now?")]
@@ -106,7 +108,7 @@ async def _ask_next(session: Session) -> Request:
 
 def _picture(app: RoamApp) -> list[str]:
     """Return the lines of the chat, each with its styles."""
-    chat = app.main.chat_log
+    chat = app.main_screen.chat_log
     app.screen.set_focus(None)
     lines = app.screen._compositor.render_strips()
     region = chat.region
@@ -118,7 +120,7 @@ def _words(pilot: Pilot[None]) -> str:
     """Return what the chat says, as if it had one line."""
     app = app_of(pilot)
     lines = app.screen._compositor.render_strips()
-    region = app.main.chat_log.region
+    region = app.main_screen.chat_log.region
     return " ".join(" ".join(line.crop(region.x, region.right).text.split()) for line in lines)
 
 
@@ -128,7 +130,7 @@ def _check_words(pilot: Pilot[None], *expected: str) -> None:
 
 
 def _count_status(app: RoamApp) -> tuple[object, ...]:
-    state = app.main.session.state
+    state = app.main_screen.session.state
     return state.open_ids, state.unfolded, sum((e.usage for e in state.transcript.exchanges), Usage())
 
 
@@ -136,7 +138,9 @@ def _search(query: str) -> ScriptedReply:
     return ScriptedReply(text=f"Let me search for {query}.", calls=(("search_sections", {"query": query}),))
 
 
-async def test_what_the_agent_did_and_what_its_quotes_are_worth(stores: tuple[Store, Store]) -> None:
+async def test_what_the_agent_did_and_what_its_quotes_are_worth(
+    stores: tuple[ConversationStore, ConversationStore],
+) -> None:
     stone, steam = _IDS["Stone oven"], _IDS["Steam"]
     quotes = (
         f"“The stone oven takes forty loaves.” [{stone}] “It must rest for *one* hour” [{stone}] "
@@ -166,10 +170,10 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(stores: tuple[St
         )
 
 
-async def test_cancelled_and_failed_answers(stores: tuple[Store, Store]) -> None:
+async def test_cancelled_and_failed_answers(stores: tuple[ConversationStore, ConversationStore]) -> None:
     gate = asyncio.Event()
     failing = ScriptedReply(
-        text="Half an", retries=(Retrying("The provider is busy", 2.0),), error=ModelError("The key was refused.")
+        text="Half an", retries=(RetryPending("The provider is busy", 2.0),), error=ModelError("The key was refused.")
     )
     replies = (
         _search("steam"),
@@ -180,7 +184,7 @@ async def test_cancelled_and_failed_answers(stores: tuple[Store, Store]) -> None
         failing,
     )
     async with _Twins(stores).play(*replies) as pilot:
-        main = app_of(pilot).main
+        main = app_of(pilot).main_screen
         main.question_box.fill("Why?")
         main.question_box.focus()
         await pilot.press("enter")
@@ -194,7 +198,9 @@ async def test_cancelled_and_failed_answers(stores: tuple[Store, Store]) -> None
         _check_words(pilot, "stopped by you", "trying again in 2 s", "The key was refused")
 
 
-async def test_retried_and_edited_questions_an_undone_batch_and_closings(stores: tuple[Store, Store]) -> None:
+async def test_retried_and_edited_questions_an_undone_batch_and_closings(
+    stores: tuple[ConversationStore, ConversationStore],
+) -> None:
     replies = (
         expand(_IDS["Ovens"], _IDS["Dough"]),
         _answer("Ovens"),
@@ -205,8 +211,8 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(stores:
         expand(_IDS["Stone oven"]),
         _answer("Stone oven", "Otherwise:"),
     )
-    async with _Twins(stores, KeepOptions(budget_tokens=30)).play(*replies) as pilot:
-        main = app_of(pilot).main
+    async with _Twins(stores, OpenSectionOptions(budget_tokens=30)).play(*replies) as pilot:
+        main = app_of(pilot).main_screen
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
         _check_words(pilot, "Closed to stay within what may be open", "$0.0123")
@@ -214,7 +220,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(stores:
         await wait_until(pilot, lambda: main.session.state.transcript.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)
         await pilot.press("escape", "u")
-        await wait_until(pilot, lambda: not main.session.state.deeds)
+        await wait_until(pilot, lambda: not main.session.state.undo_stack)
         main.chat_log.action_edit()
         await pilot.pause()
         main.question_box.fill("Third?")
@@ -224,7 +230,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(stores:
         await wait_until(pilot, lambda: not main.is_asking)
 
 
-async def test_mode_fresh_and_a_full_context(stores: tuple[Store, Store]) -> None:
+async def test_mode_fresh_and_a_full_context(stores: tuple[ConversationStore, ConversationStore]) -> None:
     replies = (
         expand(_IDS["Ovens"]),
         _answer("Ovens"),
@@ -233,20 +239,22 @@ async def test_mode_fresh_and_a_full_context(stores: tuple[Store, Store]) -> Non
         ScriptedReply(error=ModelError("Too long.", overflow=True)),
         _answer("Steam"),
     )
-    async with _Twins(stores, KeepOptions(mode=KeepOpen.FRESH)).play(*replies) as pilot:
+    async with _Twins(stores, OpenSectionOptions(mode=KeepOpenMode.FRESH)).play(*replies) as pilot:
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
         _check_words(pilot, "Closed before a new question", "context was full")
 
 
-async def test_an_answer_whose_quote_no_longer_stands_is_marked(stores: tuple[Store, Store]) -> None:
+async def test_an_answer_whose_quote_no_longer_stands_is_marked(
+    stores: tuple[ConversationStore, ConversationStore],
+) -> None:
     replies = (expand(_IDS["Steam"]), _answer("Steam"))
     async with _Twins(stores).play(*replies) as pilot:
         await ask(pilot, "How long is steam let in?")
-        conversation_id = app_of(pilot).main.session.state.id
+        conversation_id = app_of(pilot).main_screen.session.state.id
     changed = _make_library(TEXT.replace("first eight minutes", "first nine minutes"))
     again = Session.resume(changed, conversation_id, store=stores[0])
     async with running(RoamApp(AppContext(agent=Agent(again, ScriptedModel(())))), _SIZE) as (app, pilot):
-        await wait_until(pilot, lambda: app.main.chat_log.current is not None)
+        await wait_until(pilot, lambda: app.main_screen.chat_log.current is not None)
         await pilot.pause()
         _check_words(pilot, "1 quote no longer stands in the document of today; r asks again.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.locations import find_resource_dir
+from roamtui.paths import get_resource_dir
 from tests.tui.picturing import (
     LARGE,
     NARROW,
@@ -19,7 +19,7 @@ from tests.tui.picturing import (
     show_start,
 )
 
-BUNDLED = sorted(file.stem for file in find_resource_dir("themes").glob("*.toml"))
+BUNDLED = sorted(file.stem for file in get_resource_dir("themes").glob("*.toml"))
 
 
 @pytest.mark.parametrize("theme", ["dusk", "dawn"])

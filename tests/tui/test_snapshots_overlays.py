@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.commands import CostApproval, OriginApproval
-from roamtui.conversation.store import Store
+from roamtui.conversation.commands import CostApprovalRequest, OriginApprovalRequest
+from roamtui.conversation.store import ConversationStore
 from tests.tui.picturing import (
     LARGE,
     NARROW,
@@ -49,23 +49,23 @@ class TestOverlays:
         self, snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("roamtui.tui.screens.conversations._show_time", lambda _moment: "2026-01-02 03:04")
-        app = make_still_app(theme, store=Store(tmp_path / "conversations"))
+        app = make_still_app(theme, store=ConversationStore(tmp_path / "conversations"))
         assert snap_compare(app, terminal_size=size, run_before=show_conversations)
 
     def test_approval(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
         urls = ("https://docs.example.org/guides/ovens/stone.md", "https://docs.example.org/guides/ovens/deck.md")
-        wanted = OriginApproval(host="docs.example.org", origin="https://docs.example.org", urls=urls)
+        wanted = OriginApprovalRequest(host="docs.example.org", origin="https://docs.example.org", urls=urls)
         assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_approval(wanted))
 
     def test_approval_of_cost(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-        wanted = CostApproval(spent_usd=0.482, cap_usd=0.5)
+        wanted = CostApprovalRequest(spent_usd=0.482, cap_usd=0.5)
         assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_approval(wanted))
 
     def test_renaming(
         self, snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("roamtui.tui.screens.conversations._show_time", lambda _moment: "2026-01-02 03:04")
-        app = make_still_app(theme, store=Store(tmp_path / "conversations"))
+        app = make_still_app(theme, store=ConversationStore(tmp_path / "conversations"))
         assert snap_compare(app, terminal_size=size, run_before=show_renaming)
 
     def test_failure(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:

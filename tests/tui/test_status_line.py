@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.tui.commands import open_section
+from roamtui.tui.messages import open_section
+from roamtui.tui.screens.dialogs import PickerDialog
 from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.screens.overlays import PickerScreen
 from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
 
 LONG = f"opened “{'a very long title ' * 12}”"
@@ -15,7 +15,7 @@ LONG = f"opened “{'a very long title ' * 12}”"
 @pytest.mark.parametrize("width", [64, 80, 120])
 async def test_a_long_message_is_cut_and_hides_nothing_of_what_is_open(width: int) -> None:
     async with make_app().run_test(size=(width, 24)) as pilot:
-        app_of(pilot).main.status_line.change(message=LONG, open_count=3, open_tokens=1234)
+        app_of(pilot).main_screen.status_line.update_status(message=LONG, open_count=3, open_tokens=1234)
         await pilot.pause()
         line = screen_text(app_of(pilot)).splitlines()[-2]
         assert "opened “a very long" in line
@@ -32,18 +32,18 @@ def find_cell(text: str, words: str) -> tuple[int, int]:
 
 async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
-        main = app_of(pilot).main
+        main = app_of(pilot).main_screen
         await pilot.press("escape", "j")
         await pilot.pause()
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "a open"))
-        await wait_until(pilot, lambda: bool(main.session.state.open))
+        await wait_until(pilot, lambda: bool(main.session.state.open_sections))
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "f1 help"))
         await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpScreen))
 
 
 async def test_a_long_path_is_cut_between_titles() -> None:
     async with make_app().run_test(size=(80, 24)) as pilot:
-        title = app_of(pilot).main.tree_pane.title_line
+        title = app_of(pilot).main_screen.tree_pane.title_line
         title.show_note("Ovens of the bakery › Deck oven")
         await pilot.pause()
         assert "  … › Deck oven" in title.render().plain
@@ -56,10 +56,10 @@ async def test_model_and_open_sections_are_reached_from_the_status_line() -> Non
     async with make_app().run_test(size=(120, 30)) as pilot:
         app = app_of(pilot)
         stone = find_id(app, "Stone oven")
-        app.main.send(lambda state: open_section(state, stone))
+        app.main_screen.dispatch(lambda state: open_section(state, stone))
         await wait_until(pilot, lambda: "◆ 1 open" in screen_text(app))
         await pilot.pause()
         assert await pilot.click(offset=find_cell(screen_text(app), "◆ 1 open"))
-        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == stone)
+        await wait_until(pilot, lambda: app.main_screen.tree_pane.outline.cursor_id == stone)
         assert await pilot.click(offset=find_cell(screen_text(app), "scripted  opened"))
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))

@@ -10,9 +10,9 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationStore
 from roamtui.models.base import Model
-from roamtui.models.choose import make_model
+from roamtui.models.registry import make_model
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from tests.fakes.scripted_model import ScriptedReply
@@ -68,7 +68,9 @@ def make_named(name: str, _address: str | None, _is_trial: bool) -> Model:  # no
 @pytest.mark.parametrize("way", FIELDS.values(), ids=FIELDS)
 async def test_every_key_that_prints_is_typed(tmp_path: Path, way: tuple[str, ...]) -> None:
     options = TuiOptions(keys=OWN_KEYS, make_model=make_named)
-    context = make_context([ScriptedReply(text="Forty.")], options=options, store=Store(tmp_path / "conversations"))
+    context = make_context(
+        [ScriptedReply(text="Forty.")], options=options, store=ConversationStore(tmp_path / "conversations")
+    )
     async with running(RoamApp(context, Opener().opening), (120, 35)) as (app, pilot):
         await ask(pilot, "How many loaves?")
         for key in way:
@@ -99,12 +101,12 @@ async def test_a_persons_own_printable_key_works_where_nothing_is_typed() -> Non
     app = RoamApp(make_context(options=TuiOptions(keys=OWN_KEYS)))
     async with running(app, (120, 35)) as (_, pilot):
         await pilot.press("escape", "q")
-        assert app.main.focused is app.main.question_box
+        assert app.main_screen.focused is app.main_screen.question_box
         await pilot.press("q", "escape", "question_mark")
-        assert app.main.focused is app.main.question_box
-        assert app.main.question_box.text == "q"
+        assert app.main_screen.focused is app.main_screen.question_box
+        assert app.main_screen.question_box.text == "q"
         await pilot.press("escape", "/")
-        await wait_until(pilot, lambda: app.screen is not app.main and field_of(pilot) is not None)
+        await wait_until(pilot, lambda: app.screen is not app.main_screen and field_of(pilot) is not None)
 
 
 async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -> None:
@@ -112,8 +114,8 @@ async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -
         for key in ("alt+1", "alt+x", "alt+shift+b"):
             app.post_message(events.Key(key, key[-1]))  # as terminals send it: with the character
         await pilot.press("1")
-        assert (app.main.question_box.text, app.main.focused) == ("1", app.main.question_box)
+        assert (app.main_screen.question_box.text, app.main_screen.focused) == ("1", app.main_screen.question_box)
     async with running(RoamApp(make_context(options=TuiOptions(keys={"global.go_tree": ("alt+1",)})))) as (app, pilot):
         app.post_message(events.Key("alt+1", "1"))
-        await wait_until(pilot, lambda: app.main.focused is app.main.tree_pane.outline)
-        assert app.main.question_box.text == ""
+        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.tree_pane.outline)
+        assert app.main_screen.question_box.text == ""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui import text_search
-from roamtui.tui.text_search import TextMatches, TextPlace, find_text, fold_case, run_between_keys, scan
+from roamtui.tui.text_search import TextMatches, TextPosition, find_all, find_text, fold_case, run_sliced
 
 TEXT = """Rye before all.
 
@@ -28,7 +28,7 @@ rye on the next line.
 
 Sugar.
 """
-START = TextPlace("", 0)
+START = TextPosition("", 0)
 
 
 def make_library(text: str = TEXT) -> Library:
@@ -36,20 +36,20 @@ def make_library(text: str = TEXT) -> Library:
 
 
 def find(library: Library, query: str) -> TextMatches:
-    return asyncio.run(run_between_keys(find_text(library, query)))
+    return asyncio.run(run_sliced(find_text(library, query)))
 
 
-def titles(matches: TextMatches, start: TextPlace = START, limit: int = 9) -> list[str]:
+def titles(matches: TextMatches, start: TextPosition = START, limit: int = 9) -> list[str]:
     assert matches.library is not None
     return [matches.library.title_of(section_id) for section_id, _ in matches.list_sections(start, limit)]
 
 
 def test_places_are_counted_and_sections_named_in_order_from_anywhere() -> None:
     matches = find(make_library(), "rye")
-    assert (matches.count, matches.words, matches.is_apart) == (4, ("rye",), False)
+    assert (matches.count, matches.words, matches.are_scattered) == (4, ("rye",), False)
     assert titles(matches) == ["", "Bread", "Sour"]
     assert titles(matches, limit=2) == ["", "Bread"]
-    assert titles(matches, TextPlace("", TEXT.index("RYE"))) == ["Bread", "Sour", ""]
+    assert titles(matches, TextPosition("", TEXT.index("RYE"))) == ["Bread", "Sour", ""]
     assert find(make_library(), "with rye").count == 1, "over the end of a line"
     assert find(make_library(), " ").count == 0
 
@@ -57,7 +57,7 @@ def test_places_are_counted_and_sections_named_in_order_from_anywhere() -> None:
 def test_words_that_stand_apart_are_found_by_section() -> None:
     matches = find(make_library(), "wheat rye")
     assert titles(matches) == ["Bread", "Sour"]
-    assert (matches.count, matches.words, matches.is_apart) == (2, ("wheat", "rye"), True)
+    assert (matches.count, matches.words, matches.are_scattered) == (2, ("wheat", "rye"), True)
 
 
 def test_steps_go_from_match_to_match_over_all_documents_and_round_the_end() -> None:
@@ -67,16 +67,16 @@ def test_steps_go_from_match_to_match_over_all_documents_and_round_the_end() -> 
     matches = find(library, "rye")
     place, walked = START, []
     for _ in range(4):
-        step = matches.step(place, 1)
+        step = matches.get_adjacent(place, 1)
         assert step is not None
         place = step
-        walked.append((place, matches.number_of(place)))
-    first, second, third = TextPlace("", 5), TextPlace("c", 5), TextPlace("c", 10)
+        walked.append((place, matches.get_number(place)))
+    first, second, third = TextPosition("", 5), TextPosition("c", 5), TextPosition("c", 10)
     assert walked == [(first, 1), (second, 2), (third, 3), (first, 1)]
-    assert matches.step(first, -1) == third
-    assert matches.step(TextPlace("c", 10), -1) == second
-    assert matches.step(TextPlace("elsewhere", 0), 1) == first
-    assert TextMatches().step(first, 1) is None
+    assert matches.get_adjacent(first, -1) == third
+    assert matches.get_adjacent(TextPosition("c", 10), -1) == second
+    assert matches.get_adjacent(TextPosition("elsewhere", 0), 1) == first
+    assert TextMatches().get_adjacent(first, 1) is None
 
 
 @given(st.lists(st.sampled_from(["# A", "## B", "rye", "wheat rye", "", "x"]), max_size=30))
@@ -102,7 +102,7 @@ def test_places_are_found_whatever_the_case_the_line_ends_and_the_length_of_a_st
     text: str, words: str, found: list[int], window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_search, "_WINDOW", window)
-    assert list(asyncio.run(run_between_keys(scan(text, words)))) == found
+    assert list(asyncio.run(run_sliced(find_all(text, words)))) == found
 
 
 @given(st.text())

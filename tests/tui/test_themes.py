@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from textual.color import Color
 
-from roamtui.locations import find_resource_dir
+from roamtui.paths import get_resource_dir
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.themes import CONTRAST_MIN, DEFAULT_THEME, ThemeError, contrast, load_themes, read_theme
 from tests.tui.driving import make_app, running, screen_text
 
-BUNDLED = sorted(find_resource_dir("themes").glob("*.toml"))
+BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))
 GOOD = """
 name = "plum"
 dark = true
@@ -72,7 +72,7 @@ def test_a_broken_theme_is_told_with_file_and_key(tmp_path: Path, before: str, a
 
 def test_a_persons_theme_replaces_a_bundled_one_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(GOOD.replace("plum", DEFAULT_THEME), "utf-8")
-    themes, _ = load_themes([find_resource_dir("themes"), tmp_path])
+    themes, _ = load_themes([get_resource_dir("themes"), tmp_path])
     assert themes[DEFAULT_THEME].primary == "#c0a0f0"
 
 

@@ -25,7 +25,7 @@ async def test_markup_is_text_everywhere() -> None:
         reply = f"{MARKUP} `{MARKUP}`\n\n- {MARKUP}\n\n| {MARKUP} |\n|---|\n| {MARKUP} |\n\n```\n{MARKUP}\n```\n[{odd}]"
         model_of(app).add_replies(expand(odd), ScriptedReply(text=reply, thinking=MARKUP))
         await ask(pilot, f"What of {MARKUP}?")
-        app.main.tree_pane.go_to(odd)
+        app.main_screen.tree_pane.go_to(odd)
         await pilot.press("escape", "enter")
         await pilot.pause()
         text = screen_text(app)
@@ -42,7 +42,7 @@ async def test_markup_is_text_everywhere() -> None:
 async def test_control_sequences_are_shown_as_signs() -> None:
     app = make_app(text=f"# Top {CONTROLS}\n\n## Below {CONTROLS}\n\nText {CONTROLS}\n", notes=(CONTROLS,))
     async with app.run_test(size=(200, 50)) as pilot:
-        below = next(iter(app.main.session.state.library.walk()))
+        below = next(iter(app.main_screen.session.state.library.walk()))
         quote = f'"{CONTROLS}" [{below}]'
         model_of(app).add_replies(expand(below), ScriptedReply(text=quote, thinking=CONTROLS))
         await ask(pilot, f"What {CONTROLS}")
@@ -55,10 +55,10 @@ async def test_control_sequences_are_shown_as_signs() -> None:
 
 async def test_what_is_pasted_has_no_control_sequences_wherever_it_goes() -> None:
     async with running(make_app(), (120, 40)) as (app, pilot):
-        app.main.question_box.fill("ab")
+        app.main_screen.question_box.fill("ab")
         await pilot.press("left")
         app.post_message(events.Paste("1\r\n\x1b[2J"))
-        await wait_until(pilot, lambda: app.main.question_box.text == "a1\n␛[2Jb")
+        await wait_until(pilot, lambda: app.main_screen.question_box.text == "a1\n␛[2Jb")
         await pilot.press("ctrl+f")
         await wait_until(pilot, lambda: isinstance(app.focused, Input))
         app.post_message(events.Paste(CONTROLS))
@@ -69,7 +69,7 @@ async def test_what_is_copied_has_no_control_sequences() -> None:
     async with running(make_app([ScriptedReply(text=f"Answer {CONTROLS}")]), (120, 40)) as (app, pilot):
         await ask(pilot, "What?")
         await pilot.press("shift+tab")
-        app.main.switch.go_log()
+        app.main_screen.panes.focus_chat()
         await pilot.press("y")
         await wait_until(pilot, lambda: bool(app.clipboard))
     assert app.clipboard == f"Answer {SHOWN}\n"
@@ -83,7 +83,7 @@ async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> N
     for index, file in enumerate(small[::4]):
         app = make_app([ScriptedReply(text="Nothing.")], text=file.read_bytes().decode("utf-8", "replace"))
         async with app.run_test(size=SIZES[index % len(SIZES)]) as pilot:
-            screen = app.main
+            screen = app.main_screen
             await pilot.press("escape", "E", "j", "enter")
             await pilot.pause()
             ids = tuple(screen.session.state.library.walk())[:3]

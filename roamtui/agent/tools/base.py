@@ -13,7 +13,7 @@ from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.models.base import ToolSpec
-from roamtui.outline.structure import find_by_name
+from roamtui.outline.structure import resolve_name
 from roamtui.search.base import Searcher
 
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
@@ -58,7 +58,7 @@ class Tool(Protocol):
         ...
 
 
-def read_arguments(text: str) -> Mapping[str, object]:
+def parse_tool_arguments(text: str) -> Mapping[str, object]:
     """Return the arguments of a call; what is no JSON object is kept whole under the key ``_raw``."""
     try:
         value = json.loads(text or "{}")
@@ -72,7 +72,7 @@ def read_arguments(text: str) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {"_raw": value}
 
 
-def read_ids(arguments: Mapping[str, object], library: Library) -> tuple[str, ...]:
+def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tuple[str, ...]:
     """Return the ids that a model asks for, in order: from a list, a string of them, or broken JSON.
 
     A path or a title that names one section becomes its id. Words around an id are left out; what holds neither is
@@ -81,11 +81,11 @@ def read_ids(arguments: Mapping[str, object], library: Library) -> tuple[str, ..
     for key in ("section_ids", "section_id", "ids", "id", "_raw"):
         value = arguments.get(key)
         if isinstance(value, str | list | dict):
-            return tuple(_find_ids(value, library))
-    return tuple(found for found in _find_ids([*arguments.values()], library) if _ID.fullmatch(found))
+            return tuple(_extract_ids(value, library))
+    return tuple(found for found in _extract_ids([*arguments.values()], library) if _ID.fullmatch(found))
 
 
-def read_number(value: object, *, default: int, low: int, high: int) -> int:
+def parse_number(value: object, *, default: int, low: int, high: int) -> int:
     """Return a number that a model gives in any form, kept within limits; `default` where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return default
@@ -108,13 +108,13 @@ def _flatten(value: object) -> Iterator[str]:
             yield str(item).strip()
 
 
-def _find_ids(value: object, library: Library) -> Iterator[str]:
+def _extract_ids(value: object, library: Library) -> Iterator[str]:
     for text in _flatten(value):
         found = _ID.findall(text)
         if found:
             yield from found
-        elif (named := find_by_name(library, _AROUND.sub("", text))) is not None:
+        elif (named := resolve_name(library, _AROUND.sub("", text))) is not None:
             yield named
         else:
             parts = filter(None, (_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
-            yield from (find_by_name(library, part) or part for part in parts)
+            yield from (resolve_name(library, part) or part for part in parts)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_ids
-from roamtui.conversation.commands import CollapseSections, Origin
+from roamtui.agent.tools.base import ToolContext, ToolOutcome, parse_section_ids
+from roamtui.conversation.commands import CloseSections, Origin
 from roamtui.conversation.events import (
+    ClosingDeclined,
     ConversationEvent,
     SectionsClosed,
-    SectionsKept,
-    SectionsMarked,
+    SectionsMarkedForClosing,
     ToolFinished,
     ToolResult,
 )
@@ -36,19 +36,19 @@ class CollapseTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """Mark what may go; what stays is named with the reason."""
-        ids = tuple(dict.fromkeys(read_ids(arguments, context.session.state.library)))
+        ids = tuple(dict.fromkeys(parse_section_ids(arguments, context.session.state.library)))
         if not ids:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         events: list[ConversationEvent] = []
         status: dict[str, str] = {}
-        async for event in context.session.dispatch(CollapseSections(section_ids=ids, origin=Origin.AGENT)):
+        async for event in context.session.dispatch(CloseSections(section_ids=ids, origin=Origin.AGENT)):
             events.append(event)
             match event:
-                case SectionsMarked(section_ids=closing):
+                case SectionsMarkedForClosing(section_ids=closing):
                     status |= dict.fromkeys(closing, "closed after this question")
                 case SectionsClosed(section_ids=closing):
                     status |= dict.fromkeys(closing, "closed")
-                case SectionsKept(reasons=reasons):
+                case ClosingDeclined(reasons=reasons):
                     status |= {section_id: f"kept: {reason}" for section_id, reason in reasons}
                 case _:
                     pass

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
+from roamtui.agent.tools.base import ToolContext, ToolOutcome, parse_number
 from roamtui.conversation.events import ToolFinished, ToolResult
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
-    describe_size,
     escape,
-    find_opening,
-    find_shared_lines,
-    name_path,
-    name_shown,
+    extract_opening_words,
+    find_boilerplate_lines,
+    format_node_and_heading,
+    format_path,
+    format_size,
 )
-from roamtui.outline.structure import find_canonical
+from roamtui.outline.structure import get_canonical_id
 
 NAME = "list_documents"
 LIMIT_DEFAULT = 50
@@ -51,14 +51,14 @@ class DocumentsTool:
             sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"
             text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
             return ToolOutcome(text=text, finished=ToolFinished(tool=NAME))
-        start = read_number(arguments.get("offset"), default=0, low=0, high=len(files))
-        limit = read_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
+        start = parse_number(arguments.get("offset"), default=0, low=0, high=len(files))
+        limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
         shown = files[start : start + limit]
         if not shown:
             text = f"There are {len(files)} documents, none after {start}."
             return ToolOutcome(text=text, finished=ToolFinished(tool=NAME))
         end = start + len(shown)
-        shared = find_shared_lines(library, shown)
+        shared = find_boilerplate_lines(library, shown)
         lines = [f"Documents {start + 1} to {end} of {len(files)}:"]
         lines += (_describe_file(library, file_id, shared) for file_id in shown)
         if end < len(files):
@@ -71,10 +71,10 @@ def _describe_file(library: Library, file_id: str, shared: frozenset[str]) -> st
     """Return a line for a file, with its opening words where it is loaded."""
     node = library.node(file_id)
     folders = library.ancestors(file_id)
-    place = f"{name_path(library, folders[-1])} > " if folders else ""
+    place = f"{format_path(library, folders[-1])} > " if folders else ""
     length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
-    opening = find_opening(library, file_id, length_max=length_max, shared=shared) if node.is_loaded else ""
-    line = f"[{find_canonical(library, file_id)}] {place}{name_shown(library, node)} ({describe_size(library, node)})"
+    opening = extract_opening_words(library, file_id, length_max=length_max, shared=shared) if node.is_loaded else ""
+    line = f"[{get_canonical_id(library, file_id)}] {place}{format_node_and_heading(library, node)} ({format_size(library, node)})"
     return f"{line}: {opening}" if opening else line
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_ids
+from roamtui.agent.tools.base import ToolContext, ToolOutcome, parse_section_ids
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import ConversationEvent, SectionsExpanded, ToolFinished, ToolResult
 from roamtui.conversation.state import ConversationState
 from roamtui.models.base import ToolSpec
-from roamtui.outline.labels import name_node
+from roamtui.outline.labels import format_node_title
 
 IDS_MAX = 20
 _FULL_SHARE = 0.6
@@ -20,13 +20,15 @@ NAME = "expand_sections"
 _NO_IDS = 'expand_sections needs section_ids: a list of 1 to 20 ids from the outline, such as ["a8a96034", "b9e8ef5c"].'
 
 
-def _describe_closable(state: ConversationState, used: Sequence[str]) -> str:
+def _format_closable_hint(state: ConversationState, used: Sequence[str]) -> str:
     """Return which open sections but those used just now could be closed; empty while there is room for more."""
     if state.open_tokens < _FULL_SHARE * state.options.budget_tokens:
         return ""
-    idle = [s for s in state.open if not s.is_pinned and not s.is_closing and s.section_id not in used]
+    idle = [s for s in state.open_sections if not s.is_pinned and not s.is_closing and s.section_id not in used]
     largest = sorted(idle, key=lambda section: -section.tokens)[:_CLOSABLE_MAX]
-    named = [f"[{s.section_id}] {name_node(state.library.heading(s.section_id))} ({s.tokens})" for s in largest]
+    named = [
+        f"[{s.section_id}] {format_node_title(state.library.get_label(s.section_id))} ({s.tokens})" for s in largest
+    ]
     lead = "Room gets short. Close with collapse_sections what is of no further use"
     return f"({lead}: {'; '.join(named)}.)" if named else ""
 
@@ -54,7 +56,7 @@ class ExpandTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """Open what is asked for; each id is answered by itself."""
-        requested = read_ids(arguments, context.session.state.library)
+        requested = parse_section_ids(arguments, context.session.state.library)
         if not requested:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         ids, ignored = requested[:IDS_MAX], requested[IDS_MAX:]
@@ -69,7 +71,7 @@ class ExpandTool:
                 texts += [result.text for result in event.results]
         if ignored:
             texts.append(f"({len(ignored)} more ids were not opened: at most {IDS_MAX} a call.)")
-        if hint := _describe_closable(context.session.state, ids):
+        if hint := _format_closable_hint(context.session.state, ids):
             texts.append(hint)
         finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
         return ToolOutcome(text="\n\n".join(texts), finished=finished, events=tuple(events))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from roamtui.agent.hits import HITS_MAX, describe_hits, drop_noise, list_turns, tell_search
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
+from roamtui.agent.retrieval_context import HITS_MAX, format_hits, list_history_texts, make_search_event, trim_weak_hits
+from roamtui.agent.tools.base import ToolContext, ToolOutcome, parse_number
 from roamtui.conversation.events import ToolFinished, ToolResult
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line
+from roamtui.document.plain import sanitise_line
 from roamtui.models.base import ToolSpec
-from roamtui.outline.labels import name_path
+from roamtui.outline.labels import format_path
 
 NAME = "search_sections"
 LIMIT_DEFAULT = HITS_MAX
@@ -40,7 +40,7 @@ class SearchTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """Return ranked ids with path, size and an excerpt, by file."""
-        query = plain_line(_read_query(arguments))[:_QUERY_LENGTH_MAX]
+        query = sanitise_line(_parse_query_argument(arguments))[:_QUERY_LENGTH_MAX]
         if not query or context.searcher is None:
             return ToolOutcome(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
         state = context.session.state
@@ -56,34 +56,34 @@ class SearchTool:
             place = "the section that the question is about" if asked_within else "the whole document"
             note = f'("{within[:40]}" is no section id, so {place} was searched.)'
             within = asked_within
-        limit = read_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
-        earlier = list_turns(state.transcript.exchanges[:-1])
+        limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
+        earlier = list_history_texts(state.transcript.exchanges[:-1])
         found = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
-        hits = drop_noise(found)
-        listed = describe_hits(state, hits, query)
+        hits = trim_weak_hits(found)
+        listed = format_hits(state, hits, query)
         results = tuple(ToolResult(id=section_id, status="found") for section_id in listed.section_ids)
         finished = ToolFinished(tool=NAME, query=query, results=results)
-        text = listed.text or _say_nothing_found(library, query)
-        events = (tell_search(library, query, hits),)
+        text = listed.text or _format_no_hits(library, query)
+        events = (make_search_event(library, query, hits),)
         text = f"{text}\n{note}" if note else text
         return ToolOutcome(text=text, finished=finished, events=events, excerpts=listed.excerpts)
 
 
-def _say_nothing_found(library: Library, query: str) -> str:
+def _format_no_hits(library: Library, query: str) -> str:
     """Return that, with the pages by title nearest to the query that nobody has opened, and search therefore missed."""
     said = "Nothing found. Try other words, or choose from the outline."
     if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
         return said
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - only lists of links need it
 
-    links = [node_id for node_id in library.walk() if library.heading(node_id).kind is NodeKind.LINK]
+    links = [node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK]
     titles = {node_id: library.title_of(node_id) for node_id in links if not library.is_loaded(node_id)}
     nearest = process.extract(query, titles, scorer=fuzz.WRatio, limit=_UNREAD_MAX)
-    lines = [f"- [{node_id}] {name_path(library, node_id)} (page)" for _, _, node_id in nearest]
+    lines = [f"- [{node_id}] {format_path(library, node_id)} (page)" for _, _, node_id in nearest]
     return "\n".join((said, "Pages that were not read:", *lines)) if lines else said
 
 
-def _read_query(arguments: Mapping[str, object]) -> str:
+def _parse_query_argument(arguments: Mapping[str, object]) -> str:
     """Return what a model looks for, under whatever name and in whatever form it says so."""
     for key in _QUERY_KEYS:
         value = arguments.get(key)

@@ -78,7 +78,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class ThematicBreak:
     """A line between two parts."""
 
     start: int
@@ -86,7 +86,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TableRow:
     """A row of a table."""
 
     cells: tuple[Inline, ...]
@@ -99,7 +99,7 @@ class Row:
 class Table:
     """Rows of cells."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     alignments: tuple[str, ...]
     """``left``, ``right``, ``center`` or empty, for each column."""
 
@@ -155,7 +155,7 @@ class Details:
     end: int
 
 
-Block = Paragraph | Heading | Code | Rule | Table | List | Quote | Details
+Block = Paragraph | Heading | Code | ThematicBreak | Table | List | Quote | Details
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +167,7 @@ class Markdown:
     """In order; words know theirs by its number."""
 
 
-def find_end(block: Block) -> int:
+def get_block_end(block: Block) -> int:
     """Return the offset after a block and all in it."""
     match block:
         case Code():
@@ -177,8 +177,8 @@ def find_end(block: Block) -> int:
         case List():
             return block.items[-1].end
         case Details() | Quote():
-            return max(block.end, *(find_end(one) for one in block.blocks), 0)
-        case Paragraph() | Heading() | Rule():
+            return max(block.end, *(get_block_end(one) for one in block.blocks), 0)
+        case Paragraph() | Heading() | ThematicBreak():
             return block.end
 
 
@@ -206,5 +206,5 @@ def _list_lines(block: Block) -> Iterator[Inline]:
             if title:
                 yield tuple(replace(words, emphasis=words.emphasis | Emphasis.STRONG) for words in title)
             yield flatten_blocks(block.blocks)
-        case Rule():
+        case ThematicBreak():
             pass

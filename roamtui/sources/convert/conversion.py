@@ -10,7 +10,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted, Format, PageReport
+from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
 from roamtui.sources.convert.converters import get_converter
 
 _BYTES_MAX = 200_000_000
@@ -59,7 +59,7 @@ def convert(
     *,
     kept_dir: Path | None = None,
     report: PageReport | None = None,
-) -> Converted | None:
+) -> ConvertedText | None:
     """Return a file as Markdown, None where it is text already and no converter is needed.
 
     Takes from milliseconds to minutes; called in a thread where anyone waits.
@@ -67,7 +67,7 @@ def convert(
     Raises:
         SourceError: It is broken, protected, empty or too large, or a part of the program is not installed.
     """
-    found = find_format(data, name, media_type)
+    found = detect_format(data, name, media_type)
     if found is None:
         return None
     if len(data) > _BYTES_MAX:
@@ -75,11 +75,11 @@ def convert(
     if found is Format.RST or (found is Format.HTML and len(data) <= _QUICK_BYTES_MAX):
         converted = get_converter(found)(data, name)
     else:
-        from roamtui.sources.convert.child import convert_slowly  # noqa: PLC0415 - most files need none
+        from roamtui.sources.convert.subprocess_converter import convert_cached  # noqa: PLC0415 - most files need none
 
-        converted = convert_slowly(found, data, name, kept_dir=kept_dir, report=report)
+        converted = convert_cached(found, data, name, kept_dir=kept_dir, report=report)
     note = f"{name}: converted from {found.value}; lines are those of the text."
-    return Converted(
+    return ConvertedText(
         text=converted.text,
         title=converted.title,
         page_starts=converted.page_starts,
@@ -87,7 +87,7 @@ def convert(
     )
 
 
-def find_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:
+def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:
     """Return the format that a file has to be converted from, None for text and for what is not known.
 
     What its first bytes say counts before its name and its media type, which are often wrong.
@@ -104,12 +104,12 @@ def find_format(data: bytes, name: str, media_type: str | None = None) -> Format
     start = _HTML_START.match(data[:_SAMPLE_LENGTH])
     if start is not None and suffix not in _SHOWN_AS_IT_IS and (start[1] or suffix not in _MARKDOWN):
         return Format.HTML
-    if told in (Format.PDF, Format.EPUB, Format.DOCX) and is_plain(data):
+    if told in (Format.PDF, Format.EPUB, Format.DOCX) and looks_like_text(data):
         return None
     return told
 
 
-def is_plain(data: bytes) -> bool:
+def looks_like_text(data: bytes) -> bool:
     """Return whether a file begins like text: without NUL, or with a mark that says how its characters are written."""
     sample = data[:_SAMPLE_LENGTH]
     return b"\0" not in sample or sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))

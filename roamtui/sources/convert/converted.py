@@ -26,7 +26,7 @@ called several times a second while a file is converted. What it raises ends the
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Converted:
+class ConvertedText:
     """The text of a file in another format."""
 
     text: str

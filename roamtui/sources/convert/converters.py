@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import assert_never
 
-from roamtui.sources.convert.converted import Converted, Format, PageReport
+from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
 
 
-def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], Converted]:
+def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], ConvertedText]:
     """Return the function that converts from a format, of the bytes and the name of a file.
 
     Raises:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.html_tree import read_first_text, read_tokens
-from roamtui.sources.convert.package import Package
+from roamtui.sources.convert.zip_package import ZipPackage
 
 _MAIN_PART = "word/document.xml"
 _TITLE_PART = "docProps/core.xml"
@@ -53,11 +53,11 @@ _HEADING_TAG = re.compile("<(/?)h([1-5])>")
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 
 
-def convert_docx(data: bytes, name: str) -> Converted:
+def convert_docx(data: bytes, name: str) -> ConvertedText:
     """Return a Word document as Markdown."""
     import mammoth  # noqa: PLC0415 - an extra
 
-    package = Package(data, name)
+    package = ZipPackage(data, name)
     if package.read(_MAIN_PART) is None:
         raise SourceError(f"{name} is no Word document, or a damaged one. Save it anew as DOCX.")
     for part_name in package.list_parts():
@@ -79,7 +79,7 @@ def convert_docx(data: bytes, name: str) -> Converted:
     text = _place_notes(text, notes)
     if not any(map(str.isalnum, _IMAGE.sub("", text))):
         raise SourceError(f"{name} holds no text; its pages may be pictures.")
-    return Converted(
+    return ConvertedText(
         text=text, title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title")
     )
 
@@ -104,7 +104,7 @@ def _list_heading_styles(styles: bytes) -> Iterator[str]:
                 style.base = value
             case "w:outlinelvl" if value.isdigit() and len(value) == 1:
                 style.level = int(value)
-    levels = ((style.name, _find_level(style, found)) for style in found.values())
+    levels = ((style.name, _compute_heading_level(style, found)) for style in found.values())
     own = [(name, level) for name, level in levels if level < _TEXT_LEVEL and not _HEADING_NAME.fullmatch(name)]
     for name, level in own[:_HEADING_STYLES_MAX]:
         if name.isprintable():
@@ -120,7 +120,7 @@ class _Style:
     """Outline level, None where it says none."""
 
 
-def _find_level(style: _Style, styles: Mapping[str, _Style]) -> int:
+def _compute_heading_level(style: _Style, styles: Mapping[str, _Style]) -> int:
     for _ in range(_BASES_MAX):
         named = _HEADING_NAME.fullmatch(style.name)
         if style.level is not None:

@@ -14,11 +14,11 @@ from itertools import islice
 from urllib.parse import unquote
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted, PageReport
+from roamtui.sources.convert.converted import ConvertedText, PageReport
 from roamtui.sources.convert.escaping import escape_marks, write_heading
 from roamtui.sources.convert.html import convert_html, decode_html
-from roamtui.sources.convert.html_tree import Tag, find_tags, read_first_text, read_tokens
-from roamtui.sources.convert.package import Package
+from roamtui.sources.convert.html_tree import Tag, iter_tags, read_first_text, read_tokens
+from roamtui.sources.convert.zip_package import ZipPackage
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -63,9 +63,9 @@ class _Book:
     is_ncx: bool
 
 
-def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) -> Converted:
+def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) -> ConvertedText:
     """Return a book as Markdown."""
-    package = Package(data, name)
+    package = ZipPackage(data, name)
     if _CIPHER in (package.read(_ENCRYPTION) or b""):
         raise SourceError(f"{name} is protected against copying and cannot be read.")
     book = _read_book(package)
@@ -84,35 +84,35 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
         else:
             here = [*points.get(chapter, []), *(points.get(read, []) if read != chapter else [])]
             source = decode_html(content)[0]
-            page = convert_html(_read_drawing(source) if read in book.drawings else mark_places(source, here))
+            page = convert_html(_read_drawing(source) if read in book.drawings else insert_entry_markers(source, here))
             words = _PLACE.sub("", _ADDRESS.sub("]", page.text))  # were it only those that stand for pictures
             is_empty = is_empty and not any(map(str.isalnum, words))
-            text, shift = level_chapter(page.text, here, shift)
+            text, shift = adjust_heading_levels(page.text, here, shift)
             texts.append(text)
     if is_empty:
         raise SourceError(f"{name} holds no text; its pages may be pictures.")
     notes = [f"{missing} of its chapters are missing."] if missing else []
     if len(book.chapters) > _CHAPTERS_MAX:
         notes.append(f"Only the first {_CHAPTERS_MAX:,} of {len(book.chapters):,} chapters were read.")
-    return Converted(text="\n".join(filter(None, texts)), title=book.title, notes=tuple(notes))
+    return ConvertedText(text="\n".join(filter(None, texts)), title=book.title, notes=tuple(notes))
 
 
-def _read_book(package: Package) -> _Book:
+def _read_book(package: ZipPackage) -> _Book:
     container = decode_html(package.read(_CONTAINER) or b"")[0]
-    root = next((tag.attributes.get("full-path", "") for tag in find_tags(container, "rootfile")), "")
+    root = next((tag.attributes.get("full-path", "") for tag in iter_tags(container, "rootfile")), "")
     content = package.read(root)
     if content is None:
         raise SourceError(f"{package.name} is no EPUB book, or a damaged one. Convert it anew.")
     source = decode_html(content)[0]
-    items = {tag.attributes.get("id", ""): tag.attributes for tag in find_tags(source, "item")}
-    places = {key: locate_part(item.get("href", ""), root)[0] for key, item in items.items()}
+    items = {tag.attributes.get("id", ""): tag.attributes for tag in iter_tags(source, "item")}
+    places = {key: split_href(item.get("href", ""), root)[0] for key, item in items.items()}
     nav = next((key for key, item in items.items() if "nav" in item.get("properties", "").split()), "")
-    spine = next(find_tags(source, "spine"), None)
+    spine = next(iter_tags(source, "spine"), None)
     ncx = spine.attributes.get("toc", "") if spine is not None else ""
     if ncx not in items:
         ncx = next((key for key, item in items.items() if item.get("media-type", "").endswith("ncx+xml")), "")
-    listed = [tag.attributes.get("idref", "") for tag in find_tags(source, "itemref")]
-    readable = {key: _find_readable(key, items) for key in listed if key in items and key != nav}
+    listed = [tag.attributes.get("idref", "") for tag in iter_tags(source, "itemref")]
+    readable = {key: _resolve_fallback(key, items) for key in listed if key in items and key != nav}
     return _Book(
         title=read_first_text(source, "dc:title", "title"),
         chapters={places[key]: places[read] for key, read in readable.items()},
@@ -122,7 +122,7 @@ def _read_book(package: Package) -> _Book:
     )
 
 
-def _find_readable(key: str, items: Mapping[str, Mapping[str, str]]) -> str:
+def _resolve_fallback(key: str, items: Mapping[str, Mapping[str, str]]) -> str:
     """Return the first part with text among an item of the manifest and what may stand in for it, else its own."""
     seen: dict[str, None] = {}
     while key in items and key not in seen:
@@ -170,14 +170,14 @@ def read_navigation(source: str, part_name: str, *, is_ncx: bool) -> list[Naviga
     place = ("", "")
     for level, title, address in reversed(entries):
         if address:
-            place = locate_part(address, part_name)
+            place = split_href(address, part_name)
         if title and place[0]:
             points.append(NavigationPoint(level=level, title=title, part_name=place[0], fragment=place[1]))
     points.reverse()
     return points
 
 
-def locate_part(address: str, part_name: str) -> tuple[str, str]:
+def split_href(address: str, part_name: str) -> tuple[str, str]:
     """Return the part that an address in another part leads to, and the place within it."""
     path, _, fragment = address.partition("#")
     folder = posixpath.dirname(part_name)
@@ -257,7 +257,7 @@ class _Block:
         return self.text.lstrip("#").strip()
 
 
-def mark_places(source: str, points: list[NavigationPoint]) -> str:
+def insert_entry_markers(source: str, points: list[NavigationPoint]) -> str:
     """Return the source of a chapter with the number of each entry where it leads to."""
     numbers: dict[str, list[int]] = {}
     for number, point in enumerate(points):
@@ -275,7 +275,7 @@ def mark_places(source: str, points: list[NavigationPoint]) -> str:
     return "".join([*pieces, source[position:]])
 
 
-def level_chapter(text: str, points: Sequence[NavigationPoint], shift: int) -> tuple[str, int]:
+def adjust_heading_levels(text: str, points: Sequence[NavigationPoint], shift: int) -> tuple[str, int]:
     """Return a chapter with its headings' levels as in the book, and a heading where an entry finds none.
 
     `shift` is what is added to the levels of headings that no entry leads to; the next chapter's is returned too.

@@ -10,10 +10,10 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_line_starts, escape_marks, write_code, write_heading
-from roamtui.sources.convert.html_tree import CELLS, HEADINGS, INLINE, LISTS, Element, is_mark, read_page
-from roamtui.sources.decode import find_charset
+from roamtui.sources.convert.html_tree import CELLS, HEADINGS, INLINE, LISTS, Element, is_anchor_sign, read_page
+from roamtui.sources.decode import normalise_charset
 
 _SHELL_LENGTH_MAX = 1_500
 """A page that says more than that says something, and does not only stand before another."""
@@ -73,13 +73,13 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedPage:
     return ConvertedPage(text=text + "\n" if text else "", title=title)
 
 
-def convert_html_file(data: bytes, name: str) -> Converted:
+def convert_html_file(data: bytes, name: str) -> ConvertedText:
     """Return a web page that was saved as Markdown."""
     text, notes = decode_html(data)
     page = convert_html(text)
     if not page.text:
         raise SourceError(f"{name} is a web page that holds no text without JavaScript. Save it from a browser.")
-    return Converted(text=page.text, title=page.title, notes=notes)
+    return ConvertedText(text=page.text, title=page.title, notes=notes)
 
 
 def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
@@ -94,7 +94,7 @@ def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
             return data.decode("utf-8"), ()
         except UnicodeDecodeError:
             told = _CHARSET.search(data[:_HEAD_LENGTH])
-            found = find_charset(told[1].decode("ascii")) if told else None
+            found = normalise_charset(told[1].decode("ascii")) if told else None
             is_told = found not in {None, "utf-8", "ascii", "iso8859-1"} and not str(found).startswith("utf-16")
             encoding = str(found) if is_told else _FALLBACK
     text = data.decode(encoding, "replace")
@@ -299,7 +299,7 @@ def _write_inline(element: Element, around: frozenset[str], end: str) -> str:
     text = _write_words(children, around | {mark}, end)
     inner = text.strip()
     has_image = any(isinstance(child, Element) and child.name == "img" for child in children)
-    if name == "a" and "is-mark" in element.attributes and not has_image and is_mark(inner.replace("\\", "")):
+    if name == "a" and "is-mark" in element.attributes and not has_image and is_anchor_sign(inner.replace("\\", "")):
         return ""
     if "code" in around or not inner or mark in around - {""}:
         return text

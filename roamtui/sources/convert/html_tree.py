@@ -102,7 +102,7 @@ class Tag(NamedTuple):
     is_end: bool
 
 
-class _Collector:
+class _TokenCollector:
     """Takes what the parser tells, without elements that are no text."""
 
     def __init__(self) -> None:
@@ -140,7 +140,7 @@ def read_tokens(source: str) -> Iterator[Tag | str]:
     ended where browsers end them.
     """
     data = _HEADING_TAG.sub(rf"<\1{_HEADING_MARK}\2", replace_surrogates(source)).encode()
-    collector = _Collector()
+    collector = _TokenCollector()
     parser = _make_parser(collector)
     start = 0
     while start < len(data):
@@ -157,7 +157,7 @@ def read_tokens(source: str) -> Iterator[Tag | str]:
     yield from collector.tokens
 
 
-def _make_parser(collector: _Collector) -> HTMLParser:
+def _make_parser(collector: _TokenCollector) -> HTMLParser:
     return HTMLParser(target=collector, encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
 
 
@@ -166,7 +166,7 @@ def _close(parser: HTMLParser) -> None:
         parser.close()
 
 
-def find_tags(source: str, *names: str) -> Iterator[Tag]:
+def iter_tags(source: str, *names: str) -> Iterator[Tag]:
     """Yield the start tags of some names in XML, whatever their prefixes."""
     for token in read_tokens(source):
         if isinstance(token, Tag) and not token.is_end and token.name.rpartition(":")[2] in names:
@@ -202,7 +202,7 @@ def _split_classes(attributes: Mapping[str, str]) -> list[str]:
     return attributes.get("class", "")[:2_000].split()
 
 
-def _find_language(attributes: Mapping[str, str]) -> str:
+def _extract_code_language(attributes: Mapping[str, str]) -> str:
     """Return the programming language that an element says its code is in, else an empty string."""
     for attribute in _LANGUAGE_ATTRIBUTES:
         value = attributes.get(attribute, "").lower()
@@ -216,7 +216,7 @@ def _find_language(attributes: Mapping[str, str]) -> str:
     return ""
 
 
-def resolve_link(address: str, base_url: str | None) -> str:
+def make_absolute_href(address: str, base_url: str | None) -> str:
     """Return an address as it can stand in Markdown, absolute where the page's is known; empty for a bad one."""
     address = address.strip(_STRIPPED).replace("\t", "").replace("\n", "").replace("\r", "")
     if not address or len(address) > _ADDRESS_LENGTH_MAX:
@@ -231,7 +231,7 @@ def resolve_link(address: str, base_url: str | None) -> str:
     return _UNWRITABLE.sub(lambda found: quote(found[0]), address)
 
 
-def is_mark(text: str) -> bool:
+def is_anchor_sign(text: str) -> bool:
     """Return whether a reader sees no more in a text than a sign for a link to its own place."""
     return _INVISIBLE.sub("", text).casefold() in _MARKS
 
@@ -263,7 +263,7 @@ class Element:
 
 def read_page(source: str, base_url: str | None) -> tuple[Element, str]:
     """Return the tree of a page, and what the page calls itself."""
-    builder = _Builder(base_url)
+    builder = _TreeBuilder(base_url)
     for token in read_tokens(source.replace("\0", "")):
         if isinstance(token, str):
             builder.take_text(token)
@@ -274,7 +274,7 @@ def read_page(source: str, base_url: str | None) -> tuple[Element, str]:
     return builder.root, " ".join("".join(builder.title).split())[:_TITLE_LENGTH_MAX]
 
 
-class _Builder:
+class _TreeBuilder:
     """Takes the tags of a page, each of which is ended in order."""
 
     def __init__(self, base_url: str | None) -> None:
@@ -302,7 +302,7 @@ class _Builder:
         else:
             if text.strip():
                 self._continue_link()
-            self._seen += not is_mark(text)
+            self._seen += not is_anchor_sign(text)
             self._path[-1].add_text(text)
 
     def start(self, tag: Tag) -> None:
@@ -378,7 +378,7 @@ class _Builder:
         href = tag.attributes.get("href", "")
         is_inner = href.startswith("#")
         said = {"is-mark": ""} if is_inner or not _PERMALINK_CLASSES.isdisjoint(_split_classes(tag.attributes)) else {}
-        address = resolve_link(href, self._base_url)
+        address = make_absolute_href(href, self._base_url)
         if is_inner and self._path[-1].name in HEADINGS:
             address = ""
         self._link = address
@@ -389,7 +389,7 @@ class _Builder:
         is_confined = self._is_confined()
         match tag.name:
             case "base" if self._base_url and "href" in tag.attributes:
-                self._base_url = resolve_link(tag.attributes["href"], self._base_url) or self._base_url
+                self._base_url = make_absolute_href(tag.attributes["href"], self._base_url) or self._base_url
             case "br":
                 self._path[-1].children.append(Element("br"))
             case "hr" if not is_confined:
@@ -397,7 +397,7 @@ class _Builder:
                 self._path[-1].children.append(Element("hr"))
             case "img":
                 source = tag.attributes.get("src") or tag.attributes.get("data-src") or ""
-                said = {"alt": tag.attributes.get("alt", ""), "src": resolve_link(source, self._base_url)}
+                said = {"alt": tag.attributes.get("alt", ""), "src": make_absolute_href(source, self._base_url)}
                 if any(said.values()):
                     self._continue_link()
                     self._seen += 1
@@ -409,7 +409,7 @@ class _Builder:
         code = self._path[-1]
         if tag.name == "br":
             code.add_text("\n")
-        code.attributes["language"] = code.attributes["language"] or _find_language(tag.attributes)
+        code.attributes["language"] = code.attributes["language"] or _extract_code_language(tag.attributes)
 
     def _start_block(self, tag: Tag) -> Element | None:
         name = tag.name
@@ -418,7 +418,7 @@ class _Builder:
         if self._path[-1].name == "pre":
             return None
         if name in HEADINGS or name == "pre":
-            self._dissolve(LISTS | {"table"} if name != "pre" else frozenset({"table"}))
+            self._close_outermost(LISTS | {"table"} if name != "pre" else frozenset({"table"}))
         if self._is_confined():
             return None
         if name == "pre":
@@ -426,7 +426,7 @@ class _Builder:
                 tag.attributes,
                 *(open_tag.attributes for open_tag, _ in reversed(self._tags[1 - _LANGUAGE_TAGS :])),
             ]
-            return self._push("pre", {"language": next(filter(None, map(_find_language, around)), "")})
+            return self._push("pre", {"language": next(filter(None, map(_extract_code_language, around)), "")})
         if name in HEADINGS or name == "dt":
             return self._push(name)
         return self._start_container(tag)
@@ -461,7 +461,7 @@ class _Builder:
                 del self._path[index:]
             return
 
-    def _dissolve(self, names: frozenset[str]) -> None:
+    def _close_outermost(self, names: frozenset[str]) -> None:
         """End the outermost open list or table, outside of quotes, and all in it; what follows in it stands free."""
         for index, element in enumerate(self._path):
             if element.name == "blockquote":

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
-from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.escaping import escape_line_starts, write_code, write_heading
 from roamtui.sources.decode import decode_text
 
@@ -163,10 +163,10 @@ class _Writer:
         return _write_lines(text), end
 
 
-def convert_rst_file(data: bytes, name: str) -> Converted:
+def convert_rst_file(data: bytes, name: str) -> ConvertedText:
     """Return a file of reStructuredText as Markdown."""
     text, notes = decode_text(data, name)
-    return Converted(text=convert_rst(text), notes=tuple(note.removeprefix(f"{name}: ") for note in notes))
+    return ConvertedText(text=convert_rst(text), notes=tuple(note.removeprefix(f"{name}: ") for note in notes))
 
 
 def convert_rst(text: str) -> str:

@@ -22,8 +22,8 @@ from typing import Any
 import httpcore
 from typing_extensions import override
 
-from roamtui.sources.web.address import bare_host
-from roamtui.sources.web.page import AddressRefusedError, FetchError, UnreachableError
+from roamtui.sources.web.page import BlockedAddressError, FetchError, UnreachableError
+from roamtui.sources.web.urls import bare_host
 
 _ADDRESSES_TRIED = 4
 
@@ -32,7 +32,7 @@ class CheckedBackend(httpcore.NetworkBackend):
     """Connects only where the address book allows it."""
 
     def __init__(
-        self, book: AddressBook, time_limit: TimeLimit, dial: httpcore.NetworkBackend, *, allows_local: bool
+        self, book: HostResolver, time_limit: Deadline, dial: httpcore.NetworkBackend, *, allows_local: bool
     ) -> None:
         self._book = book
         self._time_limit = time_limit
@@ -49,7 +49,7 @@ class CheckedBackend(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         seconds = self._time_limit.clip(timeout)
-        addresses = self._book.find(host, port, allows_local=self._allows_local, seconds_max=seconds)
+        addresses = self._book.resolve(host, port, allows_local=self._allows_local, seconds_max=seconds)
         tried = addresses[:_ADDRESSES_TRIED]
         with self._time_limit.within(seconds):
             for index, address in enumerate(tried):
@@ -69,7 +69,7 @@ class CheckedBackend(httpcore.NetworkBackend):
 class LimitedStream(httpcore.NetworkStream):
     """A connection whose every step ends when the fetch must."""
 
-    def __init__(self, stream: httpcore.NetworkStream, time_limit: TimeLimit) -> None:
+    def __init__(self, stream: httpcore.NetworkStream, time_limit: Deadline) -> None:
         self._stream = stream
         self._time_limit = time_limit
         self.has_read_since_write = False
@@ -110,7 +110,7 @@ class LimitedStream(httpcore.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
-class TimeLimit(threading.local):
+class Deadline(threading.local):
     """The end of the fetch that runs in the calling thread; each thread has its own.
 
     Sockets are read in the thread that fetches, so that a limit set there reaches every single read.
@@ -164,21 +164,21 @@ _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 """All that is given out of IPv6. What embeds IPv4 (mapped, compatible, translated) lies outside of it."""
 
 
-def resolve_by_system(host: str, port: int) -> list[str]:
+def resolve_with_system(host: str, port: int) -> list[str]:
     """Return what the machine's resolver says of a host."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class AddressBook:
+class HostResolver:
     """Finds the addresses of hosts, and refuses those that a site must not lead to. Thread-safe."""
 
-    def __init__(self, resolve: Resolve = resolve_by_system) -> None:
+    def __init__(self, resolve: Resolve = resolve_with_system) -> None:
         self._resolve = resolve
-        self._reaches: dict[str, Reach] = {}
+        self._reaches: dict[str, AddressScope] = {}
         self._lock = threading.Lock()
 
-    def find(self, host: str, port: int, *, allows_local: bool, seconds_max: float) -> tuple[str, ...]:
+    def resolve(self, host: str, port: int, *, allows_local: bool, seconds_max: float) -> tuple[str, ...]:
         """Return the addresses of a host, all of which may be connected to.
 
         Args:
@@ -192,10 +192,10 @@ class AddressBook:
         """
         literal = parse_ip(host)
         if literal is not None:
-            if not allows_local and find_reach(literal) is not Reach.PUBLIC:
+            if not allows_local and classify_address(literal) is not AddressScope.PUBLIC:
                 raise _refuse(host, literal)
             return (str(literal),)
-        found = [parse_ip(text) for text in self._look_up(host, port, seconds_max)]
+        found = [parse_ip(text) for text in self._query_resolver(host, port, seconds_max)]
         addresses = [address for address in found if address is not None]
         if not addresses or len(addresses) < len(found):
             raise FetchError(f"{host} has no address that can be used. Check its spelling.")
@@ -209,22 +209,22 @@ class AddressBook:
         machine is an attack on what runs here.
         """
         for address in addresses:
-            reach = find_reach(address)
+            reach = classify_address(address)
             if not allows_local:
-                if reach is not Reach.PUBLIC:
+                if reach is not AddressScope.PUBLIC:
                     raise _refuse(host, address)
                 continue
-            if reach is Reach.SPECIAL:
-                raise AddressRefusedError(f"{host} leads to {address}, where no site can be. Check its spelling.")
+            if reach is AddressScope.SPECIAL:
+                raise BlockedAddressError(f"{host} leads to {address}, where no site can be. Check its spelling.")
             with self._lock:
                 expected = self._reaches.setdefault(bare_host(host), reach)
             if reach is not expected:
-                raise AddressRefusedError(
+                raise BlockedAddressError(
                     f"{host} leads to the open internet and to this machine's network by turns ({address}). "
                     "That may be an attack, so it is not fetched."
                 )
 
-    def _look_up(self, host: str, port: int, seconds_max: float) -> Sequence[str]:
+    def _query_resolver(self, host: str, port: int, seconds_max: float) -> Sequence[str]:
         """Ask the resolver in a thread of its own, because it cannot be told to give up."""
         answers: list[Sequence[str]] = []
 
@@ -244,16 +244,16 @@ class AddressBook:
         return answers[0]
 
 
-def _refuse(host: str, address: Address) -> AddressRefusedError:
+def _refuse(host: str, address: Address) -> BlockedAddressError:
     shown = str(address)
-    return AddressRefusedError(
+    return BlockedAddressError(
         f"{host} leads to {shown}, which is no public address. Only an address that you type yourself may do that."
         if shown != host
         else f"{host} is no public address. Only an address that you type yourself may be one."
     )
 
 
-class Reach(StrEnum):
+class AddressScope(StrEnum):
     """Where an address leads."""
 
     PUBLIC = "public"
@@ -263,18 +263,18 @@ class Reach(StrEnum):
     """Nowhere that a name of a site may lead: metadata services, multicast, reserved and embedding ranges."""
 
 
-def find_reach(address: Address) -> Reach:
+def classify_address(address: Address) -> AddressScope:
     """Return where an address leads."""
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
-        return Reach.SPECIAL
+        return AddressScope.SPECIAL
     is_local = any(address in network for network in _LOCAL)
     if any(address in network for network in _SPECIAL) and not (is_local and int(address) == 0):
-        return Reach.SPECIAL
+        return AddressScope.SPECIAL
     if is_local:
-        return Reach.LOCAL
+        return AddressScope.LOCAL
     if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_IPV6:
-        return Reach.SPECIAL
-    return Reach.PUBLIC
+        return AddressScope.SPECIAL
+    return AddressScope.PUBLIC
 
 
 def parse_ip(text: str) -> Address | None:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import msgspec
 
-from roamtui.locations import make_private_folder, write_private_file
+from roamtui.paths import make_private_folder, write_private_file
 
 PAGE_STATUSES = (HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION)
 MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
@@ -49,7 +49,7 @@ _DATE = re.compile(r"[A-Za-z0-9,: +-]{1,64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class HttpResponse:
     """An answer of a site as it came."""
 
     status: int
@@ -64,19 +64,19 @@ class Reply:
         return self.headers.get("location") if self.status in _REDIRECTS else None
 
     @property
-    def is_answer(self) -> bool:
+    def is_conclusive(self) -> bool:
         """Whether it says what an address holds: a page, where it has gone, or that there is none."""
         return self.status in PAGE_STATUSES or self.status in MISSING or self.location is not None
 
     @property
-    def may_be_kept(self) -> bool:
+    def is_cacheable(self) -> bool:
         """Whether it may go into the cache of its own user."""
         is_stored = "no-store" not in _read_directives(self.headers) and self.headers.get("vary", "").strip() != "*"
-        return self.is_answer and is_stored
+        return self.is_conclusive and is_stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CachedReply:
+class CachedResponse:
     """An answer of a site as it is kept. Times are seconds since 1970."""
 
     url: str
@@ -107,7 +107,7 @@ class PageCache:
         self._room = 0.0
         """Bytes that may be written before it is counted what the folder holds; other programs write there too."""
 
-    def load(self, url: str, accept: str) -> CachedReply | None:
+    def load(self, url: str, accept: str) -> CachedResponse | None:
         """Return the answer that is kept, None where there is none."""
         path = self._path(url, accept)
         try:
@@ -123,7 +123,7 @@ class PageCache:
             os.utime(path)  # it was used
         return reply
 
-    def save(self, reply: CachedReply) -> None:
+    def save(self, reply: CachedResponse) -> None:
         """Keep an answer, and drop those that were not used for longest where room is short."""
         values = asdict(replace(reply, body=b""))
         del values["body"]
@@ -174,24 +174,24 @@ def _digest(body: bytes) -> str:
     return hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
-def _decode(head: bytes, body: bytes) -> CachedReply | None:
+def _decode(head: bytes, body: bytes) -> CachedResponse | None:
     """Return what a file holds, None where it is damaged or of another format."""
     try:
         values = json.loads(head)
         if values.pop("format") != _FORMAT or values.pop("digest") != _digest(body):
             return None
-        return msgspec.convert({**values, "body": body}, CachedReply)
+        return msgspec.convert({**values, "body": body}, CachedResponse)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
         return None
 
 
-def make_entry(url: str, accept: str, reply: Reply, fresh_seconds_max: float) -> CachedReply:
+def to_cached_response(url: str, accept: str, reply: HttpResponse, fresh_seconds_max: float) -> CachedResponse:
     """Return an answer that came now as it is kept."""
     content_type = reply.headers.get("content-type", "")
     media_type = content_type.partition(";")[0].strip().lower()
     charset = _CHARSET.search(content_type)
     now = time.time()
-    return CachedReply(
+    return CachedResponse(
         url=url,
         accept=accept,
         status=int(reply.status),
@@ -201,7 +201,7 @@ def make_entry(url: str, accept: str, reply: Reply, fresh_seconds_max: float) ->
         etag=_match(_ETAG, reply.headers.get("etag")),
         last_modified=_match(_DATE, reply.headers.get("last-modified")),
         fetched_at=now,
-        fresh_until=now + find_fresh_seconds(reply.headers, fresh_seconds_max),
+        fresh_until=now + compute_freshness_seconds(reply.headers, fresh_seconds_max),
         body=reply.body,
     )
 
@@ -210,17 +210,17 @@ def _match(pattern: re.Pattern[str], text: str | None) -> str | None:
     return text if text is not None and pattern.fullmatch(text) else None
 
 
-def find_fresh_seconds(headers: Mapping[str, str], seconds_max: float) -> float:
+def compute_freshness_seconds(headers: Mapping[str, str], seconds_max: float) -> float:
     """Return for how long an answer may be used without asking again."""
     directives = _read_directives(headers)
     if "no-cache" in directives:
         return 0.0
-    fresh = read_seconds(directives.get("max-age", "")) or 0.0
-    age = read_seconds(headers.get("age", "")) or 0.0
+    fresh = parse_seconds(directives.get("max-age", "")) or 0.0
+    age = parse_seconds(headers.get("age", "")) or 0.0
     return max(0.0, min(fresh - age, seconds_max))
 
 
-def read_seconds(text: str) -> float | None:
+def parse_seconds(text: str) -> float | None:
     """Return a number of seconds as HTTP writes it, None where the text is none."""
     return float(text) if _SECONDS.fullmatch(text.strip()) else None
 
@@ -234,7 +234,7 @@ def _read_directives(headers: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def read_retry_after(text: str) -> float | None:
+def parse_retry_after(text: str) -> float | None:
     """Return how many seconds a busy site wants to be left alone, None where it does not say."""
     try:
         seconds = float(text)

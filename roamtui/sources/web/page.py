@@ -72,7 +72,7 @@ class UnreachableError(FetchError):
     """No connection to the site came about, so that another page of it need not be tried now."""
 
 
-class AddressRefusedError(FetchError):
+class BlockedAddressError(FetchError):
     """A host leads where it must not. What is kept of it is not shown either: it may have been another's."""
 
 
@@ -90,7 +90,7 @@ class NotCachedError(FetchError):
         super().__init__(f"{url} is not in the cache, and the network is off. Open it once without --no-network.")
 
 
-class OriginRefusedError(SourceError):
+class OriginNotApprovedError(SourceError):
     """A redirect or a link leads to an origin that nobody approved."""
 
     def __init__(self, origin: str) -> None:
@@ -101,7 +101,7 @@ class OriginRefusedError(SourceError):
         """As `https://host[:port]`."""
 
 
-def explain_status(url: str, status: int) -> FetchError:
+def make_status_error(url: str, status: int) -> FetchError:
     """Return the failure that an answer other than a page stands for."""
     match status:
         case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:

@@ -13,11 +13,11 @@ from typing_extensions import override
 from roamtui.agent.citations import MARK, MARKED_ID
 from roamtui.conversation.transcript import Citation
 from roamtui.document.markdown.blocks import Link
-from roamtui.document.markdown.reading import read_markdown
-from roamtui.document.plain import plain_text
+from roamtui.document.markdown.parser import read_markdown
+from roamtui.document.plain import sanitise_text
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
 from roamtui.tui.markdown.layout import MarkdownLayout
-from roamtui.tui.markdown.line import Line, draw_code_ground, draw_run
+from roamtui.tui.markdown.line import Line, draw_code_ground, render_run
 
 _REST_SECONDS_MIN = 1 / 60
 _REST_FACTOR = 4
@@ -54,7 +54,7 @@ class AnswerView(ContentView):
 
     @property
     @override
-    def walked(self) -> Sequence[int]:
+    def keyboard_targets(self) -> Sequence[int]:
         return [index for index, target in enumerate(self._targets) if isinstance(target, LinkTarget)]
 
     def append(self, text: str) -> None:
@@ -73,29 +73,29 @@ class AnswerView(ContentView):
         self.text = text
         self._is_coming = False
         self._citations = citations
-        self.change()
+        self.invalidate()
 
-    def number_marks(self) -> None:
+    def number_citations(self) -> None:
         """Give each section that the answer names its number."""
-        for _, _, section_ids in find_marks(self.text):
+        for _, _, section_ids in iter_citation_marks(self.text):
             for section_id in section_ids:
                 self.numbers.setdefault(section_id, len(self.numbers) + 1)
 
     def _draw(self) -> None:
         self._timer = None
-        self.change()
+        self.invalidate()
 
     @override
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         started = monotonic()
         self._targets.clear()
-        text = plain_text(self.text).strip()
+        text = sanitise_text(self.text).strip()
         if self._is_coming:
-            text = complete_marks(text)
-        self.number_marks()
+            text = close_open_markup(text)
+        self.number_citations()
         markdown = read_markdown(text, read_text=self._read_marks)
         for link in markdown.links:
-            self._targets.append(self._find_target(link))
+            self._targets.append(self._to_target(link))
         layout = MarkdownLayout(width=width, can_scroll=False)
         layout.add_blocks(markdown.blocks)
         content = Content("\n").join([self._draw_line(line, width) for line in layout.lines])
@@ -105,16 +105,16 @@ class AnswerView(ContentView):
     def _read_marks(self, text: str, is_first: bool) -> Iterator[tuple[str, str | None]]:  # noqa: ARG002, FBT001 - a `ReadText`
         """Make each citation mark the number of its section."""
         position = 0
-        for start, end, section_ids in find_marks(text):
+        for start, end, section_ids in iter_citation_marks(text):
             yield text[position:start], None
             for section_id in section_ids:
                 yield f"[{self.numbers.setdefault(section_id, len(self.numbers) + 1)}]", section_id
             position = end
         yield text[position:], None
 
-    def _find_target(self, link: Link) -> SectionTarget | LinkTarget:
+    def _to_target(self, link: Link) -> SectionTarget | LinkTarget:
         if link.is_mark:
-            return SectionTarget(link.href, self._find_citation(link.href))
+            return SectionTarget(link.href, self._take_next_citation(link.href))
         return LinkTarget(link.href, next((citation.section_id for citation in self._citations), None))
 
     def _draw_line(self, line: Line, width: int) -> Content:
@@ -122,15 +122,15 @@ class AnswerView(ContentView):
         for run in line.runs:
             index = run.look.link
             if index is None:
-                parts.append(draw_run(run.text, run.look))
+                parts.append(render_run(run.text, run.look))
                 continue
             is_mark = isinstance(self._targets[index], SectionTarget)
-            words = Content.styled(run.text, _MARK_STYLE) if is_mark else draw_run(run.text, run.look)
+            words = Content.styled(run.text, _MARK_STYLE) if is_mark else render_run(run.text, run.look)
             parts.append(link_target(words, index, is_selected=index == self.selected))
         content = Content("").join(parts)
         return draw_code_ground(content, width) if line.is_code else content
 
-    def _find_citation(self, section_id: str) -> Citation | None:
+    def _take_next_citation(self, section_id: str) -> Citation | None:
         """Return the next citation of this section that no earlier mark has, else its last one."""
         own = [citation for citation in self._citations if citation.section_id == section_id]
         earlier = [target for target in self._targets if isinstance(target, SectionTarget)]
@@ -138,7 +138,7 @@ class AnswerView(ContentView):
         return own[min(seen, len(own) - 1)] if own else None
 
 
-def find_marks(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def iter_citation_marks(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Yield the citation marks of `text` in order: start, end, and ids without the numbers of pages and ranges."""
     for match in MARK.finditer(text):
         yield match.start(), match.end(), tuple(dict.fromkeys(MARKED_ID.findall(match.group())))
@@ -149,7 +149,7 @@ _CUT_CITATION = re.compile(r" ?\[[0-9a-f]{0,8}\Z")
 _CUT_STRONG = re.compile(r"\*{1,2}\Z")
 
 
-def complete_marks(text: str) -> str:
+def close_open_markup(text: str) -> str:
     """Return Markdown that may end anywhere with its last marks closed, and without a citation that is not whole."""
     if len(_FENCE.findall(text)) % 2:
         return text

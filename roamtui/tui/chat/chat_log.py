@@ -15,24 +15,24 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.conversation.events import ConversationEvent
-from roamtui.conversation.narration import Place, Weight, name_section, narrate
+from roamtui.conversation.notices import NoticeSlot, Severity, format_section, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line, plain_text
-from roamtui.tui.actions import Scope, bind
+from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
     EarlierTarget,
     SectionTarget,
     Target,
-    TargetChosen,
-    WordsView,
+    TargetActivated,
+    TextView,
     link_target,
 )
-from roamtui.tui.commands import CopyWanted, KeepWanted, NothingDone
-from roamtui.tui.context import FirstContext
-from roamtui.tui.node_names import STEP, name_whole
+from roamtui.tui.context import StartupContext
+from roamtui.tui.labels import STEP, format_full_path
+from roamtui.tui.messages import ActionUnavailable, CopyRequested, NoteRequested
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
@@ -43,11 +43,11 @@ EXCHANGES_MAX = 40
 """When so many are shown and a new one comes, the oldest go: each costs time at every change below it."""
 
 
-class EarlierView(ContentView):
+class EarlierQuestionsView(ContentView):
     """Says how many earlier questions there are; choosing it shows some of them."""
 
     DEFAULT_CSS = """
-    EarlierView { padding: 0 1; margin-bottom: 1; }
+    EarlierQuestionsView { padding: 0 1; margin-bottom: 1; }
     """
 
     def __init__(self) -> None:
@@ -64,10 +64,10 @@ class EarlierView(ContentView):
         """Show how many questions are not shown."""
         self._count = count
         self.display = count > 0
-        self.change()
+        self.invalidate()
 
     @override
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         words = "1 earlier question" if self._count == 1 else f"{self._count:,} earlier questions"
         row = link_target(Content.styled(f"↑ {words}", "$muted"), 0, is_selected=self.selected == 0)
         return row.truncate(width, ellipsis=True)
@@ -85,7 +85,7 @@ class Messages(Vertical):
 class ChatLog(VerticalScroll, inherit_bindings=False):
     """Shows exchanges and notices, the newest in view unless a person scrolled away; of a long answer its beginning."""
 
-    BINDINGS = bind(Scope.CHAT)
+    BINDINGS = make_bindings(Scope.CHAT)
     DEFAULT_CSS = """
     ChatLog {
         height: 1fr;
@@ -98,31 +98,31 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     class Ready(Message):
         """Messages can be shown from now on."""
 
-    class AgainWanted(Message):
+    class RetryRequested(Message):
         """A person wants the last question asked again, as it is or changed."""
 
         def __init__(self, *, is_edited: bool, opening: tuple[str, ...] = ()) -> None:
             super().__init__()
             self.is_edited = is_edited
-            self.opening = opening
+            self.open_first = opening
             """Sections to open before."""
 
-    class ForkWanted(Message):
+    class ForkRequested(Message):
         """A person wants a conversation of its own from before a question on."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
             self.number = number
 
-    def __init__(self, first: FirstContext, welcome: Widget) -> None:
+    def __init__(self, first: StartupContext, welcome: Widget) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
         self._first = first
         self._welcome = welcome
-        self._earlier = EarlierView()
+        self._earlier = EarlierQuestionsView()
         self._messages = Messages(self._earlier, welcome)
         self._shown: list[ExchangeView] = []
-        self._expected: ExchangeView | None = None
+        self._pending: ExchangeView | None = None
         """A question that was sent, and has no number yet."""
         self._selected: tuple[ContentView, int] | None = None
         self._is_keeping = False
@@ -134,7 +134,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Tell that messages can be shown, and follow them as they grow."""
-        self.watch(self, "virtual_size", self._keep_end, init=False)
+        self.watch(self, "virtual_size", self._scroll_if_following, init=False)
         self.post_message(self.Ready())
 
     @property
@@ -142,25 +142,25 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The exchange that is under way, or the last one."""
         return self._shown[-1] if self._shown else None
 
-    def expect(self, question: str, within: str | None, waiting_for: str) -> None:
+    def show_pending(self, question: str, within: str | None, waiting_for: str) -> None:
         """Show at once, in view, what a person asked of which section, and what must come before it can begin."""
         self._welcome.display = False
-        self._expected = self._make_view(0, question, within)
-        self._expected.wait_for(waiting_for)
-        self._messages.mount(self._expected)
-        self._keep_newest()
+        self._pending = self._make_view(0, question, within)
+        self._pending.show_waiting(waiting_for)
+        self._messages.mount(self._pending)
+        self._follow_newest()
 
-    def end_waiting(self) -> None:
+    def discard_pending(self) -> None:
         """Show a question that was sent, and never begun, no longer."""
-        if self._expected is not None:
-            self._expected.remove()
-            self._expected = None
+        if self._pending is not None:
+            self._pending.remove()
+            self._pending = None
             self._welcome.display = not self._shown
 
-    def begin(self, number: int, question: str) -> None:
+    def start_exchange(self, number: int, question: str) -> None:
         """Show a question as begun, in view: the one that waits for it, else a new one at the end."""
         self._welcome.display = False
-        view, self._expected = self._expected, None
+        view, self._pending = self._pending, None
         if view is None:
             view = self._make_view(number, question, self._first.state.transcript.exchanges[number - 1].within)
             self._messages.mount(view)
@@ -170,9 +170,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             first, self._shown = self._shown[0], self._shown[-EXCHANGES_STEP:]
             self._remove(first, self._shown[0])
             self._count_earlier()
-        self._keep_newest()
+        self._follow_newest()
 
-    def forget(self, number: int) -> None:
+    def remove_from(self, number: int) -> None:
         """Show question `number` and all that follow no longer: they are no longer part of the conversation."""
         self.clear_selection()
         left = [view for view in self._shown if view.number < number]
@@ -180,18 +180,18 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._remove(self._shown[len(left)], None)
         self._shown = left
         if not left:
-            self.restore()
+            self.load_saved()
 
-    def restore(self) -> None:
+    def load_saved(self) -> None:
         """Show the last exchanges of a saved conversation."""
         exchanges = self._first.state.transcript.exchanges
         if exchanges:
             self._welcome.display = False
-            self._messages.mount(*self._recall(exchanges[-EXCHANGES_STEP:]))
+            self._messages.mount(*self._make_saved_views(exchanges[-EXCHANGES_STEP:]))
             self._count_earlier()
-            self._keep_newest()
+            self._follow_newest()
 
-    def start_over(self) -> None:
+    def reload(self) -> None:
         """Show the conversation that the session holds now, from its last answer, and nothing of the one before."""
         self.clear_selection()
         for child in self._messages.children:
@@ -202,34 +202,34 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._welcome.display = True
         self._is_keeping = False
         self.scroll_home(animate=False, immediate=True)
-        self.restore()
+        self.load_saved()
 
-    def add_notice(self, text: str, weight: Weight = Weight.INFO) -> None:
+    def add_notice(self, text: str, weight: Severity = Severity.INFO) -> None:
         """Say something at the end, or before a question that waits to be begun."""
-        self._messages.mount(NoticeView(text, weight), before=self._expected)
-        is_kept = weight is Weight.INFO and self._is_keeping
-        if weight is Weight.ERROR or (self.current is not None and not is_kept):
+        self._messages.mount(NoticeView(text, weight), before=self._pending)
+        is_kept = weight is Severity.INFO and self._is_keeping
+        if weight is Severity.ERROR or (self.current is not None and not is_kept):
             self.anchor()
 
     def narrate(self, event: ConversationEvent, state: ConversationState) -> str:
         """Say what happened, above the answer under way or below it; return what is worth no more than a moment."""
         passing: list[str] = []
-        for piece in narrate(event, state.library):
-            if piece.place is Place.ANSWER and state.is_asking and self.current is not None:
+        for piece in make_notices(event, state.library):
+            if piece.slot is NoticeSlot.ACTIVITY and state.is_asking and self.current is not None:
                 self.show_drafts(state.library)
-                self.current.add_piece(piece)
-            elif piece.place in (Place.ANSWER, Place.CHAT):
-                self.add_notice(piece.write(with_ids=False), piece.weight)
-            elif piece.place is Place.MOMENT:
-                passing.append(piece.brief or piece.words)
+                self.current.add_activity(piece)
+            elif piece.slot in (NoticeSlot.ACTIVITY, NoticeSlot.CHAT):
+                self.add_notice(piece.format(with_ids=False), piece.severity)
+            elif piece.slot is NoticeSlot.STATUS:
+                passing.append(piece.short_text or piece.text)
         return "; ".join(passing)
 
     def show_drafts(self, library: Library) -> None:
         """Show what the answer under way says so far as a draft: the model goes on working."""
         if self.current is not None:
-            for draft in self.current.take_draft():
-                for piece in narrate(draft, library):
-                    self.current.add_piece(piece)
+            for draft in self.current.pop_draft():
+                for piece in make_notices(draft, library):
+                    self.current.add_activity(piece)
 
     def show_earlier(self) -> None:
         """Show some earlier questions; what is in view stays in view."""
@@ -240,7 +240,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             first = self._shown[0]
             end = first.number - 1
             exchanges = self._first.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
-            self._messages.mount(*self._recall(exchanges), before=first)
+            self._messages.mount(*self._make_saved_views(exchanges), before=first)
             self._count_earlier()
 
         def stay() -> None:
@@ -260,12 +260,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _make_view(self, number: int, question: str, within: str | None) -> ExchangeView:
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
-        about = "" if within is None else name_whole(self._first.state.library, within)
-        return ExchangeView(number, question, about, self._name_source)
+        about = "" if within is None else format_full_path(self._first.state.library, within)
+        return ExchangeView(number, question, about, self._format_source)
 
-    def _recall(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
+    def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Return views of saved exchanges that stand before all others, each with the notices that stood below it."""
-        from roamtui.agent.recheck import count_lost  # noqa: PLC0415 - only a conversation that goes on needs it
+        from roamtui.agent.recheck import count_stale_quotes  # noqa: PLC0415 - only a conversation that goes on needs it
 
         library = self._first.state.library
         widgets: list[Widget] = []
@@ -273,25 +273,25 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         for exchange in exchanges:
             view = self._make_view(exchange.number, exchange.question, exchange.within)
             widgets.append(view)
-            for piece in (piece for event in exchange.events for piece in narrate(event, library)):
-                if piece.place is Place.ANSWER:
-                    view.add_piece(piece)
+            for piece in (piece for event in exchange.events for piece in make_notices(event, library)):
+                if piece.slot is NoticeSlot.ACTIVITY:
+                    view.add_activity(piece)
                 else:
-                    widgets.append(NoticeView(piece.write(with_ids=False), piece.weight))
+                    widgets.append(NoticeView(piece.format(with_ids=False), piece.severity))
             view.finish(exchange, library)
             views.append(view)
-            if lost := count_lost(exchange.citations, library):
+            if lost := count_stale_quotes(exchange.citations, library):
                 words = "1 quote no longer stands" if lost == 1 else f"{lost} quotes no longer stand"
                 is_last = exchange is self._first.state.transcript.exchanges[-1]
                 advice = "r asks again" if is_last else "ask it again"
-                widgets.append(NoticeView(f"{words} in the document of today; {advice}.", Weight.WARNING))
+                widgets.append(NoticeView(f"{words} in the document of today; {advice}.", Severity.WARNING))
         self._shown[:0] = views
         return widgets
 
-    def _name_source(self, citation: Citation) -> str:
+    def _format_source(self, citation: Citation) -> str:
         """Return the file of a citation, where there are several, and its section."""
-        title = name_section(citation.section_id, self._first.state.library)
-        file = plain_line(citation.doc.rpartition("/")[2] or citation.doc if "://" in citation.doc else citation.doc)
+        title = format_section(citation.section_id, self._first.state.library)
+        file = sanitise_line(citation.doc.rpartition("/")[2] or citation.doc if "://" in citation.doc else citation.doc)
         return title if file in ("", title) else f"{file}{STEP}{title}"
 
     @property
@@ -321,7 +321,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._move_selection(1)
         if self._selected is not None:
             view, index = self._selected
-            self.post_message(TargetChosen(view.targets[index]))
+            self.post_message(TargetActivated(view.targets[index]))
 
     @override
     def action_page_down(self) -> None:
@@ -346,18 +346,18 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def action_retry(self) -> None:
         """Ask the last question again."""
         if self.current is not None:
-            self.post_message(self.AgainWanted(is_edited=False))
+            self.post_message(self.RetryRequested(is_edited=False))
 
     def action_open_unread(self) -> None:
         """Ask the last question again with what search found for it and nobody opened."""
-        if self.current is not None and self.current.unread is not None and self.current.unread.likely:
-            opening = tuple(hit.section_id for hit in self.current.unread.likely)
-            self.post_message(self.AgainWanted(is_edited=False, opening=opening))
+        if self.current is not None and self.current.unopened is not None and self.current.unopened.likely:
+            opening = tuple(hit.section_id for hit in self.current.unopened.likely)
+            self.post_message(self.RetryRequested(is_edited=False, opening=opening))
 
     def action_edit(self) -> None:
         """Change the last question."""
         if self.current is not None:
-            self.post_message(self.AgainWanted(is_edited=True))
+            self.post_message(self.RetryRequested(is_edited=True))
 
     def action_fork(self) -> None:
         """Begin a new conversation from before the selected question, else from before the last one."""
@@ -365,20 +365,20 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self._selected is not None:
             view = next((shown for shown in self._shown if shown in self._selected[0].ancestors), view)
         if view is not None:
-            self.post_message(self.ForkWanted(view.number))
+            self.post_message(self.ForkRequested(view.number))
 
     def action_keep(self) -> None:
         """Keep the selected quote, or section."""
         target = self._selected[0].targets[self._selected[1]] if self._selected is not None else None
         if isinstance(target, SectionTarget):
-            self.post_message(KeepWanted(target.section_id, citation=target.citation))
+            self.post_message(NoteRequested(target.section_id, citation=target.citation))
         else:
-            self.post_message(NothingDone("select a quote first, by j and k"))
+            self.post_message(ActionUnavailable("select a quote first, by j and k"))
 
     def action_copy(self) -> None:
         """Copy the last answer with its sources."""
         if self.current is not None and self.current.answer.strip():
-            self.post_message(CopyWanted(write_answer(self.current.answer, self.current.citations), "the answer"))
+            self.post_message(CopyRequested(format_answer(self.current.answer, self.current.citations), "the answer"))
 
     @on(events.MouseScrollUp)
     @on(ScrollUp)
@@ -390,20 +390,20 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def on_exchange_view_resized(self) -> None:
         """Follow an exchange as it grows, by name: the first screen does without its class."""
-        self._keep_end()
+        self._scroll_if_following()
 
-    def _keep_end(self) -> None:
-        self.call_after_refresh(self._fit)
+    def _scroll_if_following(self) -> None:
+        self.call_after_refresh(self._scroll_to_newest)
 
-    def _keep_newest(self) -> None:
+    def _follow_newest(self) -> None:
         """Keep the newest in view from now on."""
         self.anchor(anchor=False)  # Textual's own anchor knows no answer that is being read
         self._is_keeping = True
-        self._fit()
+        self._scroll_to_newest()
 
-    def _fit(self) -> None:
+    def _scroll_to_newest(self) -> None:
         """Scroll to the end, or as far as the newest answer's beginning allows; never back."""
-        newest, line = self._expected or self.current, self.max_scroll_y
+        newest, line = self._pending or self.current, self.max_scroll_y
         if newest is not None and newest.answer_line is not None:
             first = self._messages.gutter.top + newest.virtual_region.y
             line = min(line, max(0, first + newest.answer_line - 1))  # with the empty line before it
@@ -413,7 +413,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
         for view in self.query(ContentView):
             if view.display:
-                for index in view.walked:
+                for index in view.keyboard_targets:
                     yield view, index
 
     def _move_selection(self, step: int) -> None:
@@ -448,29 +448,31 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
 
 _LOOKS = {
-    Weight.INFO: ("·", "$muted"),
-    Weight.WARNING: ("!", "$warning"),
-    Weight.ERROR: ("✗", "$error"),
+    Severity.INFO: ("·", "$muted"),
+    Severity.WARNING: ("!", "$warning"),
+    Severity.ERROR: ("✗", "$error"),
 }
 
 
-class NoticeView(WordsView):
+class NoticeView(TextView):
     """Shows a notice with a sign, so that it is known without colour too."""
 
     DEFAULT_CSS = """
     NoticeView { padding: 0 1; margin: 1 0; }
     """
 
-    def __init__(self, text: str, weight: Weight = Weight.INFO) -> None:
+    def __init__(self, text: str, weight: Severity = Severity.INFO) -> None:
         sign, style = _LOOKS[weight]
-        super().__init__(Content.styled(plain_text(text), style), lead=Content.styled(f"{sign} ", style), follow="  ")
+        super().__init__(
+            Content.styled(sanitise_text(text), style), lead=Content.styled(f"{sign} ", style), follow="  "
+        )
         self.text = text
         """What it says."""
         self.weight = weight
         """How much it matters."""
 
 
-def write_answer(answer: str, citations: tuple[Citation, ...]) -> str:
+def format_answer(answer: str, citations: tuple[Citation, ...]) -> str:
     """Return an answer with its sources as Markdown, for use elsewhere."""
     if not citations:
         return answer.strip() + "\n"
@@ -478,6 +480,6 @@ def write_answer(answer: str, citations: tuple[Citation, ...]) -> str:
     for citation in citations:
         place = " > ".join(citation.path) or "unknown section"
         lines_told = f", {citation.place}" if citation.start_line else ""
-        quote = f': "{citation.quote}" ({citation.state.words})' if citation.quote else ""
+        quote = f': "{citation.quote}" ({citation.state.label})' if citation.quote else ""
         lines.append(f"- [{citation.section_id}] {place}{lines_told}{quote}")
     return "\n".join(lines) + "\n"

@@ -39,20 +39,20 @@ class ContentView(Widget):
         return ()
 
     @property
-    def walked(self) -> Sequence[int]:
+    def keyboard_targets(self) -> Sequence[int]:
         """Indexes of the targets that keys walk over; a click reaches them all."""
         return range(len(self.targets))
 
     def select_target(self, index: int | None) -> None:
         """Show a target as selected, or none."""
         self.selected = index
-        self.change()
+        self.invalidate()
 
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         """Return the content in lines of at most `width` cells."""
         raise NotImplementedError
 
-    def change(self) -> None:
+    def invalidate(self) -> None:
         """Lay the content out again: what it is made from has changed."""
         self._laid_out = None
         self.refresh(layout=True)
@@ -81,7 +81,7 @@ class ContentView(Widget):
 
     def _content(self, width: int) -> Content:
         if self._laid_out is None or self._laid_out[0] != width:
-            self._laid_out = (width, self.lay_out(max(1, width)))
+            self._laid_out = (width, self.render_content(max(1, width)))
         return self._laid_out[1]
 
     @on(events.Click)
@@ -89,7 +89,7 @@ class ContentView(Widget):
         index = event.style.meta.get(META_KEY)
         if isinstance(index, int) and index < len(self.targets):
             event.stop()
-            self.post_message(TargetChosen(self.targets[index]))
+            self.post_message(TargetActivated(self.targets[index]))
 
 
 META_KEY = "roamtui_target"
@@ -129,7 +129,7 @@ class EarlierTarget:
 Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget
 
 
-class TargetChosen(Message):
+class TargetActivated(Message):
     """A person has chosen a target."""
 
     def __init__(self, target: Target) -> None:
@@ -137,7 +137,7 @@ class TargetChosen(Message):
         self.target = target
 
 
-class WordsView(ContentView):
+class TextView(ContentView):
     """Shows words, the first line behind a lead, and those that follow behind another one."""
 
     def __init__(self, words: Content, *, lead: Content | str = "", follow: str = "") -> None:
@@ -149,10 +149,10 @@ class WordsView(ContentView):
     def show_words(self, words: Content) -> None:
         """Show other words."""
         self._words = words
-        self.change()
+        self.invalidate()
 
     @override
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         return Content("\n").join(wrap(self._words, width, lead=self._lead, follow=self._follow))
 
 

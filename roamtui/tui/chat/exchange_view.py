@@ -12,25 +12,25 @@ from textual.content import Content
 from textual.message import Message
 from typing_extensions import override
 
-from roamtui.agent.answer import Unread, describe_proof, find_unread
-from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, make_draft
-from roamtui.conversation.narration import Piece, Weight, narrate_ending
+from roamtui.agent.answer import UnopenedHits, format_verification, list_unopened_hits
+from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, make_draft_events
+from roamtui.conversation.notices import Notice, Severity, make_outcome_notices
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line, plain_text, shorten
+from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, WordsView, link_target, wrap
+from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, link_target, wrap
 from roamtui.tui.status_line import OFFLINE, describe_usage
 
-_STYLES = {Weight.INFO: "$muted", Weight.WARNING: "$warning", Weight.ERROR: "$error"}
+_STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
 
 
-class EndingView(WordsView):
+class OutcomeView(TextView):
     """The last line of an exchange: how it ended and what it took."""
 
     DEFAULT_CSS = """
-    EndingView { padding: 0 1; margin-top: 1; color: $muted; }
+    OutcomeView { padding: 0 1; margin-top: 1; color: $muted; }
     """
 
 
@@ -66,13 +66,13 @@ class ExchangeView(Vertical):
         self._answer = AnswerView()
         self.sources = SourcesView(name)
         """What the answer cites."""
-        self._ending = EndingView(Content())
+        self._ending = OutcomeView(Content())
         for view in (self._activity, self._answer, self.sources, self._ending):
             view.display = False
         self.citations: tuple[Citation, ...] = ()
         """What the finished answer cites."""
         self._is_waiting = False
-        self.unread: Unread | None = None
+        self.unopened: UnopenedHits | None = None
         """What search found for it and nobody opened, None before it has ended."""
 
     @property
@@ -101,15 +101,15 @@ class ExchangeView(Vertical):
         """Let go of what was drawn, as `ContentView` does."""
         self.refresh()
 
-    def add_piece(self, piece: Piece) -> None:
+    def add_activity(self, piece: Notice) -> None:
         """Show something that the model did."""
         self._end_waiting()
         self._activity.display = True
         self._activity.add(piece)
 
-    def take_draft(self) -> tuple[AnswerStreamed, ...]:
+    def pop_draft(self) -> tuple[AnswerStreamed, ...]:
         """Show no longer what was said before the model goes on working, and return it: the answer comes after it."""
-        draft = make_draft(self._answer.text)
+        draft = make_draft_events(self._answer.text)
         if draft:
             self._answer.finish("", ())
             self._answer.display = False
@@ -121,13 +121,13 @@ class ExchangeView(Vertical):
         self._answer.display = True
         self._answer.append(text)
 
-    def show_thought(self, text: str) -> None:
+    def show_thinking(self, text: str) -> None:
         """Show what the model thinks aloud."""
         self._end_waiting()
         self._activity.display = True
         self._activity.show_thought(text)
 
-    def wait_for(self, what: str) -> None:
+    def show_waiting(self, what: str) -> None:
         """Say what is waited for, until anything comes."""
         self._is_waiting = True
         self._activity.display = True
@@ -136,40 +136,40 @@ class ExchangeView(Vertical):
     def _end_waiting(self) -> None:
         if self._is_waiting:
             self._is_waiting = False
-            self._activity.end_thought()
+            self._activity.hide_thinking()
             self._activity.display = bool(self._activity.pieces)
 
     def finish(self, exchange: Exchange, library: Library) -> None:
         """Show the whole answer with its sources, how it ended, and what search found that nobody opened."""
-        event = exchange.ending
+        event = exchange.outcome
         self._end_waiting()
         self.citations = event.citations
         self._answer.display = bool(event.answer.strip())
         self._answer.finish(event.answer, event.citations)
-        self._activity.end_thought()
+        self._activity.hide_thinking()
         if event.citations:
-            self._answer.number_marks()
+            self._answer.number_citations()
             are_passages = exchange.model == OFFLINE
             self.sources.show_citations(event.citations, self._answer.numbers, event.answer, are_passages=are_passages)
             self.sources.display = True
-        self.unread = find_unread(exchange, library)
-        self._ending.show_words(describe_ending(event, self.unread))
+        self.unopened = list_unopened_hits(exchange, library)
+        self._ending.show_words(format_outcome(event, self.unopened))
         self._ending.display = True
 
 
-def describe_ending(event: QuestionAnswered, unread: Unread) -> Content:
+def format_outcome(event: QuestionAnswered, unread: UnopenedHits) -> Content:
     """Return how an exchange ended, its steps, tokens and cost, and what may be worth opening."""
     parts: list[Content] = []
-    for piece in narrate_ending(event):
-        sign = "✗ " if piece.weight is Weight.ERROR else ""
-        words = piece.words.replace("--api-base", "its address by f2")  # what starts the program is not at hand here
-        parts.append(Content.styled(f"{sign}{words}", _STYLES[piece.weight]))
+    for piece in make_outcome_notices(event):
+        sign = "✗ " if piece.severity is Severity.ERROR else ""
+        words = piece.text.replace("--api-base", "its address by f2")  # what starts the program is not at hand here
+        parts.append(Content.styled(f"{sign}{words}", _STYLES[piece.severity]))
     if event.steps:
         parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))
     if event.usage.input_tokens or event.usage.output_tokens:
         parts.append(Content(describe_usage(event.usage)))
     if unread.likely:
-        parts.append(Content(unread.words))
+        parts.append(Content(unread.summary))
     return Content(" · ").join(parts)
 
 
@@ -178,7 +178,7 @@ _LENGTH_MAX = 4_000
 _PROMPT = Content.styled("❯ ", "bold $secondary")
 
 
-class QuestionView(WordsView):
+class QuestionView(TextView):
     """What the person asked."""
 
     DEFAULT_CSS = """
@@ -186,9 +186,9 @@ class QuestionView(WordsView):
     """
 
     def __init__(self, question: str, about: str) -> None:
-        words = Content.styled(shorten(plain_text(question), _LENGTH_MAX), "bold")
+        words = Content.styled(shorten(sanitise_text(question), _LENGTH_MAX), "bold")
         if about:
-            words += Content("\n") + Content.styled(f"in {plain_line(about)}", "$accent")
+            words += Content("\n") + Content.styled(f"in {sanitise_line(about)}", "$accent")
         super().__init__(words, lead=_PROMPT, follow="  ")
 
 
@@ -206,7 +206,7 @@ class ActivityView(ContentView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pieces: list[Piece] = []
+        self.pieces: list[Notice] = []
         """What was done so far."""
         self._thought = ""
 
@@ -217,39 +217,41 @@ class ActivityView(ContentView):
             SectionTarget(section.section_id) for piece in self.pieces for section in piece.sections[:_TITLES_MAX]
         )
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: Notice) -> None:
         """Add a line."""
         self.pieces.append(piece)
         self._thought = ""
-        self.change()
+        self.invalidate()
 
     def show_thought(self, text: str) -> None:
         """Show the end of what the model thinks aloud, until something else happens."""
-        self._thought = plain_line((self._thought + text)[-4 * _THOUGHT_LENGTH :])
-        self.change()
+        self._thought = sanitise_line((self._thought + text)[-4 * _THOUGHT_LENGTH :])
+        self.invalidate()
 
-    def end_thought(self) -> None:
+    def hide_thinking(self) -> None:
         """Show no longer what the model thought aloud."""
         self._thought = ""
-        self.change()
+        self.invalidate()
 
     @override
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         lines: list[Content] = []
         index = 0
         for piece in self.pieces:
-            content = Content.styled(plain_line(piece.words), _STYLES[piece.weight])
+            content = Content.styled(sanitise_line(piece.text), _STYLES[piece.severity])
             shown = piece.sections[:_TITLES_MAX]
             for number, section in enumerate(shown):
-                title = Content.styled(shorten(plain_line(section.title), _TITLE_LENGTH) or "untitled", "$foreground")
+                title = Content.styled(
+                    shorten(sanitise_line(section.title), _TITLE_LENGTH) or "untitled", "$foreground"
+                )
                 content += ": " if number == 0 else ", "
                 content += link_target(title, index, is_selected=index == self.selected)
                 if section.note:
-                    content += Content.styled(f" ({plain_line(section.note)})", "$muted")
+                    content += Content.styled(f" ({sanitise_line(section.note)})", "$muted")
                 index += 1
             if len(piece.sections) > len(shown):
                 content += f" and {len(piece.sections) - len(shown)} more"
-            sign = Content.styled(f"{piece.sign} ", "$accent")
+            sign = Content.styled(f"{piece.symbol} ", "$accent")
             lines += wrap(content, width, lead=sign, follow="  ")
         if self._thought:
             thought = Content.styled(self._thought[-_THOUGHT_LENGTH:], "italic $muted")
@@ -299,12 +301,12 @@ class SourcesView(ContentView):
             are_passages: Whether rules picked them, which know no answer: none of them is shown as a good one.
         """
         self._numbers = numbers
-        self._answer = show_words(answer)
+        self._answer = strip_links(answer)
         self._are_passages = are_passages
         for citation in citations:
             numbers.setdefault(citation.section_id, len(numbers) + 1)
         self._citations = sorted(citations, key=lambda citation: numbers[citation.section_id])
-        self.change()
+        self.invalidate()
 
     @property
     @override
@@ -312,11 +314,11 @@ class SourcesView(ContentView):
         return tuple(SectionTarget(citation.section_id, citation) for citation in self._citations)
 
     @override
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         heading = Content.styled("Passages" if self._are_passages else "Sources", "bold $muted")
         is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
-        proof = describe_proof(tuple(self._citations))
-        style = self._temper("$success" if is_all else "$warning")
+        proof = format_verification(tuple(self._citations))
+        style = self._strip_success_style("$success" if is_all else "$warning")
         lines = [heading + Content.styled(f"  {proof}" if proof else "", style)]
         for section_id, group in groupby(enumerate(self._citations), key=lambda pair: pair[1].section_id):
             number = Content.styled(f"{self._numbers[section_id]:>2} ", "bold $accent")
@@ -331,13 +333,13 @@ class SourcesView(ContentView):
             if not citation.start_line or citation.state in (QuoteState.MISATTRIBUTED, QuoteState.UNVERIFIED):
                 place = ""  # its words do not stand there
             sign, style = _VERDICTS[citation.state]
-            words = sign if citation.is_verified else f"{sign} {citation.state.words.removeprefix('quote ')}"
+            words = sign if citation.is_verified else f"{sign} {citation.state.label.removeprefix('quote ')}"
             parts = [] if source else [Content.styled(self._name_source(citation), "bold")]
             if place and place != before:
                 parts.append(Content.styled(place, "$muted"))
             piece = Content.styled(" · ", "$muted").join(parts)
-            piece += Content.styled(f" {words}" if parts else words, self._temper(style))
-            quote = show_words(citation.quote or "")
+            piece += Content.styled(f" {words}" if parts else words, self._strip_success_style(style))
+            quote = strip_links(citation.quote or "")
             if quote not in self._answer or (len(group) > 1 and quote and not citation.is_verified):
                 piece += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
             gap = Content.styled(" · " if parts else " ", "$muted") if source else Content()
@@ -345,11 +347,11 @@ class SourcesView(ContentView):
             before = place
         return source
 
-    def _temper(self, style: str) -> str:
+    def _strip_success_style(self, style: str) -> str:
         """Return a style without the praise that a passage does not earn by standing in the text."""
         return "$muted" if self._are_passages and style == "$success" else style
 
 
-def show_words(text: str) -> str:
+def strip_links(text: str) -> str:
     """Return text on one line, of its links the words alone."""
-    return _LINK.sub(r"\1", plain_line(text))
+    return _LINK.sub(r"\1", sanitise_line(text))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.document.plain import plain_line, strip_anchor
-from roamtui.tui.actions import Keys
+from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, ExampleTarget, Target, link_target, wrap
 from roamtui.tui.status_line import ModelLabel
 
@@ -21,16 +21,16 @@ _LESSONS = (
 )
 
 
-class Welcome(ContentView):
+class WelcomeView(ContentView):
     """Teaches the first minute."""
 
     DEFAULT_CSS = """
-    Welcome { padding: 0 1; margin-bottom: 1; }
+    WelcomeView { padding: 0 1; margin-bottom: 1; }
     """
 
-    def __init__(self, title: str, examples: tuple[str, ...], model: ModelLabel, keys: Keys) -> None:
+    def __init__(self, title: str, examples: tuple[str, ...], model: ModelLabel, keys: Keymap) -> None:
         super().__init__(id="welcome")
-        self._document_title = strip_anchor(plain_line(title))
+        self._document_title = strip_anchor(sanitise_line(title))
         self._has_title = False
         self._examples = examples
         self._model = model
@@ -45,33 +45,33 @@ class Welcome(ContentView):
         """Say of which document this is, where the first line of the screen does not."""
         if has_title != self._has_title:
             self._has_title = has_title
-            self.change()
+            self.invalidate()
 
     def show_examples(self, examples: tuple[str, ...]) -> None:
         """Propose other questions."""
         self._examples = examples
-        self.change()
+        self.invalidate()
 
     def show_model(self, model: ModelLabel) -> None:
         """Tell of another model."""
         self._model = model
-        self.change()
+        self.invalidate()
 
     @override
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         lines = []
         if self._has_title:
             lines += [*wrap(Content.styled(self._document_title, "bold $primary"), width), Content()]
         lines += [*wrap(Content(_WHAT), width), Content()]
         for action_id, words in _LESSONS:
-            lead = Content.styled(f"{self._keys.show_first(action_id):<6} ", "bold $accent")
+            lead = Content.styled(f"{self._keys.format_first_key(action_id):<6} ", "bold $accent")
             lines += wrap(Content(words), width, lead=lead, follow=" " * 7)
         if self._examples:
             lines += [Content(), Content.styled("Try", "bold $muted")]
             for index, question in enumerate(self._examples):
-                row = link_target(Content(plain_line(question)), index, is_selected=index == self.selected)
+                row = link_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
                 lines += wrap(row, width, lead=Content.styled("› ", "bold $secondary"), follow="  ")
-        how = f"{self._keys.show_first('global.choose_model')} chooses another."
+        how = f"{self._keys.format_first_key('global.choose_model')} chooses another."
         model = Content.assemble(
             ("Model  ", "bold $muted"), (self._model.name, "bold"), f" · {self._model.note} ", (how, "$muted")
         )

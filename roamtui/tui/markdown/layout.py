@@ -20,37 +20,37 @@ from roamtui.document.markdown.blocks import (
     List,
     Paragraph,
     Quote,
-    Rule,
     Table,
+    ThematicBreak,
 )
-from roamtui.document.plain import plain_text
+from roamtui.document.plain import sanitise_text
 from roamtui.tui.markdown.line import (
     HARD_BREAK,
     TAB_WIDTH,
     Line,
-    Look,
-    Role,
     Run,
-    fold_runs,
+    RunStyle,
+    TextRole,
     make_run,
     measure_runs,
+    wrap_exactly,
     wrap_runs,
 )
 
 PROSE_WIDTH_MAX = 100
 """Cells; longer lines are hard to read."""
-_HEADINGS = (Role.H1, Role.H2, Role.H3)
-_UNDERLINES = {Role.H1: "━", Role.H2: "─"}
+_HEADINGS = (TextRole.H1, TextRole.H2, TextRole.H3)
+_UNDERLINES = {TextRole.H1: "━", TextRole.H2: "─"}
 _ALERTS = {
-    "note": Role.NOTE,
-    "tip": Role.TIP,
-    "important": Role.IMPORTANT,
-    "warning": Role.WARNING,
-    "caution": Role.CAUTION,
+    "note": TextRole.NOTE,
+    "tip": TextRole.TIP,
+    "important": TextRole.IMPORTANT,
+    "warning": TextRole.WARNING,
+    "caution": TextRole.CAUTION,
 }
 _BULLETS = "•◦▪"
 _BOXES = {False: "☐ ", True: "☑ "}
-_CODE_MARGIN = Run(" ", Look(Role.CODE))
+_CODE_MARGIN = Run(" ", RunStyle(TextRole.CODE))
 _WIDTH_MIN = 8
 """Cells that text keeps, however deep it is nested."""
 _RULE_WIDTH = 40
@@ -79,7 +79,7 @@ class MarkdownLayout:
     """Cells in view, None where lines run on."""
     can_scroll: bool = True
     """Whether what is wider than the view can be scrolled to; else code is folded, and tables are as narrow as it."""
-    turned: Container[int] | None = None
+    toggled: Container[int] | None = None
     """Offsets of the details that a person folded or unfolded; None where none can be."""
     lines: list[Line] = field(default_factory=list)
     folds: list[Details] = field(default_factory=list)
@@ -97,8 +97,8 @@ class MarkdownLayout:
             match block:
                 case Paragraph():
                     is_quoted = any(container.is_quote for container in self._containers)
-                    look = Look(Role.QUOTE if is_quoted else Role.TEXT)
-                    self._add_lines(self._wrap(make_runs(block.words, look)), block.start, block.end)
+                    look = RunStyle(TextRole.QUOTE if is_quoted else TextRole.TEXT)
+                    self._add_lines(self._wrap(to_runs(block.words, look)), block.start, block.end)
                 case Heading():
                     self._add_heading(block)
                 case Code():
@@ -111,9 +111,9 @@ class MarkdownLayout:
                     self._add_quote(block)
                 case Details():
                     self._add_details(block)
-                case Rule(start=start, end=end):
-                    width = min(self._find_room(_RULE_WIDTH) or _RULE_WIDTH, _RULE_WIDTH)
-                    self._add_lines([(Run("─" * width, Look(Role.RULE)),)], start, end)
+                case ThematicBreak(start=start, end=end):
+                    width = min(self._compute_available_width(_RULE_WIDTH) or _RULE_WIDTH, _RULE_WIDTH)
+                    self._add_lines([(Run("─" * width, RunStyle(TextRole.RULE)),)], start, end)
                 case _:
                     assert_never(block)
 
@@ -124,11 +124,11 @@ class MarkdownLayout:
         self._containers.pop()
 
     def _add_heading(self, block: Heading) -> None:
-        role = _HEADINGS[block.level - 1] if block.level <= len(_HEADINGS) else Role.H4
-        lines = self._wrap(make_runs(block.words, Look(role)))
+        role = _HEADINGS[block.level - 1] if block.level <= len(_HEADINGS) else TextRole.H4
+        lines = self._wrap(to_runs(block.words, RunStyle(role)))
         if role in _UNDERLINES:
             stroke = _UNDERLINES[role] * max(measure_runs(line) for line in lines)
-            lines.append([Run(stroke, Look(Role.RULE))])
+            lines.append([Run(stroke, RunStyle(TextRole.RULE))])
         self._add_lines(lines, block.start, block.end)
 
     def _add_list(self, block: List) -> None:
@@ -142,31 +142,33 @@ class MarkdownLayout:
                     number += 1
                 mark = mark if item.is_done is None else _BOXES[item.is_done]
                 indent = (Run(" " * len(mark)),)
-                with self._within(_Container((Run(mark, Look(Role.BULLET)),), indent)) as container:
+                with self._within(_Container((Run(mark, RunStyle(TextRole.BULLET)),), indent)) as container:
                     self.add_blocks(item.blocks)
                     if not container.has_lines:
                         self._add_lines([()], item.start, item.end)
 
     def _add_quote(self, block: Quote) -> None:
-        role = _ALERTS.get(block.alert, Role.NOTE) if block.alert else Role.BAR
-        bar = (Run("▌ ", Look(role)),)
+        role = _ALERTS.get(block.alert, TextRole.NOTE) if block.alert else TextRole.BAR
+        bar = (Run("▌ ", RunStyle(role)),)
         with self._within(_Container(bar, bar, is_quote=not block.alert)):
             if block.alert:
-                look = Look(role, Emphasis.STRONG)
+                look = RunStyle(role, Emphasis.STRONG)
                 kind = make_run(block.alert.capitalize() + (": " if block.title else ""), look)
-                self._add_titled(self._wrap([kind, *make_runs(block.title, look)]), block)
+                self._add_titled(self._wrap([kind, *to_runs(block.title, look)]), block)
             else:
                 self.add_blocks(block.blocks)
 
     def _add_details(self, block: Details) -> None:
         link = None
-        if self.turned is not None:
+        if self.toggled is not None:
             self.folds.append(block)
             link = -len(self.folds)
-        is_open = self.turned is None or block.is_open != (block.start in self.turned)
-        mark = Run("▾ " if is_open else "▸ ", Look(Role.BULLET, link=link))
+        is_open = self.toggled is None or block.is_open != (block.start in self.toggled)
+        mark = Run("▾ " if is_open else "▸ ", RunStyle(TextRole.BULLET, link=link))
         with self._within(_Container((mark,), (Run("  "),))):
-            runs = make_runs(block.summary, Look(emphasis=Emphasis.STRONG)) or [Run("Details", Look(Role.ASIDE))]
+            runs = to_runs(block.summary, RunStyle(emphasis=Emphasis.STRONG)) or [
+                Run("Details", RunStyle(TextRole.ASIDE))
+            ]
             runs = [Run(run.text, replace(run.look, link=link)) if run.look.link is None else run for run in runs]
             if is_open:
                 self._add_titled(self._wrap(runs), block)
@@ -184,20 +186,22 @@ class MarkdownLayout:
     def _add_code(self, block: Code) -> None:
         start = block.offsets[0]
         if block.info:
-            self._add_lines([(make_run(block.info, Look(Role.ASIDE)),)], start, start, is_code=True)
+            self._add_lines([(make_run(block.info, RunStyle(TextRole.ASIDE)),)], start, start, is_code=True)
         language = block.info.split(maxsplit=1)[0] if block.info else ""
-        room = None if self.can_scroll else self._find_room()
+        room = None if self.can_scroll else self._compute_available_width()
         spans = zip(block.offsets, block.offsets[1:], strict=False)
-        for number, (runs, (start, end)) in enumerate(zip(colour_code(block.text, language), spans, strict=False)):
-            lines = fold_runs(runs, room and room - len(_CODE_MARGIN.text))
+        for number, (runs, (start, end)) in enumerate(zip(highlight_code(block.text, language), spans, strict=False)):
+            lines = wrap_exactly(runs, room and room - len(_CODE_MARGIN.text))
             self._add_lines(lines, start, end, is_code=True, is_next=number > 0 or bool(block.info))
 
     def _add_table(self, block: Table) -> None:
         rows = []
         for row in block.rows:
-            look = Look(emphasis=Emphasis.STRONG if row.is_head else Emphasis.NONE)
-            rows.append([make_runs(cell, look) for cell in row.cells])
-        widths = _find_widths(rows, self._find_room(), _COLUMN_WIDTH_MIN if self.can_scroll else 1)
+            look = RunStyle(emphasis=Emphasis.STRONG if row.is_head else Emphasis.NONE)
+            rows.append([to_runs(cell, look) for cell in row.cells])
+        widths = _compute_column_widths(
+            rows, self._compute_available_width(), _COLUMN_WIDTH_MIN if self.can_scroll else 1
+        )
         wrapped = [_wrap_row(cells, widths, block.alignments) for cells in rows]
         has_tall_rows = any(len(lines) > 1 for lines in wrapped)
         for number, (row, lines) in enumerate(zip(block.rows if widths else (), wrapped, strict=False)):
@@ -244,9 +248,9 @@ class MarkdownLayout:
 
     def _wrap(self, runs: Sequence[Run]) -> list[list[Run]]:
         """Return the lines of prose."""
-        return wrap_runs(runs, self._find_room(PROSE_WIDTH_MAX))
+        return wrap_runs(runs, self._compute_available_width(PROSE_WIDTH_MAX))
 
-    def _find_room(self, width_max: int | None = None) -> int | None:
+    def _compute_available_width(self, width_max: int | None = None) -> int | None:
         """Return the cells inside the containers, of `width_max` at most."""
         if self.width is None:
             return None
@@ -254,7 +258,7 @@ class MarkdownLayout:
         return max(_WIDTH_MIN, width - sum(measure_runs(container.rest) for container in self._containers))
 
 
-def make_runs(words: Inline, base: Look) -> list[Run]:
+def to_runs(words: Inline, base: RunStyle) -> list[Run]:
     """Return the runs of words, in looks that add to `base`."""
     runs: list[Run] = []
     for piece in words:
@@ -262,7 +266,7 @@ def make_runs(words: Inline, base: Look) -> list[Run]:
         if piece is LINE_BREAK:
             runs.append(HARD_BREAK)
         elif piece.is_image:
-            runs.append(make_run(f"[image: {piece.text}]", replace(look, role=Role.ASIDE)))
+            runs.append(make_run(f"[image: {piece.text}]", replace(look, role=TextRole.ASIDE)))
         else:
             runs.append(make_run(piece.text, look))
     return runs
@@ -270,11 +274,11 @@ def make_runs(words: Inline, base: Look) -> list[Run]:
 
 _COLUMN_WIDTH_MIN = 12
 """Cells that a column keeps where a table has to be narrowed; past that it is scrolled sideways."""
-_GRID = Look(Role.GRID)
+_GRID = RunStyle(TextRole.GRID)
 _BETWEEN = Run(" │ ", _GRID)
 
 
-def _find_widths(rows: Sequence[Sequence[list[Run]]], room: int | None, width_min: int) -> list[int]:
+def _compute_column_widths(rows: Sequence[Sequence[list[Run]]], room: int | None, width_min: int) -> list[int]:
     """Return the cells of each column: the widest are cut down to one width, such that all fit if they can."""
     columns = max((len(row) for row in rows), default=0)
     natural = [0] * columns
@@ -317,32 +321,32 @@ _COLOURED_LENGTH_MAX = 20_000
 """Characters; lexing more would be felt while scrolling."""
 _NAME_LENGTH_MAX = 40
 _ROLES = (
-    ("Comment", Role.CODE_COMMENT),
-    ("Keyword", Role.CODE_KEYWORD),
-    ("Operator.Word", Role.CODE_KEYWORD),
-    ("Name.Function", Role.CODE_NAME),
-    ("Name.Class", Role.CODE_NAME),
-    ("Name.Tag", Role.CODE_KEYWORD),
-    ("Name.Attribute", Role.CODE_NAME),
-    ("Name.Builtin", Role.CODE_NAME),
-    ("Name.Decorator", Role.CODE_NAME),
-    ("Literal.String", Role.CODE_TEXT),
-    ("Literal.Number", Role.CODE_NUMBER),
-    ("Generic.Deleted", Role.CODE_NUMBER),
-    ("Generic.Inserted", Role.CODE_TEXT),
+    ("Comment", TextRole.CODE_COMMENT),
+    ("Keyword", TextRole.CODE_KEYWORD),
+    ("Operator.Word", TextRole.CODE_KEYWORD),
+    ("Name.Function", TextRole.CODE_NAME),
+    ("Name.Class", TextRole.CODE_NAME),
+    ("Name.Tag", TextRole.CODE_KEYWORD),
+    ("Name.Attribute", TextRole.CODE_NAME),
+    ("Name.Builtin", TextRole.CODE_NAME),
+    ("Name.Decorator", TextRole.CODE_NAME),
+    ("Literal.String", TextRole.CODE_TEXT),
+    ("Literal.Number", TextRole.CODE_NUMBER),
+    ("Generic.Deleted", TextRole.CODE_NUMBER),
+    ("Generic.Inserted", TextRole.CODE_TEXT),
 )
 
 
-def colour_code(code: str, language: str) -> list[list[Run]]:
+def highlight_code(code: str, language: str) -> list[list[Run]]:
     r"""Return the lines of `code` as runs, sanitised, in plain looks where the language is unknown.
 
     Args:
         code: With ``\\n`` as its line ends; the one at its end begins no further line.
         language: First word of a fence's info string.
     """
-    safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in plain_text(code).removesuffix("\n").split("\n"))
-    lexer = _find_lexer(language.lower()[:_NAME_LENGTH_MAX]) if len(safe) <= _COLOURED_LENGTH_MAX else None
-    plain = [[Run(line, Look(Role.CODE))] if line else [] for line in safe.split("\n")]
+    safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in sanitise_text(code).removesuffix("\n").split("\n"))
+    lexer = _get_lexer(language.lower()[:_NAME_LENGTH_MAX]) if len(safe) <= _COLOURED_LENGTH_MAX else None
+    plain = [[Run(line, RunStyle(TextRole.CODE))] if line else [] for line in safe.split("\n")]
     if lexer is None:
         return plain
     lines: list[list[Run]] = [[]]
@@ -359,7 +363,7 @@ def colour_code(code: str, language: str) -> list[list[Run]]:
 
 
 @lru_cache(maxsize=64)
-def _find_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
+def _get_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
     if not language:
         return None
     # Pygments takes a moment to import, and many documents have no code.
@@ -373,5 +377,5 @@ def _find_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
 
 
 @lru_cache(maxsize=256)
-def _look_of(kind: str) -> Look:
-    return Look(next((role for start, role in _ROLES if kind.startswith(start)), Role.CODE))
+def _look_of(kind: str) -> RunStyle:
+    return RunStyle(next((role for start, role in _ROLES if kind.startswith(start)), TextRole.CODE))

@@ -12,12 +12,12 @@ from rich.cells import cell_len, chop_cells
 from textual.content import Content
 
 from roamtui.document.markdown.blocks import Emphasis
-from roamtui.document.plain import plain_text
+from roamtui.document.plain import sanitise_text
 
 TAB_WIDTH = 4
 
 
-class Role(StrEnum):
+class TextRole(StrEnum):
     """What a run is part of; each has one style in a theme."""
 
     TEXT = "text"
@@ -48,10 +48,10 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RunStyle:
     """How a run looks."""
 
-    role: Role = Role.TEXT
+    role: TextRole = TextRole.TEXT
     emphasis: Emphasis = Emphasis.NONE
     link: int | None = None
     """Number of its link within the chunk."""
@@ -62,7 +62,7 @@ class Run:
     """Text of one look, without a line end."""
 
     text: str
-    look: Look = Look()
+    look: RunStyle = RunStyle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +90,9 @@ class Line:
         return "".join(run.text for run in self.runs)
 
 
-def make_run(text: str, look: Look = Look()) -> Run:
+def make_run(text: str, look: RunStyle = RunStyle()) -> Run:
     """Return a run of text from a document, safe for a screen."""
-    return Run(plain_text(text).replace("\n", " ").replace("\t", " "), look)
+    return Run(sanitise_text(text).replace("\n", " ").replace("\t", " "), look)
 
 
 def measure_runs(runs: tuple[Run, ...] | list[Run]) -> int:
@@ -123,7 +123,7 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     return lines
 
 
-def fold_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
+def wrap_exactly(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     """Return lines of at most `width` cells that hold every character, spaces too; cut between words where possible."""
     text = "".join(run.text for run in runs)
     if width is None or cell_len(text) <= width:
@@ -195,28 +195,28 @@ def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
 
 
 ROLE_STYLES = {
-    Role.TEXT: "",
-    Role.H1: "bold $text-primary",
-    Role.H2: "bold $text-primary",
-    Role.H3: "bold $text-secondary",
-    Role.H4: "bold italic",
-    Role.BULLET: "bold $text-accent",
-    Role.QUOTE: "italic $text-muted",
-    Role.BAR: "$accent",
-    Role.RULE: "$foreground 40%",
-    Role.GRID: "$foreground 40%",
-    Role.NOTE: "$text-primary",
-    Role.TIP: "$text-success",
-    Role.IMPORTANT: "$text-accent",
-    Role.WARNING: "$text-warning",
-    Role.CAUTION: "$text-error",
-    Role.ASIDE: "italic $foreground 50%",
-    Role.CODE: "",
-    Role.CODE_KEYWORD: "$text-accent",
-    Role.CODE_NAME: "$text-primary",
-    Role.CODE_TEXT: "$text-success",
-    Role.CODE_NUMBER: "$text-warning",
-    Role.CODE_COMMENT: "italic $foreground 50%",
+    TextRole.TEXT: "",
+    TextRole.H1: "bold $text-primary",
+    TextRole.H2: "bold $text-primary",
+    TextRole.H3: "bold $text-secondary",
+    TextRole.H4: "bold italic",
+    TextRole.BULLET: "bold $text-accent",
+    TextRole.QUOTE: "italic $text-muted",
+    TextRole.BAR: "$accent",
+    TextRole.RULE: "$foreground 40%",
+    TextRole.GRID: "$foreground 40%",
+    TextRole.NOTE: "$text-primary",
+    TextRole.TIP: "$text-success",
+    TextRole.IMPORTANT: "$text-accent",
+    TextRole.WARNING: "$text-warning",
+    TextRole.CAUTION: "$text-error",
+    TextRole.ASIDE: "italic $foreground 50%",
+    TextRole.CODE: "",
+    TextRole.CODE_KEYWORD: "$text-accent",
+    TextRole.CODE_NAME: "$text-primary",
+    TextRole.CODE_TEXT: "$text-success",
+    TextRole.CODE_NUMBER: "$text-warning",
+    TextRole.CODE_COMMENT: "italic $foreground 50%",
 }
 LINK_STYLE = "underline $text-accent"
 _INLINE_CODE_STYLE = "$text-warning"
@@ -224,14 +224,14 @@ _EMPHASES = {Emphasis.STRONG: "bold", Emphasis.ITALIC: "italic", Emphasis.STRUCK
 _CODE_GROUND = "on $panel"
 
 
-def write_rule(selector: str, style: str) -> str:
+def format_css_rule(selector: str, style: str) -> str:
     """Return a rule of CSS with a style."""
     marks, dollar, color = style.partition("$")
     color_rule = f"color: ${color};" if dollar else ""
     return f"{selector} {{ {color_rule} {f'text-style: {marks.strip()};' if marks else ''} }}"
 
 
-def draw_run(text: str, look: Look) -> Content:
+def render_run(text: str, look: RunStyle) -> Content:
     """Return text as content in its look."""
     content = Content(text)
     for style in _list_styles(look):
@@ -245,7 +245,7 @@ def draw_code_ground(content: Content, width: int) -> Content:
 
 
 @lru_cache(maxsize=256)
-def _list_styles(look: Look) -> tuple[str, ...]:
+def _list_styles(look: RunStyle) -> tuple[str, ...]:
     styles = [ROLE_STYLES[look.role]]
     if Emphasis.CODE in look.emphasis:
         styles.append(_INLINE_CODE_STYLE)

@@ -10,8 +10,8 @@ from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.tui.node_names import STEP
-from roamtui.tui.tree.line_drawing import SIZE_WIDTH_MIN
+from roamtui.tui.labels import STEP
+from roamtui.tui.tree.line_renderer import SIZE_WIDTH_MIN
 
 _EDGES_WIDTH = 2
 """Cells of the outline's pane that its lines do not have."""
@@ -75,15 +75,15 @@ class PaneTitle(Widget):
         left = Content(" ").join(tabs)
         unit = f"  {self._unit}" if self._unit and self.size.width >= SIZE_WIDTH_MIN + _EDGES_WIDTH else ""
         room = self.size.width - left.cell_length - 1 - len(unit)
-        note = self._choose_note(room - _NOTE_GAP)
+        note = self._fit_note(room - _NOTE_GAP)
         if unit and len(self._notes) > 1 and note.plain != self._notes[0]:  # words of what was found go first
             room, unit = room + len(unit), ""
-            note = self._choose_note(room - _NOTE_GAP)
+            note = self._fit_note(room - _NOTE_GAP)
         if not (note or unit):
             return left.truncate(self.size.width)
         return left + " " * max(0, room - note.cell_length) + note + unit
 
-    def _choose_note(self, room: int) -> Content:
+    def _fit_note(self, room: int) -> Content:
         contents = [Content(note) for note in self._notes if note]
         fitting = next((content for content in contents if content.cell_length <= room), None)
         if fitting is not None:

@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.tui.actions import Keys, Scope, bind
-from roamtui.tui.commands import CopyWanted, NothingDone, PlaceChanged, ReadingPlace
+from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.messages import ActionUnavailable, CopyRequested, ReadingPosition, ReadingPositionChanged
 from roamtui.tui.panes.pane import Pane, PaneTitle
-from roamtui.tui.status_line import draw_hint
+from roamtui.tui.status_line import format_key_hint
 
 if TYPE_CHECKING:
     from roamtui.tui.reader.reader import Reader
@@ -28,7 +28,7 @@ _BACK_MAX = 100
 class ReaderPane(Vertical):
     """Shows the text of a document from a section on."""
 
-    BINDINGS = bind(Scope.READER)
+    BINDINGS = make_bindings(Scope.READER)
     DEFAULT_CSS = """
     ReaderPane {
         background: $surface;
@@ -37,15 +37,15 @@ class ReaderPane(Vertical):
     }
     """
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: Keymap) -> None:
         super().__init__(id="reader-pane")
         self.title_line = PaneTitle(Pane.READER)
         """Its first line."""
         self._library: Library | None = None
-        self._back: list[ReadingPlace] = []
+        self._back: list[ReadingPosition] = []
         self._words: tuple[str, ...] = ()
         self._matches = ""
-        read = draw_hint(keys.show_first("tree.read"), "on a line of the outline shows its text here")
+        read = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline shows its text here")
         self._empty = Static(read, id="reader-empty")
         self._is_following = False
 
@@ -79,7 +79,7 @@ class ReaderPane(Vertical):
         with_way_back: bool = True,
     ) -> None:
         """Show a section as `Reader` does, the place before it within reach of `back` unless it only passed by."""
-        place = self.reader.place
+        place = self.reader.position
         if with_way_back and place is not None and place.section_id != section_id:
             self._back = [*self._back, place][-_BACK_MAX:]
         self._library = library
@@ -92,10 +92,10 @@ class ReaderPane(Vertical):
         """Show the same place of the document as it is now; nothing, where the section is gone."""
         if self.section_id is not None:
             self._library = library
-            self.reader.show_again(library)
+            self.reader.refresh_library(library)
             self._show_place()
 
-    def mark(self, words: tuple[str, ...], match: int | None, told: str) -> None:
+    def highlight_matches(self, words: tuple[str, ...], match: int | None, told: str) -> None:
         """Mark what was searched for, here and in all that is read until that ends, and go to a match.
 
         Args:
@@ -104,7 +104,7 @@ class ReaderPane(Vertical):
             told: Which of how many that is.
         """
         self._words, self._matches = words, told
-        self.reader.mark_words(words, match)
+        self.reader.highlight_words(words, match)
         self._show_place()
 
     def show_following(self, *, is_following: bool) -> None:
@@ -116,7 +116,7 @@ class ReaderPane(Vertical):
         """Mark nothing any more; return whether anything was."""
         if not self._words:
             return False
-        self.mark((), None, "")
+        self.highlight_matches((), None, "")
         return True
 
     def _show_place(self) -> None:
@@ -124,10 +124,10 @@ class ReaderPane(Vertical):
         page = self.reader.page_in_view()
         place = f"{place} · p. {page}" if page is not None else place
         place = f"follows · {place}" if self._is_following else place
-        place = f"{place} {self.reader.sideways}".rstrip()
+        place = f"{place} {self.reader.overflow_signs}".rstrip()
         self.title_line.show_note(*(f"{self._matches} · {place}", self._matches) if self._matches else (place,))
 
-    @on(PlaceChanged)
+    @on(ReadingPositionChanged)
     def _follow_scroll(self) -> None:
         self._show_place()
 
@@ -143,12 +143,12 @@ class ReaderPane(Vertical):
     def action_copy(self) -> None:
         """Copy the selection, or the whole section."""
         if self.section_id is not None:
-            self.post_message(CopyWanted(self.reader.selected_or_section_text(), "the text"))
+            self.post_message(CopyRequested(self.reader.selected_or_section_text(), "the text"))
 
     @property
-    def passage(self) -> tuple[str | None, Span | None]:
+    def selection(self) -> tuple[str | None, Span | None]:
         """The section of what is selected or marked, and where that stands; else what is read."""
-        span = self.reader.find_passage()
+        span = self.reader.get_selection_span()
         if span is None or self._library is None:
             return self.section_id, None
         return self._library.section_at(span.doc, span.start) or self.section_id, span
@@ -175,16 +175,16 @@ class ReaderPane(Vertical):
 
     def action_step_link(self, direction: int) -> None:
         """Select the next (1) or previous (-1) link."""
-        if not self.reader.next_link(direction):
-            self.post_message(NothingDone("no further link here"))
+        if not self.reader.select_adjacent_link(direction):
+            self.post_message(ActionUnavailable("no further link here"))
 
     def action_follow(self) -> None:
         """Follow the selected link; select the first one in view where none is."""
         href = self.reader.current_link()
         if href is not None:
-            self.reader.follow(href)
-        elif not self.reader.next_link(1, only_in_view=True):
-            self.post_message(NothingDone("no link in view"))
+            self.reader.activate_link(href)
+        elif not self.reader.select_adjacent_link(1, only_in_view=True):
+            self.post_message(ActionUnavailable("no link in view"))
 
     def action_raw(self) -> None:
         """Show the text as it stands, or formatted."""

@@ -11,9 +11,9 @@ from textual.message import Message
 from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
-from roamtui.tui.actions import Scope, bind
-from roamtui.tui.commands import NothingDone
-from roamtui.tui.node_names import describe_size, name_above
+from roamtui.tui.actions import Scope, make_bindings
+from roamtui.tui.labels import format_ancestors, format_library_size
+from roamtui.tui.messages import ActionUnavailable
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.tree.outline_tree import OutlineTree
 
@@ -23,7 +23,7 @@ _NOTHING_OPEN = "nothing is open yet"
 class TreePane(Vertical):
     """Shows the outline; keys become messages or movements of the cursor."""
 
-    BINDINGS = bind(Scope.TREE)
+    BINDINGS = make_bindings(Scope.TREE)
     DEFAULT_CSS = """
     TreePane {
         background: $surface;
@@ -32,13 +32,13 @@ class TreePane(Vertical):
     """
 
     @dataclass
-    class UnfoldWanted(Message):
+    class UnfoldRequested(Message):
         """Nodes are to be unfolded, so that the cursor can go to one below them."""
 
         section_ids: tuple[str, ...]
 
     @dataclass
-    class Widened(Message):
+    class ResizeRequested(Message):
         """A person wants it wider by some columns, narrower by a negative number."""
 
         columns: int
@@ -48,7 +48,7 @@ class TreePane(Vertical):
         self._state = state
         self.outline = OutlineTree(state, id="tree")
         """The lines themselves."""
-        self._wanted_id: str | None = None
+        self._pending_id: str | None = None
         self._is_dragged = False
         self.title_line = PaneTitle(Pane.TREE, unit="tok")
         """Its first line."""
@@ -66,44 +66,44 @@ class TreePane(Vertical):
         """Show another state of the conversation."""
         self._state = state
         self.outline.show(state)
-        self._go_to_wanted()
+        self._go_to_pending()
         self._show_note()
 
     def reveal_cited(self) -> None:
         """Scroll the first section that the last answer cites into view; the cursor stays where it is."""
-        for section_id in self._list_cited()[:1]:
+        for section_id in self._list_cited_ids()[:1]:
             self.outline.reveal(section_id)
 
     def go_to(self, section_id: str) -> None:
         """Put the cursor on a section; where it is folded away, unfold what is above it first."""
-        self._wanted_id = section_id
+        self._pending_id = section_id
         if section_id in self._state.library:
-            self.post_message(self.UnfoldWanted(tuple(self._state.library.ancestors(section_id))))
-        self._go_to_wanted()
+            self.post_message(self.UnfoldRequested(tuple(self._state.library.ancestors(section_id))))
+        self._go_to_pending()
 
-    def _go_to_wanted(self) -> None:
-        wanted = self._wanted_id
+    def _go_to_pending(self) -> None:
+        wanted = self._pending_id
         if wanted is None or wanted not in self._state.library:
             return
         if all(node_id in self._state.unfolded for node_id in self._state.library.ancestors(wanted)):
-            self._wanted_id = None
+            self._pending_id = None
             self.outline.move_to(wanted)
 
     @on(OutlineTree.CursorMoved)
     def _show_note(self) -> None:
-        place = name_above(self._state.library, self.outline.cursor_id)
-        self.title_line.show_note(*((place,) if place else describe_size(self._state.library)))
+        place = format_ancestors(self._state.library, self.outline.cursor_id)
+        self.title_line.show_note(*((place,) if place else format_library_size(self._state.library)))
 
     def action_last_opened(self) -> None:
         """Go to the next section that the last answer cites; without one to the section that was opened last."""
-        ids = self._list_cited() or tuple(section.section_id for section in self._state.open[-1:])
+        ids = self._list_cited_ids() or tuple(section.section_id for section in self._state.open_sections[-1:])
         if ids:
             place = ids.index(self.outline.cursor_id) + 1 if self.outline.cursor_id in ids else 0
             self.go_to(ids[place % len(ids)])
         else:
-            self.post_message(NothingDone(_NOTHING_OPEN))
+            self.post_message(ActionUnavailable(_NOTHING_OPEN))
 
-    def _list_cited(self) -> tuple[str, ...]:
+    def _list_cited_ids(self) -> tuple[str, ...]:
         """Return the sections that the last answer cites, in its order."""
         citations = self._state.transcript.exchanges[-1].citations if self._state.transcript.exchanges else ()
         ids = dict.fromkeys(citation.section_id for citation in citations)
@@ -127,7 +127,7 @@ class TreePane(Vertical):
     def action_widen(self, columns: int) -> None:
         """Make the outline wider by some columns."""
         if columns and not self.has_class("-alone"):
-            self.post_message(self.Widened(columns))
+            self.post_message(self.ResizeRequested(columns))
 
     def action_move(self, lines: int) -> None:
         """Move the cursor, and say at once where it is: what the message sets off later is painted once more."""
@@ -172,8 +172,8 @@ class TreePane(Vertical):
 
     def action_go_open(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) open section."""
-        section_id = self.outline.find_open(direction)
+        section_id = self.outline.get_adjacent_open(direction)
         if section_id is None:
-            self.post_message(NothingDone(_NOTHING_OPEN))
+            self.post_message(ActionUnavailable(_NOTHING_OPEN))
         else:
             self.go_to(section_id)

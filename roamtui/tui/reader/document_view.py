@@ -18,8 +18,8 @@ from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
-from roamtui.document.text import DocumentText, find_line_starts, normalise_line_ends
-from roamtui.tui.node_names import name_node
+from roamtui.document.text import DocumentText, compute_line_starts, normalise_line_ends
+from roamtui.tui.labels import format_node
 
 _FRONT_MATTER_MAX = 50_000
 """Characters in which front matter is looked for."""
@@ -35,14 +35,14 @@ class DocumentView:
     is_made: bool = False
     """Whether the document is words in place of a text that is not there, as of a folder."""
 
-    def cut(self, *, is_raw: bool) -> list[Chunk]:
+    def cut(self, *, is_raw: bool) -> list[TextChunk]:
         """Return the chunks to lay out one by one, of lines for the raw text, of blocks otherwise."""
         text, columns = self.document.text, self.document.columns
         first, end = (0, len(text)) if self.end is None else (self.start, self.end)
         if is_raw:
             return split_lines(text, first, end)
-        front_end = 0 if first else self._find_front_matter()
-        front = [Chunk(start=0, end=front_end, is_front_matter=True)] if front_end else []
+        front_end = 0 if first else self._measure_front_matter()
+        front = [TextChunk(start=0, end=front_end, is_front_matter=True)] if front_end else []
         rows = range(*(bisect_left(columns.starts, edge, 0, len(columns)) for edge in (first, end)))
         headings = [columns.starts[row] for row in rows if columns.kinds[row] is NodeKind.SECTION]
         first = max(first, front_end)
@@ -52,11 +52,11 @@ class DocumentView:
         ]
         return [*front, *chunks]
 
-    def _find_front_matter(self) -> int:
+    def _measure_front_matter(self) -> int:
         text = self.document.text[:_FRONT_MATTER_MAX]
         normal = normalise_line_ends(text)
         lines = normal.count("\n", 0, measure_front_matter(normal))
-        starts = find_line_starts(text)
+        starts = compute_line_starts(text)
         return starts[lines] if lines < len(starts) else len(text)
 
 
@@ -64,7 +64,7 @@ _EXCERPT_LENGTH = 20_000
 """Characters of what is below a section that are shown with it."""
 
 
-def find_document_view(library: Library, section_id: str, *, is_excerpt: bool = False) -> DocumentView:
+def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = False) -> DocumentView:
     """Return what is read at a node: its document from there on, or the file or page that was loaded below it.
 
     Args:
@@ -78,13 +78,13 @@ def find_document_view(library: Library, section_id: str, *, is_excerpt: bool = 
     document, row = library.locate(section_id)
     words = library.problem_of(section_id)
     if document.columns.kinds[row] is NodeKind.FOLDER:
-        words = "\n".join(name_node(library, child) for child in library.children(section_id))
+        words = "\n".join(format_node(library, child) for child in library.children(section_id))
     if words:
         return DocumentView(document=parse_document(f"{words}\n"), is_made=True)
-    span = library.shown_span(section_id)
+    span = library.get_content_span(section_id)
     end = None
     if is_excerpt:
-        end = max(library.shown_own_span(section_id).end, min(span.end, span.start + _EXCERPT_LENGTH))
+        end = max(library.get_own_content_span(section_id).end, min(span.end, span.start + _EXCERPT_LENGTH))
     return DocumentView(document=library.document(span.doc), start=span.start, end=end)
 
 
@@ -105,7 +105,7 @@ _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class TextChunk:
     """A stretch of a document's text."""
 
     start: int
@@ -117,7 +117,7 @@ class Chunk:
     """Whether its last block goes on in the next chunk."""
 
 
-def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[int]) -> list[Chunk]:
+def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[int]) -> list[TextChunk]:
     """Return the chunks of `text[start:end]`, without a gap.
 
     Args:
@@ -126,7 +126,7 @@ def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[in
         end: Where the last one ends.
         headings: Sorted offsets where headings begin, as the document's parser found them.
     """
-    chunks: list[Chunk] = []
+    chunks: list[TextChunk] = []
     position = start
     while position < end:
         after = bisect_left(headings, position + CHUNK_LENGTH)
@@ -136,24 +136,24 @@ def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[in
         if cut - position > CHUNK_LENGTH_MAX:
             chunks.extend(_split_blocks(text, position, cut))
         else:
-            chunks.append(Chunk(start=position, end=cut))
+            chunks.append(TextChunk(start=position, end=cut))
         position = cut
     return chunks
 
 
-def split_lines(text: DocumentText, start: int, end: int) -> list[Chunk]:
+def split_lines(text: DocumentText, start: int, end: int) -> list[TextChunk]:
     """Return chunks of whole lines of `text[start:end]`, whatever they mean."""
-    chunks: list[Chunk] = []
+    chunks: list[TextChunk] = []
     while start < end:
-        cut = _find_line_end(text, start + CHUNK_LENGTH, end) or end
+        cut = _get_line_end(text, start + CHUNK_LENGTH, end) or end
         if cut - start > CHUNK_LENGTH_MAX:
             cut = start + CHUNK_LENGTH_MAX
-        chunks.append(Chunk(start=start, end=cut))
+        chunks.append(TextChunk(start=start, end=cut))
         start = cut
     return chunks
 
 
-def _split_blocks(text: DocumentText, start: int, end: int) -> Iterator[Chunk]:
+def _split_blocks(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]:
     """Yield the chunks of a stretch without headings."""
     fence: re.Match[str] | None = None
     chunk_start = start
@@ -167,22 +167,22 @@ def _split_blocks(text: DocumentText, start: int, end: int) -> Iterator[Chunk]:
     yield from _split_long(text, chunk_start, end)
 
 
-def _split_long(text: DocumentText, start: int, end: int) -> Iterator[Chunk]:
+def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]:
     """Yield a chunk, or several where it is too long for one."""
     prefix = ""
     while end - start > CHUNK_LENGTH_MAX:
-        cut = _find_line_end(text, start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX)
-        following = _find_context(text, start, cut, prefix) if cut else ""
+        cut = _get_line_end(text, start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX)
+        following = _build_parser_context(text, start, cut, prefix) if cut else ""
         middle = start + CHUNK_LENGTH_MAX // 2
         space = text[middle : start + CHUNK_LENGTH_MAX].rfind(" ")
         cut = cut or (middle + space + 1 if space >= 0 else start + CHUNK_LENGTH_MAX)
-        yield Chunk(start=start, end=cut, prefix=prefix, is_continued=True)
+        yield TextChunk(start=start, end=cut, prefix=prefix, is_continued=True)
         start, prefix = cut, following
     if start < end:
-        yield Chunk(start=start, end=end, prefix=prefix)
+        yield TextChunk(start=start, end=end, prefix=prefix)
 
 
-def _find_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
+def _build_parser_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
     """Return the lines that put a parser at `cut` where it was, having read `prefix` and `text[start:cut]`."""
     read = prefix + text[start:cut]
     fence: re.Match[str] | None = None
@@ -192,8 +192,8 @@ def _find_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
     if fence is not None:
         return fence[0] + "\n"
     start = max((blank.end() for blank in _BLANK_LINE.finditer(read)), default=0)
-    head_end = _find_line_end(read, start, len(read))
-    rule_end = _find_line_end(read, head_end, len(read))
+    head_end = _get_line_end(read, start, len(read))
+    rule_end = _get_line_end(read, head_end, len(read))
     head, rule = read[start:head_end].strip(), read[head_end:rule_end].strip()
     is_table = "|" in head and "-" in rule and not rule.strip(_TABLE_RULE_CHARACTERS)
     return f"{head}\n{rule}\n" if is_table else ""
@@ -208,7 +208,7 @@ def _follow_fence(fence: re.Match[str] | None, place: re.Match[str]) -> re.Match
     return None if is_end else fence
 
 
-def _find_line_end(text: DocumentText, start: int, end: int) -> int:
+def _get_line_end(text: DocumentText, start: int, end: int) -> int:
     """Return the offset after the first line end from `start` on, 0 where there is none before `end`."""
     near = text[start : min(end, start + _LINE_LENGTH)]
     found = _LINE_END.search(near)

@@ -15,12 +15,12 @@ from roamtui.document.document import Document
 from roamtui.document.node import Span
 from roamtui.document.text import DocumentText
 from roamtui.tui.markdown.line import Line
-from roamtui.tui.reader.lazy_lines import LazyLines, Place
-from roamtui.tui.reader.strips import Overlay
-from roamtui.tui.text_search import find_marks
+from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition
+from roamtui.tui.reader.line_styles import HighlightKind
+from roamtui.tui.text_search import match_ranges
 
 
-class Stretch(NamedTuple):
+class LineSpan(NamedTuple):
     """Characters `start` to `end` of line number `line` of a chunk."""
 
     line: int
@@ -35,37 +35,39 @@ class Highlights:
     quote: Span | None = None
     words: tuple[str, ...] = ()
     """What was searched for, each marked wherever it stands."""
-    current: int | None = None
+    current_match: int | None = None
     """Offset in the document of the match that was gone to."""
-    _by_chunk: dict[int, list[tuple[Stretch, Overlay]]] = field(default_factory=dict)
+    _by_chunk: dict[int, list[tuple[LineSpan, HighlightKind]]] = field(default_factory=dict)
 
     def forget_lines(self) -> None:
         """Forget where things show, since lines have changed."""
         self._by_chunk.clear()
 
-    def highlight_line(self, lines: LazyLines, place: Place) -> list[tuple[Stretch, Overlay]]:
+    def highlight_line(self, lines: LazyLines, place: LinePosition) -> list[tuple[LineSpan, HighlightKind]]:
         """Return what is marked in a line, and how."""
         if self.quote is None and not self.words:
             return []
         if place.chunk not in self._by_chunk:
-            self._by_chunk[place.chunk] = list(self._highlight(lines.read(place.chunk).lines, lines.document.text))
+            self._by_chunk[place.chunk] = list(
+                self._highlight(lines.get_chunk_lines(place.chunk).lines, lines.document.text)
+            )
         return [(stretch, overlay) for stretch, overlay in self._by_chunk[place.chunk] if stretch.line == place.line]
 
-    def _highlight(self, lines: Sequence[Line], text: DocumentText) -> Iterator[tuple[Stretch, Overlay]]:
+    def _highlight(self, lines: Sequence[Line], text: DocumentText) -> Iterator[tuple[LineSpan, HighlightKind]]:
         """Yield what is marked in the lines of a chunk."""
         if self.quote is not None:
             for stretch in highlight_span(lines, text, self.quote.start, self.quote.end):
-                yield stretch, Overlay.QUOTE
-        found = find_words(lines, self.words)
+                yield stretch, HighlightKind.QUOTE
+        found = locate_words(lines, self.words)
         for match in found:
             for stretch in match:
-                yield stretch, Overlay.MATCH
-        offset = -1 if self.current is None else self.current
+                yield stretch, HighlightKind.MATCH
+        offset = -1 if self.current_match is None else self.current_match
         in_block = [match for match in found if lines[match[0].line].start <= offset < lines[match[0].line].end]
         if in_block:  # the same one of its block as it is in the source
-            ordinal = len(find_marks(text[lines[in_block[0][0].line].start : offset], self.words))
+            ordinal = len(match_ranges(text[lines[in_block[0][0].line].start : offset], self.words))
             for stretch in in_block[min(ordinal, len(in_block) - 1)]:
-                yield stretch, Overlay.CURRENT_MATCH
+                yield stretch, HighlightKind.CURRENT_MATCH
 
 
 class _Block(NamedTuple):
@@ -75,11 +77,11 @@ class _Block(NamedTuple):
     text: str
     places: list[tuple[int, int] | None]
 
-    def find_stretches(self, start: int, end: int) -> list[Stretch]:
+    def to_line_spans(self, start: int, end: int) -> list[LineSpan]:
         """Return where characters of the text stand."""
         places = [place for place in self.places[start:end] if place]
         return [
-            Stretch(line, columns[0], columns[-1] + 1)
+            LineSpan(line, columns[0], columns[-1] + 1)
             for line, group in groupby(places, key=lambda place: place[0])
             for columns in [[column for _, column in group]]
         ]
@@ -98,7 +100,7 @@ def _join_blocks(lines: Sequence[Line]) -> Iterator[_Block]:
         yield _Block(numbered[0][1], text, places)
 
 
-def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[Stretch]:
+def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[LineSpan]:
     """Return what to mark in the lines of a chunk for `text[start:end]`.
 
     Args:
@@ -107,16 +109,16 @@ def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: i
         start: Offset where the stretch begins.
         end: Offset after it.
     """
-    marked: list[Stretch] = []
+    marked: list[LineSpan] = []
     for block in _join_blocks(lines):
         low, high = max(start, block.source.start), min(end, block.source.end)
         quote = text[low:high]
         if any(character.isalnum() for character in quote):
-            marked += block.find_stretches(*_find_shown(block.text, text[block.source.start : low], quote))
+            marked += block.to_line_spans(*_locate_quote(block.text, text[block.source.start : low], quote))
     return marked
 
 
-def _find_shown(shown: str, before: str, quote: str) -> tuple[int, int]:
+def _locate_quote(shown: str, before: str, quote: str) -> tuple[int, int]:
     """Return where the words of a quote stand in the shown text of a block: after what comes before; all if unknown."""
     shown = shown.replace("│", " ")
     whole, head = find_quote(before + quote, shown), find_quote(before, shown)
@@ -132,16 +134,16 @@ def _find_shown(shown: str, before: str, quote: str) -> tuple[int, int]:
     return start, end
 
 
-def find_words(lines: Sequence[Line], words: Sequence[str]) -> list[list[Stretch]]:
+def locate_words(lines: Sequence[Line], words: Sequence[str]) -> list[list[LineSpan]]:
     """Return where `words` stand in the lines of a chunk, whatever their case.
 
     Each place is a list, since a place may go on from one line of a block to the next.
     """
     blocks = _join_blocks(lines) if words else ()
-    return [block.find_stretches(start, end) for block in blocks for start, end in find_marks(block.text, words)]
+    return [block.to_line_spans(start, end) for block in blocks for start, end in match_ranges(block.text, words)]
 
 
-class Selected(NamedTuple):
+class SelectedText(NamedTuple):
     """What is selected of a line."""
 
     line: Line
@@ -155,18 +157,20 @@ class Selected(NamedTuple):
         return self.line.text[self.start : self.end]
 
 
-def list_selected(lines: LazyLines, start: tuple[int, int], end: tuple[int, int]) -> list[Selected]:
+def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int, int]) -> list[SelectedText]:
     """Return what is selected of each line, from and to a column and a line, without marks of pages."""
-    selected: list[Selected] = []
+    selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
         found = lines.line_at(y)
         if found and not found[1].is_page_mark:
             line = found[1]
-            selected.append(Selected(line, start[0] if y == start[1] else 0, end[0] if y == end[1] else len(line.text)))
+            selected.append(
+                SelectedText(line, start[0] if y == start[1] else 0, end[0] if y == end[1] else len(line.text))
+            )
     return selected
 
 
-def find_passage(selected: Sequence[Selected], document: Document) -> Span | None:
+def compute_selection_span(selected: Sequence[SelectedText], document: Document) -> Span | None:
     """Return where selected text stands, words at its ends whole; None where no text is.
 
     Of what is shown otherwise than it is written, such as a table, these are whole rows or paragraphs.

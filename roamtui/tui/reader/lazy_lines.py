@@ -14,12 +14,12 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from roamtui.document.markdown.blocks import Details
-from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
-from roamtui.document.plain import plain_text
-from roamtui.document.text import find_line_starts, normalise_line_ends
-from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, colour_code
-from roamtui.tui.markdown.line import TAB_WIDTH, Line, Look, Role, Run, fold_runs, measure_runs
-from roamtui.tui.reader.document_view import Chunk, DocumentView
+from roamtui.document.markdown.parser import Definitions, parse_link_definitions, read_markdown
+from roamtui.document.plain import sanitise_text
+from roamtui.document.text import compute_line_starts, normalise_line_ends
+from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, highlight_code
+from roamtui.tui.markdown.line import TAB_WIDTH, Line, Run, RunStyle, TextRole, measure_runs, wrap_exactly
+from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _KEPT_MAX = 64
 """Chunks whose lines are kept; others are laid out again when they come back into view."""
@@ -29,14 +29,14 @@ _LINKLESS_MAX = 200
 """Chunks without a link that are looked through; a longer gap ends the walk."""
 
 
-class Place(NamedTuple):
+class LinePosition(NamedTuple):
     """A line by its chunk."""
 
     chunk: int
     line: int
 
 
-class LinkPlace(NamedTuple):
+class LinkPosition(NamedTuple):
     """A link by its chunk and its number there."""
 
     chunk: int
@@ -84,7 +84,7 @@ class LazyLines:
         self._width = width
         self._is_raw = is_raw
         self._is_wrapped = is_wrapped
-        self._turned = turned
+        self._toggled = turned
         self.heights = [self._estimate_lines(chunk) for chunk in self.chunks]
         """The number of lines of each chunk, guessed or known."""
         self._tops: list[int] | None = None
@@ -94,7 +94,7 @@ class LazyLines:
         """Return how many lines there are, as far as is known."""
         return self._find_tops()[-1]
 
-    def read(self, chunk: int) -> ChunkLines:
+    def get_chunk_lines(self, chunk: int) -> ChunkLines:
         """Return the lines of a chunk; laying it out corrects its number of lines."""
         if chunk not in self._kept:
             if len(self._kept) >= _KEPT_MAX:
@@ -108,49 +108,49 @@ class LazyLines:
             self.width = max(self.width, *(measure_runs(line.runs) for line in shown.lines), 0)
         return shown
 
-    def forget(self, chunk: int) -> None:
+    def invalidate(self, chunk: int) -> None:
         """Lay a chunk out anew: what it shows has changed."""
         self._kept.pop(chunk, None)
         self.measured.discard(chunk)
-        self.read(chunk)
+        self.get_chunk_lines(chunk)
 
     def top(self, chunk: int) -> int:
         """Return the number of the first line of a chunk."""
         return self._find_tops()[chunk]
 
-    def locate(self, y: int) -> Place:
+    def locate(self, y: int) -> LinePosition:
         """Return which line of which chunk line `y` is; the nearest one where there is none."""
         tops = self._find_tops()
         y = max(0, min(y, tops[-1] - 1))
         chunk = max(0, min(bisect_right(tops, y) - 1, len(self.chunks) - 1))
-        return Place(chunk, y - tops[chunk])
+        return LinePosition(chunk, y - tops[chunk])
 
-    def line_at(self, y: int) -> tuple[Place, Line] | None:
+    def line_at(self, y: int) -> tuple[LinePosition, Line] | None:
         """Return the line `y` and its place, None where there is none."""
         if not 0 <= y < len(self):
             return None
         place = self.locate(y)
-        lines = self.read(place.chunk).lines
+        lines = self.get_chunk_lines(place.chunk).lines
         return (place, lines[place.line]) if place.line < len(lines) else None
 
-    def measure(self, y: int, height: int) -> None:
+    def lay_out_view(self, y: int, height: int) -> None:
         """Lay out what is needed to show `height` lines from line `y`; that line itself stays where it is."""
         chunk = self.locate(y).chunk
         while chunk < len(self.chunks) and self.top(chunk) < y + height:
             if chunk not in self.measured:
-                self.read(chunk)
+                self.get_chunk_lines(chunk)
             chunk += 1
 
-    def find_chunk(self, offset: int) -> int:
+    def get_chunk_at(self, offset: int) -> int:
         """Return the chunk that holds a character of the document; the nearest one where none does."""
         return max(0, bisect_right(self.chunks, offset, key=lambda chunk: chunk.start) - 1)
 
-    def find_offset(self, offset: int) -> int:
+    def get_block_line(self, offset: int) -> int:
         """Return the number of the line where the block of a character of the document begins."""
         if not self.chunks:
             return 0
-        chunk = self.find_chunk(offset)
-        lines = self.read(chunk).lines
+        chunk = self.get_chunk_at(offset)
+        lines = self.get_chunk_lines(chunk).lines
         found = len(lines)
         for number, line in enumerate(lines):
             if line.end > offset and line.text.strip():
@@ -158,37 +158,37 @@ class LazyLines:
                 break
         return self.top(chunk) + found
 
-    def find_start(self, offset: int) -> int:
+    def get_line_at(self, offset: int) -> int:
         """Return the number of the line where a character of the document begins, or its page with it."""
-        chunk = self.find_chunk(offset) if self.chunks else 0
-        return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.find_offset(offset)
+        chunk = self.get_chunk_at(offset) if self.chunks else 0
+        return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_line(offset)
 
-    def find_links(self, chunk: int) -> dict[int, tuple[int, int]]:
+    def get_links(self, chunk: int) -> dict[int, tuple[int, int]]:
         """Return the links that a chunk shows, in order, each with its line and its first cell there."""
         found: dict[int, tuple[int, int]] = {}
         text, span = self.document.text, self.chunks[chunk]
         if text.find("[", span.start, span.end) < 0 and text.find("<", span.start, span.end) < 0:
             return found
-        lines = self.read(chunk).lines
+        lines = self.get_chunk_lines(chunk).lines
         for number, line in enumerate(lines):
             for index, run in enumerate(line.runs):
                 if run.look.link is not None and run.look.link not in found:
                     found[run.look.link] = self.top(chunk) + number, measure_runs(line.runs[:index])
         return found
 
-    def step_link(self, current: LinkPlace | None, direction: int, view: range) -> LinkPlace | None:
+    def get_adjacent_link(self, current: LinkPosition | None, direction: int, view: range) -> LinkPosition | None:
         """Return the link after (1) or before (-1) the current one; None where there is none near.
 
         Where the current one is out of view, the walk begins at the edge of the view.
         """
-        if current is not None and self.find_links(current.chunk)[current.number][0] not in view:
+        if current is not None and self.get_links(current.chunk)[current.number][0] not in view:
             current = None
         edge = view.start if direction > 0 else view.stop - 1
         chunk = current.chunk if current is not None else self.locate(edge).chunk
         for _ in range(_LINKLESS_MAX):
             if not 0 <= chunk < len(self.chunks):
                 break
-            links = self.find_links(chunk)
+            links = self.get_links(chunk)
             numbers = list(links)
             if current is None:
                 numbers = [number for number, (y, _) in links.items() if (y - edge) * direction >= 0]
@@ -196,7 +196,7 @@ class LazyLines:
                 place = numbers.index(current.number)
                 numbers = numbers[place + 1 :] if direction > 0 else numbers[:place]
             if numbers:
-                return LinkPlace(chunk, numbers[0 if direction > 0 else -1])
+                return LinkPosition(chunk, numbers[0 if direction > 0 else -1])
             chunk += direction
         return None
 
@@ -205,39 +205,39 @@ class LazyLines:
             self._tops = list(accumulate(self.heights, initial=0))
         return self._tops
 
-    def _estimate_lines(self, chunk: Chunk) -> int:
+    def _estimate_lines(self, chunk: TextChunk) -> int:
         """Return about how many lines a chunk shows."""
         ends = self.document.text.count("\n", chunk.start, chunk.end)
         width = self._width if self._is_raw else min(self._width, PROSE_WIDTH_MAX)
         return max(1, ends + (chunk.end - chunk.start) // max(1, width) if self._is_wrapped else ends)
 
-    def _lay_out(self, chunk: Chunk) -> ChunkLines:
+    def _lay_out(self, chunk: TextChunk) -> ChunkLines:
         if self._is_raw:
             return ChunkLines(lines=self._read_raw(chunk))
         if chunk.is_front_matter:
             return ChunkLines(lines=(*self._read_front_matter(chunk), _blank(chunk.end)))
         return self._read_markdown(chunk)
 
-    def _mark_page(self, chunk: Chunk) -> Iterator[Line]:
+    def _mark_page(self, chunk: TextChunk) -> Iterator[Line]:
         """Yield the line that says which page begins with a chunk, if one does."""
         starts = self.document.page_starts
         number = bisect_right(starts, chunk.start)
         if number and starts[number - 1] == chunk.start:
             words = f" p. {number}"
             stroke = "─" * max(0, min(self._width, PROSE_WIDTH_MAX) - len(words))
-            runs = (Run(stroke, Look(Role.RULE)), Run(words, Look(Role.ASIDE)))
+            runs = (Run(stroke, RunStyle(TextRole.RULE)), Run(words, RunStyle(TextRole.ASIDE)))
             length = len(stroke) + len(words)
             yield Line(runs=runs, start=chunk.start, end=chunk.start, block=-1, prefix_length=length, is_page_mark=True)
 
     @cached_property
     def _definitions(self) -> Definitions:
-        return find_definitions(str(self.document.text))
+        return parse_link_definitions(str(self.document.text))
 
-    def _read_markdown(self, chunk: Chunk) -> ChunkLines:
+    def _read_markdown(self, chunk: TextChunk) -> ChunkLines:
         text = self.document.text[chunk.start : chunk.end]
         definitions = self._definitions if _REFERENCE.search(text) else {}
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
-        layout = MarkdownLayout(width=self._width if self._is_wrapped else None, turned=self._turned)
+        layout = MarkdownLayout(width=self._width if self._is_wrapped else None, toggled=self._toggled)
         layout.add_blocks(markdown.blocks)
         if layout.lines and not chunk.is_continued:
             layout.lines.append(_blank(chunk.end, layout.lines[-1].block + 1))
@@ -246,22 +246,22 @@ class LazyLines:
         lines = (*self._mark_page(chunk), *layout.lines)
         return ChunkLines(lines=lines, links=links, folded=tuple(layout.folded))
 
-    def _read_front_matter(self, chunk: Chunk) -> list[Line]:
+    def _read_front_matter(self, chunk: TextChunk) -> list[Line]:
         text = self.document.text[chunk.start : chunk.end]
-        starts = [*find_line_starts(text), len(text)]
+        starts = [*compute_line_starts(text), len(text)]
         return [
             Line(
-                runs=(Run(" ", Look(Role.CODE)), *runs),
+                runs=(Run(" ", RunStyle(TextRole.CODE)), *runs),
                 start=chunk.start + starts[number],
                 end=chunk.start + starts[number + 1],
                 block=number,
                 prefix_length=1,
                 is_code=True,
             )
-            for number, runs in enumerate(colour_code(normalise_line_ends(text), "yaml"))
+            for number, runs in enumerate(highlight_code(normalise_line_ends(text), "yaml"))
         ]
 
-    def _read_raw(self, chunk: Chunk) -> tuple[Line, ...]:
+    def _read_raw(self, chunk: TextChunk) -> tuple[Line, ...]:
         """Return the source lines of a chunk behind their numbers."""
         starts = self.document.line_starts
         gutter = len(str(len(starts))) + 1
@@ -271,10 +271,10 @@ class LazyLines:
         start = chunk.start
         while start < chunk.end:
             end = min(starts[number] if number < len(starts) else chunk.end, chunk.end)
-            source = plain_text(self.document.text[start:end]).rstrip("\n").replace("\n", " ").expandtabs(TAB_WIDTH)
+            source = sanitise_text(self.document.text[start:end]).rstrip("\n").replace("\n", " ").expandtabs(TAB_WIDTH)
             label = f"{number:>{gutter - 1}} " if starts[number - 1] == start else " " * gutter
-            for runs in fold_runs([Run(source)], width):
-                note = Run(label, Look(Role.ASIDE))
+            for runs in wrap_exactly([Run(source)], width):
+                note = Run(label, RunStyle(TextRole.ASIDE))
                 line = Line(runs=(note, *runs), start=start, end=end, block=number, prefix_length=gutter)
                 lines.append(line)
                 label = " " * gutter

@@ -18,17 +18,17 @@ from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.document.markdown.blocks import find_end
+from roamtui.document.markdown.blocks import get_block_end
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document
-from roamtui.document.plain import plain_line
-from roamtui.tui.commands import EndPassed, LinkClicked, PlaceChanged, ReadingPlace
+from roamtui.document.plain import sanitise_line
+from roamtui.tui.labels import format_full_path
 from roamtui.tui.markdown.line import Line, measure_runs
-from roamtui.tui.node_names import name_whole
-from roamtui.tui.reader.document_view import DocumentView, find_document_view
-from roamtui.tui.reader.highlights import Highlights, Selected, find_passage, list_selected
-from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, Place
-from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Overlay, ReaderPalette
+from roamtui.tui.messages import LinkClicked, ReadingPosition, ReadingPositionChanged, ScrolledPastEnd
+from roamtui.tui.reader.document_view import DocumentView, make_document_view
+from roamtui.tui.reader.highlights import Highlights, SelectedText, compute_selection_span, list_selected_lines
+from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition
+from roamtui.tui.reader.line_styles import STYLE_NAMES, STYLES, HighlightKind, ReaderPalette
 
 _MARGIN = 3
 """Lines kept above a place that was jumped to, so that it is read in its context."""
@@ -63,8 +63,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """The section that was jumped to, or since scrolled to the top; None for none."""
         self._view = _NOTHING
         self._highlights = Highlights()
-        self._link: LinkPlace | None = None
-        self._seen: PlaceChanged | None = None
+        self._link: LinkPosition | None = None
+        self._seen: ReadingPositionChanged | None = None
         self._start = 0
         """Offset that was to be shown first."""
         self._anchor: int | None = None
@@ -90,7 +90,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return self.scroll_offset.y
 
     @property
-    def sideways(self) -> str:
+    def overflow_signs(self) -> str:
         """Signs of where lines in view go on: ``◂``, ``▸`` or both; empty where all is in view."""
         start, (width, height) = self.scroll_offset.x, self.view_size
         found = (self.lines.line_at(self.top_y + y) for y in range(height))
@@ -109,9 +109,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         Raises:
             UnknownSectionError: The library has no such section.
         """
-        view, before = find_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
+        view, before = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
         self._library, self.section_id, self._view = library, section_id, view
-        self._seen = PlaceChanged(section_id)
+        self._seen = ReadingPositionChanged(section_id)
         self._start = self._anchor = min(view.start + into, len(view.document.text))
         quote = highlight if highlight is not None and highlight.doc == view.document.key else None
         self._highlights = Highlights(quote, self._highlights.words)
@@ -124,15 +124,15 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(x=0, animate=False, force=True)
             self._show_offset(self._start)
             self.refresh()
-        self._jump_to(Overlay.QUOTE)
+        self._scroll_to_highlight(HighlightKind.QUOTE)
 
-    def show_again(self, library: Library) -> None:
+    def refresh_library(self, library: Library) -> None:
         """Show the same place of the library as it is now; nothing, where its section is gone."""
-        place = self.place
+        place = self.position
         if place is None or place.section_id not in library:
             self.clear()
         else:
-            self.show_section(library, place.section_id, into=place.into)
+            self.show_section(library, place.section_id, into=place.offset)
 
     def clear(self) -> None:
         """Show nothing."""
@@ -151,64 +151,64 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.is_wrapped = not self.is_wrapped
         self._lay_out(self._offset_in_view())
 
-    def mark_words(self, words: tuple[str, ...], match: int | None = None) -> None:
+    def highlight_words(self, words: tuple[str, ...], match: int | None = None) -> None:
         """Mark words wherever they stand, and go to a match.
 
         Args:
             words: What was searched for, nothing to mark nothing.
             match: Offset in the document of one of their places.
         """
-        self._highlights.words, self._highlights.current = words, match
+        self._highlights.words, self._highlights.current_match = words, match
         self._highlights.forget_lines()
-        self._jump_to(Overlay.CURRENT_MATCH)
+        self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
         self.refresh()
 
     def current_link(self) -> str | int | None:
         """Return the address of the chosen link, of a summary its offset; None where none is chosen."""
-        return None if self._link is None else self.lines.read(self._link.chunk).links[self._link.number]
+        return None if self._link is None else self.lines.get_chunk_lines(self._link.chunk).links[self._link.number]
 
-    def turn_fold(self, offset: int) -> None:
+    def toggle_details(self, offset: int) -> None:
         """Fold or unfold the details whose summary stands at a character of the document."""
         self._turned ^= {offset}
         with self._keep_view():
-            self.lines.forget(self.lines.find_chunk(offset))
+            self.lines.invalidate(self.lines.get_chunk_at(offset))
         self._highlights.forget_lines()
         self._fit_size()
-        self._settle(is_upward=False)
+        self._lay_out_viewport(is_upward=False)
         self.refresh()
 
-    def next_link(self, direction: int, *, only_in_view: bool = False) -> bool:
+    def select_adjacent_link(self, direction: int, *, only_in_view: bool = False) -> bool:
         """Choose the next link (1) or the one before (-1), from the view on; return whether there is one."""
         view = range(self.top_y, self.top_y + self.view_size.height)
         with self._keep_view():
-            found = self.lines.step_link(self._link, direction, view)
+            found = self.lines.get_adjacent_link(self._link, direction, view)
         if found is None:
             return False
-        y, x = self.lines.find_links(found.chunk)[found.number]
+        y, x = self.lines.get_links(found.chunk)[found.number]
         if only_in_view and y not in view:
             return False
         self._link = found
-        self.show_y(y)
+        self.scroll_into_view(y)
         if not self.scroll_offset.x <= x < self.scroll_offset.x + self.view_size.width - _MARGIN:
             self.scroll_to(x=x - _MARGIN, animate=False, force=True)
         self.refresh()
         return True
 
-    def _find_section(self, offset: int) -> str | None:
+    def _get_section_at(self, offset: int) -> str | None:
         """Return the id of the section that a character of the document stands in."""
         if self._library is None or self._view.is_made:
             return self.section_id
         return self._library.section_at(self._view.document.key, offset) or self.section_id
 
     @property
-    def place(self) -> ReadingPlace | None:
+    def position(self) -> ReadingPosition | None:
         """Where the person is, None where nothing is shown."""
         if self._library is None or self.section_id is None:
             return None
         library, section_id = self._library, self.section_id
-        start = 0 if self._view.is_made else library.shown_span(section_id).start
+        start = 0 if self._view.is_made else library.get_content_span(section_id).start
         files = (one for one in library.ancestors(section_id) if library.node(one).kind is NodeKind.FILE)
-        return ReadingPlace(section_id, self._offset_in_view() - start, next(files, section_id))
+        return ReadingPosition(section_id, self._offset_in_view() - start, next(files, section_id))
 
     def _offset_in_view(self) -> int:
         """Return the offset in the document of the block at the top of the view."""
@@ -231,15 +231,15 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         elif self._view.is_made:
             text, page = str(document.text), None
         else:
-            span = self._library.shown_span(self.section_id)
+            span = self._library.get_content_span(self.section_id)
             text, page = self._library.text_at(span), document.page_at(span.start)
-        return text if page is None else f"{text.rstrip()}\n\n({plain_line(self._library.title)}, p. {page})\n"
+        return text if page is None else f"{text.rstrip()}\n\n({sanitise_line(self._library.title)}, p. {page})\n"
 
-    def find_passage(self) -> Span | None:
+    def get_selection_span(self) -> Span | None:
         """Return where the selected words stand, else the marked ones if they are in view; None for neither."""
         if self._view.is_made:
             return None
-        found = find_passage(self._list_selected(self.text_selection), self._view.document)
+        found = compute_selection_span(self._list_selected(self.text_selection), self._view.document)
         quote = self._highlights.quote
         if found is None and quote is not None:
             view = (self.lines.line_at(self.top_y + y) for y in range(self.view_size.height))
@@ -251,31 +251,33 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Return the titles down to the section, on one line; the document's own title only for itself."""
         section_id = self.section_id
         if self._library is None or section_id is None or section_id not in self._library:
-            return plain_line(self._library.title) if self._library else ""
-        return name_whole(self._library, section_id)
+            return sanitise_line(self._library.title) if self._library else ""
+        return format_full_path(self._library, section_id)
 
-    def _jump_to(self, overlay: Overlay) -> None:
+    def _scroll_to_highlight(self, overlay: HighlightKind) -> None:
         """Scroll to the line where the quote is marked, or the match that was gone to; unfold what hides it."""
-        lines, offset = self.lines, self._highlights.current
-        if overlay is Overlay.QUOTE:
+        lines, offset = self.lines, self._highlights.current_match
+        if overlay is HighlightKind.QUOTE:
             offset = self._highlights.quote.start if self._highlights.quote else None
         if offset is None or not lines.chunks:
             return
-        chunk = lines.find_chunk(offset)
-        while hidden := [fold for fold in lines.read(chunk).folded if fold.end <= offset < find_end(fold)]:
+        chunk = lines.get_chunk_at(offset)
+        while hidden := [
+            fold for fold in lines.get_chunk_lines(chunk).folded if fold.end <= offset < get_block_end(fold)
+        ]:
             for fold in hidden:  # others may lie in them
-                self.turn_fold(fold.start)
-        y = lines.find_offset(offset)
+                self.toggle_details(fold.start)
+        y = lines.get_block_line(offset)
         first = lines.locate(y)
-        for number in range(first.line, len(lines.read(first.chunk).lines)):
-            marked = self._highlights.highlight_line(lines, Place(first.chunk, number))
+        for number in range(first.line, len(lines.get_chunk_lines(first.chunk).lines)):
+            marked = self._highlights.highlight_line(lines, LinePosition(first.chunk, number))
             if any(kind is overlay for _, kind in marked):
                 y += number - first.line
                 break
-        if overlay is Overlay.QUOTE:
+        if overlay is HighlightKind.QUOTE:
             self.jump_to(y)
         else:
-            self.show_y(y)
+            self.scroll_into_view(y)
 
     def scroll_columns(self, columns: int) -> None:
         """Scroll to the right by a number of cells, to the left by a negative one."""
@@ -283,18 +285,18 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def scroll_lines(self, lines: int) -> None:
         """Scroll down by a number of lines, up by a negative one; where there is none more, tell that."""
-        self._tell_end(1 if lines > 0 else -1)
+        self._post_scrolled_past_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
 
-    def _tell_end(self, direction: int) -> None:
+    def _post_scrolled_past_end(self, direction: int) -> None:
         is_end = self.top_y + self.view_size.height >= len(self.lines)
         if is_end if direction > 0 else self.top_y == 0:
-            self.post_message(EndPassed(direction))
+            self.post_message(ScrolledPastEnd(direction))
 
     @on(events.MouseScrollDown)
     @on(events.MouseScrollUp)
-    def _tell_end_of_wheel(self, event: events.MouseEvent) -> None:
-        self._tell_end(1 if isinstance(event, events.MouseScrollDown) else -1)
+    def _on_wheel_past_end(self, event: events.MouseEvent) -> None:
+        self._post_scrolled_past_end(1 if isinstance(event, events.MouseScrollDown) else -1)
 
     def page(self, pages: int) -> None:
         """Scroll down by screens, up by a negative number; two lines stay in view."""
@@ -308,7 +310,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Scroll to the last line."""
         chunk, filled = len(self.lines.chunks) - 1, 0
         while chunk >= 0 and filled < self.view_size.height:
-            filled += len(self.lines.read(chunk).lines)
+            filled += len(self.lines.get_chunk_lines(chunk).lines)
             chunk -= 1
         self._blank_lines = 0
         self._fit_size()
@@ -331,12 +333,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(x=0, y=0, animate=False, force=True)
             self._is_jumping = False
         self._show_offset(offset)
-        self._settle(is_upward=False)
+        self._lay_out_viewport(is_upward=False)
         self.refresh()
 
     def _show_offset(self, offset: int) -> None:
         """Bring the block of a character of the document to the top of the view; the section stays the one read."""
-        self.jump_to(self.lines.find_start(offset), margin=0, section_id=self.section_id)
+        self.jump_to(self.lines.get_line_at(offset), margin=0, section_id=self.section_id)
 
     def jump_to(self, y: int, *, margin: int = _MARGIN, section_id: str | None = None) -> None:
         """Bring a line to the top of the view, with some lines above it.
@@ -349,21 +351,21 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         lines, height = self.lines, self.view_size.height
         if not lines.chunks:
             return
-        lines.measure(y, height)
+        lines.lay_out_view(y, height)
         self._fit_size()
         found = lines.line_at(y)  # before what stands above is laid out: that moves the lines below it
-        top = self._keep(max(0, y - margin), is_from_end=True)
+        top = self._lay_out_chunk_at(max(0, y - margin), is_from_end=True)
         self._blank_lines = max(0, top + height - len(lines))
         self._fit_size()
         self._is_jumping = True
         self.scroll_to(y=top, animate=False, force=True)
-        self._settle(is_upward=True)
+        self._lay_out_viewport(is_upward=True)
         self._is_jumping = False
-        self.section_id = section_id or (self._find_section(found[1].start) if found else self.section_id)
+        self.section_id = section_id or (self._get_section_at(found[1].start) if found else self.section_id)
         self._anchor = self._offset_in_view()
-        self._tell_place()
+        self._post_position()
 
-    def show_y(self, y: int) -> None:
+    def scroll_into_view(self, y: int) -> None:
         """Scroll to a line unless it is in view."""
         if not self.top_y <= y < self.top_y + self.view_size.height:
             self.jump_to(y)
@@ -397,14 +399,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         strip = palette.draw(line, left + width, overlays)
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
-    def highlights_at(self, place: Place) -> list[tuple[int, int, Overlay]]:
+    def highlights_at(self, place: LinePosition) -> list[tuple[int, int, HighlightKind]]:
         """Return what is highlighted in a line: its first character, the one after its last, and how."""
         found = [(one.start, one.end, overlay) for one, overlay in self._highlights.highlight_line(self.lines, place)]
         if self._link is not None and self._link.chunk == place.chunk:
             position = 0
-            for run in self.lines.read(place.chunk).lines[place.line].runs:
+            for run in self.lines.get_chunk_lines(place.chunk).lines[place.line].runs:
                 if run.look.link == self._link.number:
-                    found.append((position, position + len(run.text), Overlay.CURRENT_LINK))
+                    found.append((position, position + len(run.text), HighlightKind.CURRENT_LINK))
                 position += len(run.text)
         return found
 
@@ -412,13 +414,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         return "\n".join(one.text.rstrip() for one in self._list_selected(selection)), "\n"
 
-    def _list_selected(self, selection: Selection | None) -> list[Selected]:
+    def _list_selected(self, selection: Selection | None) -> list[SelectedText]:
         if selection is None:
             return []
         # A selection that goes on in another pane has no end here: it ends with what is in view.
         start = selection.start or Offset(0, self.top_y)
         end = selection.end or Offset(self.virtual_size.width, self.top_y + self.view_size.height - 1)
-        return list_selected(self.lines, start, end)
+        return list_selected_lines(self.lines, start, end)
 
     def line_in_view(self) -> Line | None:
         """Return the first line in view that has text."""
@@ -430,12 +432,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
-            self._settle(is_upward=new_value < old_value)
+            self._lay_out_viewport(is_upward=new_value < old_value)
 
     @override
     def watch_scroll_x(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_x(old_value, new_value)
-        self._tell_place()
+        self._post_position()
 
     @override
     def notify_style_update(self) -> None:
@@ -449,38 +451,38 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._palette = ReaderPalette(self)
         return self._palette
 
-    def _settle(self, *, is_upward: bool) -> None:
+    def _lay_out_viewport(self, *, is_upward: bool) -> None:
         """Lay out what is in view; the line at its top stays, by the end of its chunk when scrolled to from below."""
         lines, height = self.lines, self.view_size.height
         if not lines.chunks or not height:
             self._fit_size()
             return
-        y = self._keep(self.top_y, is_from_end=is_upward)
-        lines.measure(y, height)
+        y = self._lay_out_chunk_at(self.top_y, is_from_end=is_upward)
+        lines.lay_out_view(y, height)
         self._fit_size()
         if y != self.top_y:
             self.scroll_to(y=y, animate=False, force=True)
-        self._tell_place()
+        self._post_position()
 
-    def _tell_place(self) -> None:
+    def _post_position(self) -> None:
         """Tell which section is read: the one that was jumped to, or at the top once it was scrolled on from there."""
         if self._is_jumping:
             return
         offset = self._offset_in_view()
         if offset != self._anchor:
             self._anchor = None
-            self.section_id = self._find_section(offset)
+            self.section_id = self._get_section_at(offset)
         if self.section_id is not None:
-            seen = PlaceChanged(self.section_id, self.page_in_view(), self.sideways)
+            seen = ReadingPositionChanged(self.section_id, self.page_in_view(), self.overflow_signs)
             if seen != self._seen:
                 self._seen = seen
                 self.post_message(seen)
 
-    def _keep(self, y: int, *, is_from_end: bool) -> int:
+    def _lay_out_chunk_at(self, y: int, *, is_from_end: bool) -> int:
         """Lay out the chunk of line `y`; return the line that is as far into it then, or from its end."""
         place = self.lines.locate(y)
         guessed = self.lines.heights[place.chunk]
-        self.lines.read(place.chunk)
+        self.lines.get_chunk_lines(place.chunk)
         height = self.lines.heights[place.chunk]
         line = max(0, height - guessed + place.line) if is_from_end else place.line * height // max(1, guessed)
         return self.lines.top(place.chunk) + line
@@ -497,9 +499,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             is_first = not self._laid_out_width
             self._lay_out(self._start if is_first else self._offset_in_view())
             if is_first:
-                self._jump_to(Overlay.QUOTE)
-                self._jump_to(Overlay.CURRENT_MATCH)
-        self._settle(is_upward=False)
+                self._scroll_to_highlight(HighlightKind.QUOTE)
+                self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
+        self._lay_out_viewport(is_upward=False)
 
     @on(events.Click)
     def _follow_clicked(self, event: events.Click) -> None:
@@ -512,12 +514,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             position += cell_len(run.text)
             if offset.x + self.scroll_offset.x < position:
                 if run.look.link is not None:
-                    self.follow(self.lines.read(found[0].chunk).links[run.look.link])
+                    self.activate_link(self.lines.get_chunk_lines(found[0].chunk).links[run.look.link])
                 return
 
-    def follow(self, link: str | int) -> None:
+    def activate_link(self, link: str | int) -> None:
         """Have an address followed, or fold the details of a summary."""
         if isinstance(link, int):
-            self.turn_fold(link)
+            self.toggle_details(link)
         else:
             self.post_message(LinkClicked(link))

@@ -22,41 +22,41 @@ from typing_extensions import override
 
 from roamtui.agent.controller import ConversationController
 from roamtui.conversation import export
-from roamtui.conversation.loading import identify_source, is_gone
+from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.store import ConversationSummary, Store
-from roamtui.document.plain import plain_line
+from roamtui.conversation.store import ConversationStore, ConversationSummary
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError
 from roamtui.sources.file_sources import name_sources
-from roamtui.tui.actions import Keys, Scope, bind
-from roamtui.tui.commands import DocumentWanted
-from roamtui.tui.screens.asking import aim_again
+from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.messages import DocumentRequested
+from roamtui.tui.screens.asking import retry_options
+from roamtui.tui.screens.dialogs import PromptDialog, SavedItemsScreen
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.overlays import KeptScreen, PromptScreen
-from roamtui.tui.status_line import ScreenHints
+from roamtui.tui.status_line import ScreenKeyHints
 
 _STEP = 200
 """Conversations that are listed at first, and added whenever the cursor comes to the last one."""
 _FILE_NAME_LENGTH = 60
 
 
-class ConversationsScreen(KeptScreen[DocumentWanted | None]):
+class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
     """Lists what is saved, narrowed to one document or to what holds some words.
 
     The result is what to go on with: a conversation about this document, about another one, or a new one.
     """
 
     AUTO_FOCUS = "OptionList"
-    BINDINGS = bind(Scope.CONVERSATIONS)
+    BINDINGS = make_bindings(Scope.CONVERSATIONS)
     DEFAULT_CSS = """
     ConversationsScreen > Vertical { width: 96; }
     """
 
-    def __init__(self, controller: ConversationController, store: Store, keys: Keys) -> None:
+    def __init__(self, controller: ConversationController, store: ConversationStore, keys: Keymap) -> None:
         super().__init__(keys, Scope.CONVERSATIONS)
         self._controller = controller
         self._store = store
-        self._source = identify_source(controller.state.library)
+        self._source = get_source_key(controller.state.library)
         self._summaries: tuple[ConversationSummary, ...] = ()
         self._shown: tuple[ConversationSummary, ...] = ()
         self._is_all = False
@@ -73,7 +73,7 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
             yield Input(placeholder="search titles, questions and answers", select_on_focus=False)
             yield OptionList()
             yield Static(classes="said")
-            yield ScreenHints(self._keys, Scope.CONVERSATIONS)
+            yield ScreenKeyHints(self._keys, Scope.CONVERSATIONS)
 
     def on_mount(self) -> None:
         """Read what is saved."""
@@ -83,7 +83,7 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
     async def _load(self) -> None:
         self._summaries = await asyncio.to_thread(self._store.list)
         self._show()
-        self._words = await asyncio.to_thread(self._store.read_words)
+        self._words = await asyncio.to_thread(self._store.read_search_texts)
         self._folded.clear()
         if self.query_one(Input).value:
             self._show()
@@ -133,12 +133,12 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
     def _draw(self, summary: ConversationSummary) -> Content:
         """Return a conversation's title, how large it is, when it was changed, with which model, about what."""
         parts = ["1 question" if summary.questions == 1 else f"{summary.questions:,} questions"]
-        parts += [_show_time(summary.updated_at), plain_line(summary.model)]
+        parts += [_format_time(summary.updated_at), sanitise_line(summary.model)]
         if self._is_all:
             is_pipe = summary.source.startswith("-")
-            parts.append("standard input" if is_pipe else plain_line(name_sources(summary.source)))
+            parts.append("standard input" if is_pipe else sanitise_line(name_sources(summary.source)))
         sign = "  ● now" if summary.id == self._controller.state.id else ""
-        return Content.assemble((_name(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
+        return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
 
     @property
     def _selected(self) -> ConversationSummary | None:
@@ -166,17 +166,17 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
         if summary is None:
             return
         if summary.source == self._source:
-            self._close(DocumentWanted(conversation_id=summary.id))
+            self._close(DocumentRequested(conversation_id=summary.id))
         elif summary.source.startswith("-"):
-            self._say("It is about a document that came by a pipe, which is no longer there.")
-        elif is_gone(summary.source):
-            self._say(f"Its document is gone. If it was moved: roamtui NEW-PLACE --conversation {summary.id}")
+            self._set_message("It is about a document that came by a pipe, which is no longer there.")
+        elif is_source_missing(summary.source):
+            self._set_message(f"Its document is gone. If it was moved: roamtui NEW-PLACE --conversation {summary.id}")
         else:
-            self._close(DocumentWanted(summary.source, summary.id))
+            self._close(DocumentRequested(summary.source, summary.id))
 
     def action_create(self) -> None:
         """Begin a new conversation."""
-        self._close(DocumentWanted())
+        self._close(DocumentRequested())
 
     def action_search(self) -> None:
         """Search as you type."""
@@ -193,7 +193,7 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
             self.run_worker(self._rename(self._selected), exclusive=True, exit_on_error=False)
 
     async def _rename(self, summary: ConversationSummary) -> None:
-        title = await self.app.push_screen_wait(PromptScreen("Title of the conversation", summary.title))
+        title = await self.app.push_screen_wait(PromptDialog("Title of the conversation", summary.title))
         if title is None:
             return
         if summary.id == self._controller.state.id:
@@ -202,15 +202,15 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
         self._folded.pop(summary.id, None)
         self._summaries = tuple(replace(one, title=title) if one.id == summary.id else one for one in self._summaries)
         self._show()
-        self._say(f"Renamed to “{title}”.")
+        self._set_message(f"Renamed to “{title}”.")
 
     def action_delete(self) -> None:
         """Delete the conversation when the list is left."""
         summary = self._selected
         if summary is not None and summary.id == self._controller.state.id:
-            self._say("This is the conversation that goes on now. Begin a new one, then this can be deleted.")
+            self._set_message("This is the conversation that goes on now. Begin a new one, then this can be deleted.")
         elif summary is not None:
-            self._hide(summary.id, f" “{_name(summary)}”")
+            self._mark_deleted(summary.id, f" “{_format_title(summary)}”")
 
     @override
     def _delete(self, deleted_ids: list[str]) -> list[str]:
@@ -220,7 +220,7 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
                 self._store.delete(conversation_id)
             except StoreError as error:
                 problems.append(str(error))
-        return [*problems, *self._store.take_reports()] if deleted_ids else []
+        return [*problems, *self._store.pop_warnings()] if deleted_ids else []
 
     def action_export(self) -> None:
         """Write the conversation into a file."""
@@ -230,15 +230,15 @@ class ConversationsScreen(KeptScreen[DocumentWanted | None]):
     async def _export(self, summary: ConversationSummary) -> None:
         proposal = str(Path.cwd() / propose_file_name(summary))
         foot = "A name that ends in .json gives JSON, any other Markdown. enter writes it, esc closes"
-        prompt = PromptScreen("Write the conversation to this file", proposal, foot=foot)
+        prompt = PromptDialog("Write the conversation to this file", proposal, foot=foot)
         await self._export_to(prompt, partial(_render, self._store, summary))
 
 
-def _name(summary: ConversationSummary) -> str:
-    return plain_line(summary.title) or "(no question yet)"
+def _format_title(summary: ConversationSummary) -> str:
+    return sanitise_line(summary.title) or "(no question yet)"
 
 
-def _show_time(moment: str) -> str:
+def _format_time(moment: str) -> str:
     with suppress(ValueError):
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     return ""
@@ -250,22 +250,22 @@ def propose_file_name(summary: ConversationSummary) -> str:
     return f"{'-'.join(words)[:_FILE_NAME_LENGTH].strip('-_') or summary.id}.md"
 
 
-def _render(store: Store, summary: ConversationSummary, path: Path) -> str:
+def _render(store: ConversationStore, summary: ConversationSummary, path: Path) -> str:
     """Return a conversation as JSON for a path that ends in ``.json``, as Markdown for any other."""
     saved = store.load(summary.id)
     if path.suffix.lower() == ".json":
-        described = export.describe_conversation(saved, summary.source)
+        described = export.to_json_conversation(saved, summary.source)
         return json.dumps(described, ensure_ascii=False, indent=2) + "\n"
     return export.render_markdown(saved, summary.source)
 
 
-def list_conversations(screen: MainScreen) -> str | None:
+def show_conversations(screen: MainScreen) -> str | None:
     """Let a person choose one of the saved conversations; return a sentence where none can be."""
     controller = screen.controller
     if controller.session.store is None:
         return "Conversations are not saved here, so there is none to choose."
 
-    def take(chosen: DocumentWanted | None) -> None:
+    def take(chosen: DocumentRequested | None) -> None:
         if chosen is not None and chosen.source:
             screen.post_message(chosen)
         elif chosen is not None and chosen.conversation_id != controller.state.id:
@@ -275,17 +275,17 @@ def list_conversations(screen: MainScreen) -> str | None:
     return None
 
 
-async def tell_earlier(screen: MainScreen) -> None:
+async def show_earlier_count(screen: MainScreen) -> None:
     """Say how many other conversations about this document are saved."""
     state, store = screen.session.state, screen.session.store
     if store is None or store.problem:
         return
     with suppress(StoreError):
-        summaries = await asyncio.to_thread(store.list, identify_source(state.library))
+        summaries = await asyncio.to_thread(store.list, get_source_key(state.library))
         count = sum(summary.is_answered and summary.id != state.id for summary in summaries)
         what = "1 earlier conversation" if count == 1 else f"{count:,} earlier conversations"
         if count:
-            screen.status_line.change(message=f"{what}: {screen.keys.show_first('global.conversations')}")
+            screen.status_line.update_status(message=f"{what}: {screen.keys.format_first_key('global.conversations')}")
 
 
 def resume(screen: MainScreen, conversation_id: str | None) -> None:
@@ -294,14 +294,14 @@ def resume(screen: MainScreen, conversation_id: str | None) -> None:
         switching = _switch(screen, screen.controller.start_new(), "a new conversation")
     else:
         switching = _switch(screen, screen.controller.resume(conversation_id), "the conversation goes on")
-    screen.work(switching, "commands")
+    screen.start_worker(switching, "commands")
 
 
-def branch_off(screen: MainScreen, number: int) -> None:
+def fork_conversation(screen: MainScreen, number: int) -> None:
     """Begin a conversation that shares all before question `number`, which stands in the box to be changed."""
     exchange = screen.session.state.transcript.exchanges[number - 1]
     told = f"a new conversation from before question {number}; the other one is kept"
-    screen.work(_switch(screen, screen.controller.fork(exchange), told, exchange), "commands")
+    screen.start_worker(_switch(screen, screen.controller.fork(exchange), told, exchange), "commands")
 
 
 async def _switch(screen: MainScreen, switching: Awaitable[None], message: str, edited: Exchange | None = None) -> None:
@@ -311,12 +311,12 @@ async def _switch(screen: MainScreen, switching: Awaitable[None], message: str, 
     state = screen.session.state
     if state.id == before_id:
         return
-    screen.asking.leave()
+    screen.question_controller.reset_options()
     for exchange in state.transcript.exchanges:
         screen.question_box.remember(exchange.question)
-    screen.reading.resume()
+    screen.reader_controller.resume()
     screen.action_go_chat()
-    screen.status_line.change(message=message)
+    screen.status_line.update_status(message=message)
     if edited is not None:
         screen.question_box.fill(edited.question)
-        screen.asking.narrow(aim_again(edited, state.library).within)
+        screen.question_controller.ask_about_section(retry_options(edited, state.library).within)

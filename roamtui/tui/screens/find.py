@@ -14,34 +14,42 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.tui.actions import Keys, Scope, bind
-from roamtui.tui.app import describe_failure
-from roamtui.tui.commands import Kind, open_section
-from roamtui.tui.finder import LIMIT, Finder, Found, FoundSection, Group, find_matched_places, list_kinds
+from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.app import format_error
+from roamtui.tui.finder import (
+    LIMIT,
+    Finder,
+    FindResult,
+    FindResults,
+    ResultGroup,
+    list_available_kinds,
+    match_characters,
+)
+from roamtui.tui.messages import SearchKind, open_section
 from roamtui.tui.reader.reader import Reader
+from roamtui.tui.screens.dialogs import ItemList, ListDialog
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.overlays import ListOverlay, MarkedList
-from roamtui.tui.screens.reading import find_words
-from roamtui.tui.status_line import ScreenHints
-from roamtui.tui.text_search import TextMatches, TextPlace, find_marks
+from roamtui.tui.screens.reading import locate_in_span
+from roamtui.tui.status_line import ScreenKeyHints
+from roamtui.tui.text_search import TextMatches, TextPosition, match_ranges
 
-_LISTED = {Kind.TITLES: 5, Kind.TEXT: 10, Kind.MEANING: 10}
+_LISTED = {SearchKind.TITLES: 5, SearchKind.TEXT: 10, SearchKind.MEANING: 10}
 """How many of each are listed while all kinds are."""
 _REST_SECONDS = 0.05
 """What is chosen for less is not shown beside the list."""
 _AHEAD = 12
 """Cells that are to be left of a line behind the first word that was found."""
 _MARK = "bold underline $secondary"
-_Chosen = tuple[Group, FoundSection]
+_Chosen = tuple[ResultGroup, FindResult]
 
 
-class FindScreen(ListOverlay["_Chosen | None"]):
+class FindDialog(ListDialog["_Chosen | None"]):
     """Finds as typed; the result is the section to read, None where there is none."""
 
     AUTO_FOCUS = "Input"
-    BINDINGS = bind(Scope.FIND)
+    BINDINGS = make_bindings(Scope.FIND)
     DEFAULT_CSS = """
-    FindScreen {
+    FindDialog {
         background: $panel;  /* what shows nothing through is painted in half of the time */
         & > Vertical { width: 100%; max-width: 100%; height: 100%; max-height: 100%; border: none; padding: 0 1; }
         & Input { margin: 0; }
@@ -57,7 +65,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
     }
     """
 
-    def __init__(self, finding: Finding, keys: Keys, kind: Kind = Kind.ALL) -> None:
+    def __init__(self, finding: FindController, keys: Keymap, kind: SearchKind = SearchKind.ALL) -> None:
         """Show what was found before of a kind, to go on from."""
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
@@ -67,16 +75,16 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         self._kind = kind
         self._opened_ids: set[str] = set()
         self._is_sent = False
-        self._field = Input(finding.found.query, placeholder="a title, words or a question", select_on_focus=False)
-        self._list = MarkedList[_Chosen]()
+        self._field = Input(finding.results.query, placeholder="a title, words or a question", select_on_focus=False)
+        self._list = ItemList[_Chosen]()
         self._preview = Reader(is_excerpt=True)
         self._preview.can_focus = False
         self._timer: Timer | None = None
 
     @property
-    def found(self) -> Found:
+    def found(self) -> FindResults:
         """What is listed."""
-        return self._finding.found
+        return self._finding.results
 
     @override
     def compose(self) -> ComposeResult:
@@ -86,79 +94,79 @@ class FindScreen(ListOverlay["_Chosen | None"]):
             with Container(id="find-body"):
                 yield self._list
                 yield self._preview
-            yield ScreenHints(self._keys, Scope.FIND)
+            yield ScreenKeyHints(self._keys, Scope.FIND)
 
     def on_mount(self) -> None:
         """Show what was found before; other words take the place of those."""
         self._field.action_select_all()
         self._show()
-        if not self.found.is_whole:
+        if not self.found.is_complete:
             self._search_for(self.found.query)
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
-        if event.value.strip() != self.found.query.strip() or not self.found.is_whole:
+        if event.value.strip() != self.found.query.strip() or not self.found.is_complete:
             self._search_for(event.value)
 
     def _search_for(self, query: str) -> None:
-        self.run_worker(self._look_for(query), group="finding", exclusive=True, exit_on_error=False)
+        self.run_worker(self._run_search(query), group="finding", exclusive=True, exit_on_error=False)
 
-    async def _look_for(self, query: str) -> None:
+    async def _run_search(self, query: str) -> None:
         async for _ in self._finding.find(query):
             self._show()
-            if self._is_sent and self._is_answered:
+            if self._is_sent and self._is_up_to_date:
                 self.action_read()
 
     @property
-    def _is_answered(self) -> bool:
+    def _is_up_to_date(self) -> bool:
         """Whether what is listed is what was found for what stands in the field."""
         is_for_it = self.found.query.strip() == self._field.value.strip()
-        return is_for_it and (self.found.is_whole or bool(self.found.groups))
+        return is_for_it and (self.found.is_complete or bool(self.found.groups))
 
     def _show(self) -> None:
         """List what was found; what a person went to stays chosen."""
         chosen = self._list.chosen if self._list.has_focus else None
         lines: list[tuple[_Chosen | None, Content]] = []
         for group in self.found.groups:
-            if self._kind in (Kind.ALL, group.kind):
-                sections = group.sections[: _LISTED[group.kind] if self._kind is Kind.ALL else LIMIT]
+            if self._kind in (SearchKind.ALL, group.kind):
+                sections = group.sections[: _LISTED[group.kind] if self._kind is SearchKind.ALL else LIMIT]
                 lines.append((None, _draw_heading(group, len(sections))))
                 lines += [((group, one), self._draw(group, one)) for one in sections]
         items = [item for item, _ in lines]
         if items != self._list.items or not items:
             places = [place for place, item in enumerate(items) if item is not None]
             same = [place for place in places if _name(items[place]) == _name(chosen)]
-            self._list.show_lines(lines, next(iter((*same, *places)), None))
-            self._wait_for_rest()
+            self._list.set_items(lines, next(iter((*same, *places)), None))
+            self._debounce_preview()
         self._show_kinds()
 
     def _show_kinds(self, problem: str = "") -> None:
         tabs = [Content.styled("Find ", "bold $primary")]
-        for kind in list_kinds(self.found.groups):
-            count = sum(group.count for group in self.found.groups if group.kind is kind and group.is_close)
+        for kind in list_available_kinds(self.found.groups):
+            count = sum(group.count for group in self.found.groups if group.kind is kind and group.is_exact)
             name = f" {kind} {count:,} " if count else f" {kind} "
             tabs.append(Content.styled(name, "bold $accent reverse" if kind is self._kind else "$foreground"))
-        told = problem or ("searching…" if not self.found.is_whole else "")
+        told = problem or ("searching…" if not self.found.is_complete else "")
         if not told and self.found.query.strip() and not self._list.items:
             told = "nothing found"
         line = Content.assemble(Content(" ").join(tabs), (f"  {told}", "$muted"))
         self.query_one("#find-kinds", Static).update(line, layout=False)
 
-    def _draw(self, group: Group, found: FoundSection) -> Content:
+    def _draw(self, group: ResultGroup, found: FindResult) -> Content:
         width = self._list.room
         title = Content.styled(found.title, "bold")
-        is_title = group.kind is Kind.TITLES
-        ranges = find_marks(found.title, group.words)
+        is_title = group.kind is SearchKind.TITLES
+        ranges = match_ranges(found.title, group.words)
         if is_title:
-            ranges = [(place, place + 1) for place in find_matched_places(found.title, self.found.query)]
+            ranges = [(place, place + 1) for place in match_characters(found.title, self.found.query)]
         head = Content.assemble(
             ("◇ " if found.section_id in self._opened_ids else "", "bold $success"),
             _mark(title, ranges),
-            (f"  {found.above}" if found.above else "", "$muted"),
+            (f"  {found.breadcrumb}" if found.breadcrumb else "", "$muted"),
         ).truncate(width, ellipsis=True)
         if not found.excerpt or is_title:
             return head
-        ranges = find_marks(found.excerpt, group.words)
+        ranges = match_ranges(found.excerpt, group.words)
         excerpt = _mark(Content(found.excerpt), ranges)
         if ranges and Content(found.excerpt[: ranges[0][1]]).cell_length > width - _AHEAD:
             start = found.excerpt.rfind(" ", 0, max(0, ranges[0][0] - width // 3)) + 1
@@ -166,7 +174,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         return Content("\n").join([head, Content("  ") + excerpt.truncate(width - 2, ellipsis=True)])
 
     @on(OptionList.OptionHighlighted)
-    def _wait_for_rest(self) -> None:
+    def _debounce_preview(self) -> None:
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(_REST_SECONDS, self._show_section)
@@ -177,14 +185,14 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         self._preview.set_class(selected is None, "-empty")
         if selected is not None and library is not None and self._preview.display:
             group, found = selected
-            quote = find_words(found.sentence, library, library.own_span(found.section_id))
+            quote = locate_in_span(found.sentence, library, library.own_span(found.section_id))
             self._preview.show_section(library, found.section_id, highlight=quote)
-            self._preview.mark_words(group.words, found.match)
+            self._preview.highlight_words(group.words, found.match_offset)
 
     @on(Worker.StateChanged)
     def _tell_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._show_kinds(describe_failure(event.worker.error))
+            self._show_kinds(format_error(event.worker.error))
 
     @on(events.Resize)
     def _lay_out_again(self) -> None:
@@ -193,7 +201,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
     def _draw_again(self) -> None:
         for place, item in enumerate(self._list.items):
             if item is not None:
-                self._list.change_line(place, self._draw(*item))
+                self._list.update_item(place, self._draw(*item))
 
     def on_key(self, event: events.Key) -> None:
         """Type on into the field, from the list too."""
@@ -212,7 +220,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
     def action_read(self) -> None:
         """Read the section; where it is still looked for, once it is found."""
         selected = self._list.chosen
-        if not self._is_answered:
+        if not self._is_up_to_date:
             self._is_sent = True
         elif selected is not None:
             self.dismiss(selected)
@@ -240,7 +248,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
 
     def action_step_kind(self, direction: int) -> None:
         """List only the next kind (1) or the one before (-1)."""
-        kinds = list_kinds(self.found.groups)
+        kinds = list_available_kinds(self.found.groups)
         here = kinds.index(self._kind) if self._kind in kinds else 0
         self._kind = kinds[(here + direction) % len(kinds)]
         self._show()
@@ -250,13 +258,13 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         self._preview.page(pages)
 
 
-def _draw_heading(group: Group, count: int) -> Content:
+def _draw_heading(group: ResultGroup, count: int) -> Content:
     more = ""
     if count < len(group.sections):
         more = " · tab lists more"
     elif count == LIMIT < group.count:
         more = f" · the first {count}"
-    return Content.assemble((group.kind.value, "bold $primary"), (f" · {group.told}{more}", "$muted"))
+    return Content.assemble((group.kind.value, "bold $primary"), (f" · {group.summary}{more}", "$muted"))
 
 
 def _mark(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
@@ -265,11 +273,11 @@ def _mark(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
     return content
 
 
-def _name(chosen: _Chosen | None) -> tuple[Kind, str] | None:
+def _name(chosen: _Chosen | None) -> tuple[SearchKind, str] | None:
     return None if chosen is None else (chosen[0].kind, chosen[1].section_id)
 
 
-class Finding:
+class FindController:
     """Lets a person find sections, brings what they choose into the reader, and goes on from match to match."""
 
     def __init__(self, screen: MainScreen) -> None:
@@ -278,82 +286,84 @@ class Finding:
         self._tree = screen.tree_pane.outline
         self._reader = screen.reader_pane
         self._finder = Finder(screen.controller.load_all, screen.controller.search)
-        self.found = Found()
+        self.results = FindResults()
         """What was found last."""
         self._matches = TextMatches()
-        self._place: TextPlace | None = None
-        self._onward: TextPlace | None = None
+        self._place: TextPosition | None = None
+        self._onward: TextPosition | None = None
 
     @property
     def _library(self) -> Library:
         return self._screen.session.state.library
 
-    def show(self, kind: Kind, *, is_onward: bool) -> None:
+    def show(self, kind: SearchKind, *, is_onward: bool) -> None:
         """Show what was found last of a kind, to go on from; onward, text comes in its order from where one reads."""
-        onward = self._find_view() if is_onward else None
-        if self.found.library is not self._library or onward != self._onward:
-            self.found = Found(query=self.found.query, is_whole=not self.found.query)
+        onward = self._get_reader_position() if is_onward else None
+        if self.results.library is not self._library or onward != self._onward:
+            self.results = FindResults(query=self.results.query, is_complete=not self.results.query)
         self._onward = onward
-        self._screen.app.push_screen(FindScreen(self, self._screen.keys, kind), self._read)
+        self._screen.app.push_screen(FindDialog(self, self._screen.keys, kind), self._read)
 
-    async def find(self, query: str) -> AsyncIterator[Found]:
+    async def find(self, query: str) -> AsyncIterator[FindResults]:
         """Search for some words, and yield what is found so far."""
         async for found in self._finder.find(query, self._onward):
-            self.found = found
+            self.results = found
             yield found
 
     def open(self, section_id: str) -> None:
         """Open a section for the conversation."""
-        self._screen.send(lambda state: open_section(state, section_id))
+        self._screen.dispatch(lambda state: open_section(state, section_id))
 
     def _read(self, chosen: _Chosen | None) -> None:
-        found = self.found
+        found = self.results
         if found.query.strip():
-            texts = (group.sections for group in found.groups if group.kind is not Kind.TITLES)
-            self._tree.mark(found=(one.section_id for sections in texts for one in sections))
+            texts = (group.sections for group in found.groups if group.kind is not SearchKind.TITLES)
+            self._tree.set_highlights(found=(one.section_id for sections in texts for one in sections))
         if chosen is None or chosen[1].section_id not in self._library:
             return
         group, section = chosen
-        quote = find_words(section.sentence, self._library, self._library.own_span(section.section_id))
-        self._screen.reading.show(section.section_id, quote, came_from=self._tree)
+        quote = locate_in_span(section.sentence, self._library, self._library.own_span(section.section_id))
+        self._screen.reader_controller.show(section.section_id, quote, came_from=self._tree)
         self._matches, self._place = found.matches, None
         doc = self._library.own_span(section.section_id).doc
-        self._mark(group.words, None if section.match is None else TextPlace(doc, section.match))
+        self._highlight_match(
+            group.words, None if section.match_offset is None else TextPosition(doc, section.match_offset)
+        )
 
-    def _mark(self, words: tuple[str, ...], place: TextPlace | None) -> None:
+    def _highlight_match(self, words: tuple[str, ...], place: TextPosition | None) -> None:
         self._place = place
         told = f"“{' '.join(words)}”"
         if place is not None:
-            told += f" {self._matches.number_of(place):,}/{self._matches.count:,}"
-        self._reader.mark(words, None if place is None else place.offset, told)
+            told += f" {self._matches.get_number(place):,}/{self._matches.count:,}"
+        self._reader.highlight_matches(words, None if place is None else place.offset, told)
 
-    async def step(self, direction: int) -> None:
+    async def go_to_match(self, direction: int) -> None:
         """Go to the next match (1) or the one before (-1), round the end; say where there is none."""
-        self._matches = await self._finder.find_again(self._matches)
-        place = self._matches.step(self._find_start(direction), direction)
+        self._matches = await self._finder.refresh_matches(self._matches)
+        place = self._matches.get_adjacent(self._get_search_origin(direction), direction)
         if place is None:
             told = "no match" if self._matches.words else "nothing is searched for"
-            self._screen.status_line.change(message=told)
+            self._screen.status_line.update_status(message=told)
         else:
-            self._screen.reading.show_match(place)
-            self._mark(self._matches.words, place)
+            self._screen.reader_controller.show_match(place)
+            self._highlight_match(self._matches.words, place)
 
-    def _find_start(self, direction: int) -> TextPlace:
+    def _get_search_origin(self, direction: int) -> TextPosition:
         """Return where to go on from: the last match, or where the person has gone since."""
         library, tree = self._library, self._tree
         here = tree.cursor_id if tree.has_focus else self._reader.section_id or tree.cursor_id
         if here is None or here not in library:
-            return self._place or TextPlace("", -1)
-        span = library.shown_span(here)
+            return self._place or TextPosition("", -1)
+        span = library.get_content_span(here)
         last = self._place
         if last is not None and last.doc == span.doc and (not tree.has_focus or span.start <= last.offset < span.end):
             return last
-        return TextPlace(span.doc, span.start - (direction > 0))
+        return TextPosition(span.doc, span.start - (direction > 0))
 
-    def _find_view(self) -> TextPlace | None:
+    def _get_reader_position(self) -> TextPosition | None:
         """Return what stands at the top of the reader."""
-        place = self._reader.reader.place if self._reader.section_id is not None else None
+        place = self._reader.reader.position if self._reader.section_id is not None else None
         if place is None or place.section_id not in self._library:
             return None
-        span = self._library.shown_span(place.section_id)
-        return TextPlace(span.doc, span.start + place.into)
+        span = self._library.get_content_span(place.section_id)
+        return TextPosition(span.doc, span.start + place.offset)

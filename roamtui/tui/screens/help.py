@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Keys, Scope, show_key
+from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Keymap, Scope, format_key
 from roamtui.tui.chat.content_view import ContentView, wrap
-from roamtui.tui.screens.overlays import Overlay
+from roamtui.tui.screens.dialogs import Dialog
 
 _MARKS = (
     ("◆ ", "$accent", "the model opened it for the conversation"),
@@ -47,7 +47,7 @@ class Legend(ContentView):
     """Lists what the signs of outline and answers mean, a line or more for each."""
 
     @override
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         lines: list[Content] = []
         for title, marks in (("Signs of the outline", _MARKS), ("Signs under an answer", _ANSWER_MARKS)):
             lines += [Content(), Content.styled(title, "bold $primary")]
@@ -59,7 +59,7 @@ class Legend(ContentView):
 class KeyList(ContentView):
     """Lists actions with their keys, and what the signs of outline and answers mean."""
 
-    def __init__(self, keys: Keys, here: Scope) -> None:
+    def __init__(self, keys: Keymap, here: Scope) -> None:
         """List `keys`, those of `here` first."""
         super().__init__()
         self._keys = keys
@@ -67,10 +67,10 @@ class KeyList(ContentView):
         self._words: list[str] = []
 
     @override
-    def lay_out(self, width: int) -> Content:
+    def render_content(self, width: int) -> Content:
         lines: list[Content] = []
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not self._here):
-            actions = [action for action in self._keys.within(scope) if self._is_wanted(action)]
+            actions = [action for action in self._keys.for_scope(scope) if self._is_wanted(action)]
             if not actions:
                 continue
             title = Content.styled(SCOPE_TITLES[scope], "bold $primary")
@@ -79,21 +79,21 @@ class KeyList(ContentView):
                 lines += self._lay_out_action(action, width)
             lines.append(Content())
             if scope is Scope.TREE and not self._words:
-                lines += [Legend().lay_out(width), Content()]
+                lines += [Legend().render_content(width), Content()]
         return Content("\n").join(lines[:-1] or [Content("no match: no key is told of in these words")])
 
     def filter(self, pattern: str) -> None:
         """List only what each typed word stands in: key, place, name or sentence."""
         self._words = pattern.casefold().split()
-        self.change()
+        self.invalidate()
 
     def _is_wanted(self, action: Action) -> bool:
-        told = f"{' '.join(map(show_key, action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
+        told = f"{' '.join(map(format_key, action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
         return all(word in f"{told} {action.id}".casefold() for word in self._words)
 
     @staticmethod
     def _lay_out_action(action: Action, width: int) -> list[Content]:
-        keys = Content.styled("  " + (" ".join(map(show_key, action.keys)) or "–"), "bold $accent")
+        keys = Content.styled("  " + (" ".join(map(format_key, action.keys)) or "–"), "bold $accent")
         room = width - _IDS_WIDTH
         if room < _KEYS_WIDTH + _WORDS_WIDTH_MIN:
             return _lay_out_narrow(keys, Content(action.help), width)
@@ -112,12 +112,12 @@ def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
     return wrap(words, width, lead=lead, follow=indent)
 
 
-class MarksScreen(Overlay[None]):
+class LegendScreen(Dialog[None]):
     """Shows what the signs of outline and answers mean."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m,enter,q", "leave", "Close")]
     DEFAULT_CSS = """
-    MarksScreen {
+    LegendScreen {
         & VerticalScroll { height: auto; max-height: 100%; margin-bottom: 1; scrollbar-size-vertical: 1; }
         & .foot { dock: bottom; }
     }
@@ -131,7 +131,7 @@ class MarksScreen(Overlay[None]):
             yield Static(Content("esc closes"), classes="foot")
 
 
-class HelpScreen(Overlay[None]):
+class HelpScreen(Dialog[None]):
     """Shows what every key does, made from the table of actions."""
 
     AUTO_FOCUS = ""
@@ -157,7 +157,7 @@ class HelpScreen(Overlay[None]):
     }
     """
 
-    def __init__(self, keys: Keys, here: Scope) -> None:
+    def __init__(self, keys: Keymap, here: Scope) -> None:
         """Show `keys`, those of `here` first."""
         super().__init__()
         self._keys = keys

@@ -15,42 +15,42 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from typing_extensions import override
 
-from roamtui.agent.recheck import PlacedNote, cite_place, describe_place, name_path, place_notes, render_notes
-from roamtui.conversation.loading import identify_source
-from roamtui.conversation.notes import Notes, make_note
+from roamtui.agent.recheck import LocatedNote, cite_span, format_location, list_path_titles, locate_notes, render_notes
+from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import StoreError
-from roamtui.tui.actions import Keys, Scope, bind
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
-from roamtui.tui.chat.exchange_view import show_words
-from roamtui.tui.node_names import STEP, name_whole
+from roamtui.tui.chat.exchange_view import strip_links
+from roamtui.tui.labels import STEP, format_full_path
+from roamtui.tui.screens.dialogs import ItemList, PromptDialog, SavedItemsScreen
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.overlays import KeptScreen, MarkedList, PromptScreen
-from roamtui.tui.screens.reading import find_span
-from roamtui.tui.status_line import ScreenHints
+from roamtui.tui.screens.reading import resolve_citation
+from roamtui.tui.status_line import ScreenKeyHints
 
 _QUOTE_LINES = 3
 _QUOTE_LENGTH_MAX = 600
 
 
-class NotesScreen(KeptScreen[PlacedNote | None]):
+class NotesScreen(SavedItemsScreen[LocatedNote | None]):
     """Lists notes. The result is a place to go to."""
 
-    AUTO_FOCUS = "MarkedList"
-    BINDINGS = bind(Scope.NOTES)
+    AUTO_FOCUS = "ItemList"
+    BINDINGS = make_bindings(Scope.NOTES)
     DEFAULT_CSS = """
     NotesScreen > Vertical { width: 100; }
     """
 
-    def __init__(self, notes: Notes, placed: tuple[PlacedNote, ...], library: Library, keys: Keys) -> None:
+    def __init__(self, notes: NoteStore, placed: tuple[LocatedNote, ...], library: Library, keys: Keymap) -> None:
         super().__init__(keys, Scope.NOTES)
         self._notes = notes
         self._placed = placed
         self._library = library
-        self._list = MarkedList[PlacedNote]()
+        self._list = ItemList[LocatedNote]()
 
     @override
     def compose(self) -> ComposeResult:
@@ -58,7 +58,7 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
             yield Static(classes="head")
             yield self._list
             yield Static(self._notes.damage, classes="said", markup=False)
-            yield ScreenHints(self._keys, Scope.NOTES)
+            yield ScreenKeyHints(self._keys, Scope.NOTES)
 
     @on(events.Mount)
     @on(events.Resize)
@@ -66,7 +66,7 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
         self._show()
 
     @property
-    def _visible(self) -> list[PlacedNote]:
+    def _visible(self) -> list[LocatedNote]:
         return [one for one in self._placed if one.note.id not in self._deleted_ids]
 
     @override
@@ -74,7 +74,7 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
         visible = self._visible
         ids = [one.note.id for one in visible]
         place = ids.index(chosen_id) if chosen_id in ids else min(self._list.highlighted or 0, len(ids) - 1)
-        self._list.show_lines([(one, self._draw(one)) for one in visible], place if ids else None)
+        self._list.set_items([(one, self._draw(one)) for one in visible], place if ids else None)
         self._show_title("Notes", f"this document · {len(ids):,}" if ids else "this document · none")
 
     @override
@@ -85,32 +85,32 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
             return [str(error)]
         return []
 
-    def _draw(self, placed: PlacedNote) -> Content:
+    def _draw(self, placed: LocatedNote) -> Content:
         """Return a note in lines: where it stands, the words that were kept, the person's own, and what changed."""
         width = self._list.room
-        names = STEP.join(name_path(placed.citation, self._library.title)) or "(untitled)"
-        place = describe_place(placed.citation, "").rpartition(" · ")[2]
+        names = STEP.join(list_path_titles(placed.current_citation, self._library.title)) or "(untitled)"
+        place = format_location(placed.current_citation, "").rpartition(" · ")[2]
         lines = [Content.assemble((names, "bold"), (f" · {place}", "$muted")).truncate(width, ellipsis=True)]
         if placed.note.citation.quote is not None:
-            quote = shorten(show_words(placed.note.citation.quote), _QUOTE_LENGTH_MAX)
+            quote = shorten(strip_links(placed.note.citation.quote), _QUOTE_LENGTH_MAX)
             told = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")
             lines += told[:_QUOTE_LINES]
             if len(told) > _QUOTE_LINES:
                 lines[-1] = lines[-1].truncate(width - 1) + "…"
         if placed.note.words:
             lead = Content.styled("  ✎ ", "$accent")
-            lines += wrap(Content.styled(plain_line(placed.note.words), "$accent"), width, lead=lead, follow="    ")
-        if placed.news:
+            lines += wrap(Content.styled(sanitise_line(placed.note.words), "$accent"), width, lead=lead, follow="    ")
+        if placed.change_note:
             lead = Content.styled("  ! ", "$warning")
-            lines += wrap(Content.styled(placed.news, "$warning"), width, lead=lead, follow="    ")
+            lines += wrap(Content.styled(placed.change_note, "$warning"), width, lead=lead, follow="    ")
         return Content("\n").join(lines)
 
     @on(OptionList.OptionSelected)
     def action_go(self) -> None:
         """Read the place."""
         placed = self._list.chosen
-        if placed is not None and find_target(placed, self._library) is None:
-            self._say(placed.news[:1].upper() + placed.news[1:] + ".")
+        if placed is not None and make_note_target(placed, self._library) is None:
+            self._set_message(placed.change_note[:1].upper() + placed.change_note[1:] + ".")
         elif placed is not None:
             self._close(placed)
 
@@ -124,18 +124,18 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
         if self._list.chosen is not None:
             self.run_worker(self._edit(self._list.chosen), exclusive=True, exit_on_error=False)
 
-    async def _edit(self, placed: PlacedNote) -> None:
-        words = await ask_for_words(self.app, placed.note.words, placed.note.citation.quote or "")
+    async def _edit(self, placed: LocatedNote) -> None:
+        words = await prompt_for_comment(self.app, placed.note.words, placed.note.citation.quote or "")
         if words is not None:
             note = replace(placed.note, words=words)
             self._placed = tuple(replace(one, note=note) if one is placed else one for one in self._placed)
             self._show()
-            await asyncio.to_thread(self._notes.keep, note)
+            await asyncio.to_thread(self._notes.save, note)
 
     def action_delete(self) -> None:
         """Delete the note when the list is left."""
         if self._list.chosen is not None:
-            self._hide(self._list.chosen.note.id, "")
+            self._mark_deleted(self._list.chosen.note.id, "")
 
     def action_export(self) -> None:
         """Write all notes into a file."""
@@ -146,11 +146,11 @@ class NotesScreen(KeptScreen[PlacedNote | None]):
         source = self._visible[0].note.source
         text = render_notes(self._visible, source, self._library.title)
         name = "notes" if "://" in source or source.startswith("-") else f"{Path(source).stem}-notes"
-        prompt = PromptScreen("Write the notes to this file, as Markdown", str(Path.cwd() / f"{name}.md"))
+        prompt = PromptDialog("Write the notes to this file, as Markdown", str(Path.cwd() / f"{name}.md"))
         await self._export_to(prompt, lambda _path: text)
 
 
-def find_target(placed: PlacedNote, library: Library) -> SectionTarget | None:
+def make_note_target(placed: LocatedNote, library: Library) -> SectionTarget | None:
     """Return where to go for a note: its place, else the link that leads to it; None where there is neither."""
     if placed.now is not None:
         return SectionTarget(placed.now.section_id, placed.now)
@@ -158,17 +158,17 @@ def find_target(placed: PlacedNote, library: Library) -> SectionTarget | None:
     return None if link is None else SectionTarget(link)
 
 
-async def ask_for_words(app: App[None], words: str, quote: str, where: str = "") -> str | None:
+async def prompt_for_comment(app: App[None], words: str, quote: str, where: str = "") -> str | None:
     """Return a person's own words for what they keep, None where they leave."""
-    told = f"“{shorten(show_words(quote), _QUOTE_LENGTH_MAX)}”" if quote else ""
+    told = f"“{shorten(strip_links(quote), _QUOTE_LENGTH_MAX)}”" if quote else ""
     foot = "enter keeps it, also without words; esc leaves it as it was"
     detail = "\n".join(filter(None, [where, told]))
     heading = "Keep among your notes, with words of your own" if where else "Your own words"
-    prompt = PromptScreen(heading, words, detail=detail, foot=foot, may_be_empty=True)
+    prompt = PromptDialog(heading, words, detail=detail, foot=foot, may_be_empty=True)
     return await app.push_screen_wait(prompt)
 
 
-class Noting:
+class NotesController:
     """Keeps what a person points at, and shows what they keep."""
 
     def __init__(self, screen: MainScreen) -> None:
@@ -176,13 +176,13 @@ class Noting:
         self._screen = screen
 
     @cached_property
-    def _notes(self) -> Notes | None:
+    def _notes(self) -> NoteStore | None:
         session = self._screen.session
         if session.store is None:
             return None
-        return Notes(session.store.notes_folder, identify_source(session.state.library))
+        return NoteStore(session.store.notes_folder, get_source_key(session.state.library))
 
-    async def keep(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
+    async def save_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
         """Keep a section or words of it, with the person's own; what is kept already gets other words.
 
         Args:
@@ -193,46 +193,46 @@ class Noting:
         state, status = self._screen.session.state, self._screen.status_line
         if self._notes is None or section_id not in state.library:
             not_kept = "nothing is saved here, so nothing can be kept"
-            status.change(message=not_kept if self._notes is None else "there is no such section")
+            status.update_status(message=not_kept if self._notes is None else "there is no such section")
             return
-        cited = cite_place(section_id, span or find_span(citation, state), state.library)
+        cited = cite_span(section_id, span or resolve_citation(citation, state), state.library)
         place = (cited.section_id, cited.quote)
         kept = await asyncio.to_thread(self._notes.read)
         before = next((one for one in kept if (one.citation.section_id, one.citation.quote) == place), None)
-        where = name_whole(state.library, cited.section_id)
-        words = await ask_for_words(self._screen.app, before.words if before else "", cited.quote or "", where)
+        where = format_full_path(state.library, cited.section_id)
+        words = await prompt_for_comment(self._screen.app, before.words if before else "", cited.quote or "", where)
         if words is None:
             return
         note = replace(before, words=words) if before else make_note(state.library, cited, words)
         try:
-            await asyncio.to_thread(self._notes.keep, note)
-            status.change(message=f"kept: {self._screen.keys.show_first('global.notes')} lists your notes")
+            await asyncio.to_thread(self._notes.save, note)
+            status.update_status(message=f"kept: {self._screen.keys.format_first_key('global.notes')} lists your notes")
         finally:
             self._screen.clear_selection()
-            await self.mark()
+            await self.refresh_markers()
 
-    async def mark(self) -> None:
+    async def refresh_markers(self) -> None:
         """Mark the sections of notes in the outline."""
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
-        self._screen.tree_pane.outline.mark(noted=(note.citation.section_id for note in notes))
+        self._screen.tree_pane.outline.set_highlights(noted=(note.citation.section_id for note in notes))
 
     async def show(self) -> None:
         """List what is kept, and go to what the person chooses."""
         library, keys = await self._screen.controller.load_all(), self._screen.keys
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
         if self._notes is None or not notes:
-            told = f"nothing is kept yet: {keys.show_first('reader.keep')} keeps a section or selected words"
-            self._screen.status_line.change(message=told)
+            told = f"nothing is kept yet: {keys.format_first_key('reader.keep')} keeps a section or selected words"
+            self._screen.status_line.update_status(message=told)
             return
-        placed = await asyncio.to_thread(place_notes, notes, library)
+        placed = await asyncio.to_thread(locate_notes, notes, library)
         chosen = await self._screen.app.push_screen_wait(NotesScreen(self._notes, placed, library, keys))
-        await self.mark()
-        target = find_target(chosen, library) if chosen is not None else None
+        await self.refresh_markers()
+        target = make_note_target(chosen, library) if chosen is not None else None
         if target is not None:
-            self._screen.reading.jump(target, came_from=self._screen.tree_pane.outline)
+            self._screen.reader_controller.jump_to_target(target, came_from=self._screen.tree_pane.outline)
 
-    def save_left(self) -> None:
+    def flush(self) -> None:
         """Write what could not be written before, where the program ends."""
         with suppress(StoreError):
             if self._notes is not None:
-                self._notes.keep()
+                self._notes.save()

@@ -24,17 +24,17 @@ from textual.widgets import Input, Log, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.document.plain import plain_line
-from roamtui.errors import OpeningStoppedError, RoamtuiError
-from roamtui.locations import find_resource_dir, shorten_path
+from roamtui.document.plain import sanitise_line
+from roamtui.errors import OpeningCancelledError, RoamtuiError
+from roamtui.paths import display_path, get_resource_dir
 from roamtui.sources.file_sources import name_sources, split_sources
-from roamtui.sources.listing import is_document_name, is_skipped_folder, order_name
-from roamtui.tui.actions import SHARED, Keys, Scope, bind
-from roamtui.tui.app import describe_failure
-from roamtui.tui.commands import DocumentWanted
-from roamtui.tui.context import FirstContext, OfferGroup, Opening, StartOffer
-from roamtui.tui.screens.overlays import ConfirmScreen, MarkedList, Overlay
-from roamtui.tui.status_line import draw_hint
+from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
+from roamtui.tui.actions import SHARED, Keymap, Scope, make_bindings
+from roamtui.tui.app import format_error
+from roamtui.tui.context import DocumentOpener, OfferGroup, StartOffer, StartupContext
+from roamtui.tui.messages import DocumentRequested
+from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, ItemList
+from roamtui.tui.status_line import format_key_hint
 
 if TYPE_CHECKING:  # the screen stands before they are needed
     from roamtui.conversation.store import ConversationSummary
@@ -53,18 +53,18 @@ _FOOT = ("start.open", "start.complete", "start.leave", *SHARED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class OpenChoice:
     """What a person chose."""
 
     source: str
     conversation_id: str | None
     """The conversation to go on with, None for none in particular."""
-    opened: FirstContext | None
+    opened: StartupContext | None
     """None where it is open already."""
 
 
 @dataclass(slots=True)
-class _Work:
+class _OpeningJob:
     """A source that is being opened: by a worker, which waits for a thread."""
 
     name: str
@@ -79,10 +79,10 @@ class _Work:
         """Take note of how far it is; called in the thread.
 
         Raises:
-            OpeningStoppedError: The person wants it no more.
+            OpeningCancelledError: The person wants it no more.
         """
         if self.is_stopped:
-            raise OpeningStoppedError
+            raise OpeningCancelledError
         self.done, self.count = done, count
         self.texts.append(text)
 
@@ -93,16 +93,16 @@ class _Work:
             self.worker.cancel()
 
 
-class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
+class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     """Opens what is typed or chosen; the result is None where the person left.
 
     Where it is the first screen and begins with a source, why that cannot be opened is a result too.
     """
 
     AUTO_FOCUS = "Input"
-    BINDINGS = bind(Scope.START) + bind(Scope.GLOBAL, only=SHARED)
+    BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED)
     DEFAULT_CSS = """
-    OpenScreen {
+    OpenDialog {
         & > Vertical { width: 100; height: 80%; max-height: 40; padding: 1 2 0 2; }
         & #open-what { color: $muted; margin-bottom: 1; }
         & #open-box { height: auto; border: round $faint; padding: 0 1; &:focus-within { border: round $primary; } }
@@ -124,11 +124,11 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
 
     def __init__(
         self,
-        opening: Opening,
-        keys: Keys,
+        opening: DocumentOpener,
+        keys: Keymap,
         model: Model | None = None,
         open_now: tuple[StartOffer, ...] = (),
-        begin: DocumentWanted | None = None,
+        begin: DocumentRequested | None = None,
         problems: tuple[str, ...] = (),
     ) -> None:
         """Offer what `opening` lists, and answer with `model`, None for the one of the settings.
@@ -146,10 +146,10 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         self._offers = open_now[:-1]
         self._open_now = frozenset(offer.source for offer in open_now)
         self.set_class(not open_now, "-alone")
-        self._list = MarkedList[StartOffer]()
+        self._list = ItemList[StartOffer]()
         self._field = Input(placeholder="path or address", select_on_focus=False)
         self._log = Log(auto_scroll=False)
-        self._work: _Work | None = None
+        self._work: _OpeningJob | None = None
         self._frame = 0
 
     @override
@@ -166,14 +166,14 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
             yield self._list
             yield self._log
             labels = {action.id: action.label.lower() for action in self._keys.actions}
-            hints = [draw_hint(self._keys.show_first(action_id), labels[action_id]) for action_id in _FOOT]
+            hints = [format_key_hint(self._keys.format_first_key(action_id), labels[action_id]) for action_id in _FOOT]
             yield Static(Content("  ").join(hints), id="open-foot")
 
     def on_mount(self) -> None:
         """List what can be opened."""
         self._list.can_focus = False  # typing filters, wherever a person clicked
-        self._say(self._problem, is_problem=True)
-        self.set_interval(_TICK_SECONDS, self._turn)
+        self._set_message(self._problem, is_problem=True)
+        self.set_interval(_TICK_SECONDS, self._advance_spinner)
         self.run_worker(self._load_offers(), group="listing", exit_on_error=False)
         if self._begin_with is not None:
             self.add_class("-named")
@@ -183,7 +183,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         offers, problem = await asyncio.to_thread(self._opening.list_offers)
         self._offers += offers
         if problem:
-            self._say(problem, is_problem=True)
+            self._set_message(problem, is_problem=True)
         self._show()
 
     @property
@@ -198,7 +198,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
     def _show(self) -> None:
         """List what the typed words leave, under the headings of its groups, the first offer chosen."""
         lines: list[tuple[StartOffer | None, Content]] = []
-        fitting = [*filter_offers(self._offers, self._typed), *list_files(self._typed)]
+        fitting = [*filter_offers(self._offers, self._typed), *list_path_completions(self._typed)]
         longest = max((Content(offer.name).cell_length for offer in fitting), default=0)
         name_width = max(_NAME_WIDTH, min(longest + 2, _NAME_WIDTH_MAX))
         for group in OfferGroup:
@@ -206,13 +206,15 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
             if offers:
                 lines.append((None, Content(("\n" if lines else "") + group.value)))
                 lines += [(offer, self._draw(offer, name_width)) for offer in offers]
-        self._list.show_lines(lines, 1 if lines and not _is_named(self._typed) else None)
+        self._list.set_items(lines, 1 if lines and not _is_existing_source(self._typed) else None)
         if self._typed and not lines and self._work is None:
             address = self._opening.suggest_address(self._typed)
             told = (
-                f"no match; enter fetches {plain_line(address)}" if address else "no match: nothing here is called so"
+                f"no match; enter fetches {sanitise_line(address)}"
+                if address
+                else "no match: nothing here is called so"
             )
-            self._say("enter opens it" if _is_named(self._typed) else told)
+            self._set_message("enter opens it" if _is_existing_source(self._typed) else told)
 
     def _draw(self, offer: StartOffer, name_width: int) -> Content:
         width = max(20, self._list.size.width - _EDGES_WIDTH)
@@ -222,7 +224,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         gap = name_width - name.cell_length
         return (name + " " * gap + Content.styled(offer.note, "$muted")).truncate(width, ellipsis=True)
 
-    def _say(self, words: str, *, is_problem: bool = False) -> None:
+    def _set_message(self, words: str, *, is_problem: bool = False) -> None:
         said = self.query_one("#open-said", Static)
         said.set_class(is_problem and bool(words), "-problem")
         said.update(Content(words or _HINT))
@@ -230,7 +232,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
     @on(Input.Changed)
     def _filter(self) -> None:
         if self._work is None:
-            self._say("")
+            self._set_message("")
         self._show()
 
     @on(events.Resize)
@@ -243,7 +245,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         """Open what is chosen, or else what is typed."""
         chosen = self._list.chosen
         if self._work is None and chosen is not None:
-            self._begin(expand(chosen.source), chosen.conversation_id)
+            self._begin(expand_user(chosen.source), chosen.conversation_id)
         elif self._work is None and self._typed:
             self._open_name(self._typed)
 
@@ -251,20 +253,20 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         """Put into the box what the files that are listed have in common, or else the chosen one."""
         files = [offer for offer in self.offers if offer.group is OfferGroup.FILE]
         chosen = self._list.chosen or next(iter(files), None)
-        value = complete(self._typed, files) or (chosen.source if chosen is not None else "")
+        value = complete_path(self._typed, files) or (chosen.source if chosen is not None else "")
         if value and value != self._typed:
             self._field.value = value
             self._field.cursor_position = len(value)
         elif self._work is None:
-            self._say("no match: there is nothing to complete")
+            self._set_message("no match: there is nothing to complete")
 
     def _open_name(self, typed: str) -> None:
-        address = None if _is_named(typed) else self._opening.suggest_address(typed)
+        address = None if _is_existing_source(typed) else self._opening.suggest_address(typed)
         if typed == "-":
-            self._say("Standard input is read from the command line alone: roamtui -", is_problem=True)
+            self._set_message("Standard input is read from the command line alone: roamtui -", is_problem=True)
             return
         if address is None:
-            self._begin(typed if "://" in typed else expand(typed), None)
+            self._begin(typed if "://" in typed else expand_user(typed), None)
             return
 
         def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
@@ -272,19 +274,19 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
                 self._begin(address, None)
 
         question = "There is no file with this name. Fetch it from the web?"
-        self.app.push_screen(ConfirmScreen(question, address, yes="Fetch"), take)
+        self.app.push_screen(ConfirmDialog(question, address, yes="Fetch"), take)
 
     def _begin(self, source: str, conversation_id: str | None) -> None:
         names = (source, os.path.abspath(source))  # noqa: PTH100 - keeps links
         if open_now := next((name for name in names if name in self._open_now), None):
-            self.finish(Chosen(source=open_now, conversation_id=conversation_id, opened=None))
+            self.finish(OpenChoice(source=open_now, conversation_id=conversation_id, opened=None))
             return
-        self._work = _Work(plain_line(source))
+        self._work = _OpeningJob(sanitise_line(source))
         self._work.worker = self.run_worker(
             self._open(source, conversation_id, self._work), group="opening", exit_on_error=False
         )
 
-    async def _open(self, source: str, conversation_id: str | None, work: _Work) -> None:
+    async def _open(self, source: str, conversation_id: str | None, work: _OpeningJob) -> None:
         try:
             opened = await asyncio.to_thread(
                 self._opening.open_source, source, conversation_id, self._model, work.report
@@ -293,32 +295,32 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
             if self.has_class("-named") and self.has_class("-alone"):
                 self.finish(error)
             else:
-                self._end_work(plain_line(str(error)))
+                self._on_opening_ended(sanitise_line(str(error)))
             return
-        self.finish(Chosen(source=source, conversation_id=conversation_id, opened=opened))
+        self.finish(OpenChoice(source=source, conversation_id=conversation_id, opened=opened))
 
-    def _turn(self) -> None:
+    def _advance_spinner(self) -> None:
         """Show that something goes on while it does, how far it is, and how to stop it."""
         if self._work is not None:
             self._frame = (self._frame + 1) % len(_FRAMES)
             far = f" {self._work.done:,} of {self._work.count:,}" if self._work.count else ""
-            self._say(f"{_FRAMES[self._frame]} opening {self._work.name} …{far}, esc stops")
+            self._set_message(f"{_FRAMES[self._frame]} opening {self._work.name} …{far}, esc stops")
             text = "".join(self._work.texts.popleft() for _ in range(len(self._work.texts)))
             if text:  # let the person read what was read of a file so far, in place of what else can be opened
                 self.add_class("-reading")
                 self._log.write(text)
 
-    def _end_work(self, problem: str = "") -> None:
+    def _on_opening_ended(self, problem: str = "") -> None:
         """Offer again what can be opened, and say why where the person did not end it."""
         self._work = None
         self.remove_class("-reading", "-named")
         self._log.clear()
-        self._say(problem, is_problem=True)
+        self._set_message(problem, is_problem=True)
 
     @on(Worker.StateChanged)
     def _tell_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._end_work(describe_failure(event.worker.error))
+            self._on_opening_ended(format_error(event.worker.error))
 
     def action_step(self, direction: int) -> None:
         """Select the next (1) or previous (-1) one; of pages that are shown already, read on or back."""
@@ -335,16 +337,16 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
             if self.has_class("-named"):
                 self.dismiss(None)
             else:
-                self._end_work()
+                self._on_opening_ended()
         elif self._typed:
             self._field.value = ""
         else:
             self.dismiss(None)
 
 
-def _is_named(typed: str) -> bool:
+def _is_existing_source(typed: str) -> bool:
     """Return whether what is typed names something itself: an address, or a file that is there."""
-    return bool(typed) and ("://" in typed or os.path.lexists(expand(typed)))
+    return bool(typed) and ("://" in typed or os.path.lexists(expand_user(typed)))
 
 
 _CONVERSATIONS_SHOWN = 8
@@ -370,34 +372,34 @@ def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffe
     )
 
 
-def list_files(typed: str) -> tuple[StartOffer, ...]:
+def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
     """Return the documents and folders that a path which is typed may go on to, or some of the current folder."""
     head, part = os.path.split(typed)
     is_path = bool(head) or typed.startswith((".", "~"))
     try:
-        with os.scandir(expand(head) or ".") as entries:
+        with os.scandir(expand_user(head) or ".") as entries:
             found = [(entry.name, entry.is_dir()) for entry in islice(entries, _ENTRIES_MAX)]
     except (OSError, ValueError):
         return ()
     files = []
-    for name, is_folder in sorted(found, key=lambda entry: (entry[1], order_name(entry[0]))):
+    for name, is_folder in sorted(found, key=lambda entry: (entry[1], make_sort_key(entry[0]))):
         is_wanted = not is_skipped_folder(name) if is_folder else is_document_name(name)
         if not name.casefold().startswith(part.casefold() if is_path else "") or not (is_wanted or (is_path and part)):
             continue
         path = os.path.join(head, name) + (os.sep if is_folder else "")  # noqa: PTH118 - as it is typed
         note = "a folder" if is_folder else ""
-        files.append(StartOffer(group=OfferGroup.FILE, name=plain_line(path), note=note, source=path))
+        files.append(StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path))
     return tuple(files) if is_path else filter_offers(files, typed)[:_FILES_SHOWN]
 
 
-def complete(typed: str, files: Sequence[StartOffer]) -> str | None:
+def complete_path(typed: str, files: Sequence[StartOffer]) -> str | None:
     """Return what all `files` that begin as typed have in common, None where that is no more than what is typed."""
     names = [offer.source for offer in files if offer.source.casefold().startswith(typed.casefold())]
     common = os.path.commonprefix(names)  # noqa: RUF071 - characters are meant
     return common if len(common) > len(typed) else None
 
 
-def expand(typed: str) -> str:
+def expand_user(typed: str) -> str:
     """Return a path with its ``~`` in full."""
     return os.path.expanduser(typed)  # noqa: PTH111 - what is nobody's home stays as it is
 
@@ -409,9 +411,11 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         summaries: Saved conversations, the one changed last first.
         own_sites: A person's own list of sites; it need not be there.
     """
-    from roamtui.conversation.loading import is_gone  # noqa: PLC0415 - the screen stands before it is needed
+    from roamtui.conversation.library_sync import is_source_missing  # noqa: PLC0415 - the screen stands before it is needed
 
-    known = [summary for summary in summaries if not (summary.source.startswith("-") or is_gone(summary.source))]
+    known = [
+        summary for summary in summaries if not (summary.source.startswith("-") or is_source_missing(summary.source))
+    ]
     offers: list[StartOffer] = []
     answered = sorted((one for one in known if one.is_answered), key=lambda one: one.is_one_shot)
     for summary in answered[:_CONVERSATIONS_SHOWN]:
@@ -419,8 +423,8 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         offers.append(
             StartOffer(
                 group=OfferGroup.CONVERSATION,
-                name=plain_line(summary.title) or "(no question yet)",
-                note=f"{count} · {plain_line(shorten_path(summary.source))}",
+                name=sanitise_line(summary.title) or "(no question yet)",
+                note=f"{count} · {sanitise_line(display_path(summary.source))}",
                 source=summary.source,
                 conversation_id=summary.id,
             )
@@ -428,10 +432,10 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
     for source in list(dict.fromkeys(summary.source for summary in known))[:_SOURCES_SHOWN]:
         is_address = "://" in source
         name = source.partition("://")[2].rstrip("/") if is_address else name_sources(source)
-        note = "" if is_address else plain_line(shorten_path(str(Path(split_sources(source)[0]).parent)))
-        offers.append(StartOffer(group=OfferGroup.SOURCE, name=plain_line(name), note=note, source=source))
+        note = "" if is_address else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
+        offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
     for file, name, note in _EXAMPLES:
-        path = find_resource_dir("examples") / file
+        path = get_resource_dir("examples") / file
         if path.exists():
             offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(path)))
     problem = ""
@@ -439,18 +443,18 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         try:
             offers += list(_read_sites(own_sites))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            problem = f"{own_sites} cannot be read: {plain_line(str(error))}."
+            problem = f"{own_sites} cannot be read: {sanitise_line(str(error))}."
     return (*offers, *_read_sites(_SITES_FILE)), problem
 
 
 def _read_sites(path: Path) -> Iterator[StartOffer]:
     for site in tomllib.loads(path.read_text("utf-8"))["sites"]:
         url = str(site["url"])
-        about = plain_line(str(site.get("about", "")))
-        host = plain_line(url).removeprefix("https://").removesuffix("/llms.txt")
+        about = sanitise_line(str(site.get("about", "")))
+        host = sanitise_line(url).removeprefix("https://").removesuffix("/llms.txt")
         yield StartOffer(
             group=OfferGroup.SITE,
-            name=plain_line(str(site["name"])),
+            name=sanitise_line(str(site["name"])),
             note=f"{about} · {host}" if about else host,
             source=url,
         )

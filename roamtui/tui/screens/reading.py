@@ -17,21 +17,21 @@ from textual.widget import Widget
 
 from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
-from roamtui.conversation.loading import identify_source
+from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, LinkEnd, SectionLink, WebLink
+from roamtui.document.link_targets import DeadLink, ResolvedLink, SectionLink, WebLink
 from roamtui.document.link_targets import resolve_link as resolve_written
 from roamtui.document.node import NodeKind, Span
-from roamtui.locations import make_private_folder, write_private_file
+from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.commands import ReadingPlace
+from roamtui.tui.messages import ReadingPosition
 from roamtui.tui.panes.pane import Pane
+from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
-from roamtui.tui.text_search import TextPlace
+from roamtui.tui.text_search import TextPosition
 
 _READING_SECONDS = 0.5
 """What is scrolled past sooner is not said to be read."""
@@ -39,7 +39,7 @@ _REST_SECONDS = 0.06
 """A cursor that moves on sooner is on its way somewhere else."""
 
 
-class Reading:
+class ReaderController:
     """What a person reads, and how they get there; while they want it, it follows the outline by itself."""
 
     def __init__(self, screen: MainScreen) -> None:
@@ -47,9 +47,9 @@ class Reading:
         self._screen = screen
         self._tree = screen.tree_pane
         self._reader = screen.reader_pane
-        self._switch = screen.switch
-        self._places = Places(screen.first.options.places_path)
-        self._wanted: ReadingPlace | None = None
+        self._switch = screen.panes
+        self._places = ReadingPositions(screen.startup.options.places_path)
+        self._wanted: ReadingPosition | None = None
         self._timer: Timer | None = None
         self._is_following = False
         self._following: Timer | None = None
@@ -70,7 +70,7 @@ class Reading:
         self._tree.go_to(section_id)
         self.read(section_id, came_from=came_from, highlight=highlight)
 
-    def show_match(self, place: TextPlace) -> None:
+    def show_match(self, place: TextPosition) -> None:
         """Bring a match that was gone to into outline and reader, the focus unchanged."""
         library = self._library
         section_id = library.section_at(place.doc, place.offset)
@@ -78,10 +78,10 @@ class Reading:
         if section_id is None:
             return
         self._tree.go_to(section_id)
-        if shown is None or shown not in library or library.shown_span(shown).doc != place.doc:
+        if shown is None or shown not in library or library.get_content_span(shown).doc != place.doc:
             self._reader.show_section(library, section_id)
         self._note_reading(section_id)
-        self._switch.show_reader_beside()
+        self._switch.show_reader_unfocused()
 
     def read_beside(self, section_id: str, *, is_noted: bool = True) -> None:
         """Show a section in the reader, beside the outline where there is room, without going there.
@@ -95,14 +95,14 @@ class Reading:
             self._reader.show_section(library, section_id, with_way_back=False)
             if is_noted:
                 self._note_reading(section_id)
-        self._switch.show_reader_beside()
+        self._switch.show_reader_unfocused()
 
-    def jump(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
+    def jump_to_target(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
         """Show what the conversation names, in outline and reader; return why not, where it cannot be.
 
         A quote that stands in another section than the one named is shown where it stands.
         """
-        span = find_span(target.citation, self._screen.session.state)
+        span = resolve_citation(target.citation, self._screen.session.state)
         section_id = target.section_id
         if span is not None:
             section_id = self._library.section_at(span.doc, span.start) or section_id
@@ -133,67 +133,69 @@ class Reading:
             section_id = self._library.section_at(document.key, start)
             if section_id is not None:  # the page from its beginning, in the section that stands there
                 self._tree.go_to(section_id)
-                into = start - self._library.shown_span(section_id).start
+                into = start - self._library.get_content_span(section_id).start
                 self._reader.show_section(self._library, section_id, into=into)
                 self._switch.show_reader(came_from=came_from)
                 self._note_reading(section_id)
 
         page = self._reader.reader.page_in_view() if self._reader.section_id else None
         now = f", now {page:,}" if page is not None else ""
-        self._screen.app.push_screen(PromptScreen(f"Go to page (1 to {count:,}{now})", ""), take)
+        self._screen.app.push_screen(PromptDialog(f"Go to page (1 to {count:,}{now})", ""), take)
         return None
 
     def resume(self) -> None:
         """Show what the conversation was reading last, else where the person was in the document; go not there."""
         state = self._screen.session.state
-        place = self._places.find(identify_source(state.library))
-        if place is None or state.reading not in (None, place.section_id):
-            place = ReadingPlace(state.reading or "", 0, "")
-        self._take_up(place)
+        place = self._places.load(get_source_key(state.library))
+        if place is None or state.reading_id not in (None, place.section_id):
+            place = ReadingPosition(state.reading_id or "", 0, "")
+        self._restore(place)
 
-    def _take_up(self, place: ReadingPlace) -> None:
+    def _restore(self, place: ReadingPosition) -> None:
         """Show a place; where its file is not loaded yet, once it is."""
         library = self._library
         if place.section_id in library:
-            self._reader.show_section(library, place.section_id, into=place.into)
+            self._reader.show_section(library, place.section_id, into=place.offset)
             self._tree.outline.move_to(place.section_id)
         elif place.file_id in library:
             self._wanted = place
             self._reader.show_section(library, place.file_id)
             self._note_reading(place.file_id)
 
-    def keep_place(self) -> None:
+    def save_position(self) -> None:
         """Keep where the person is for the next time that the document is opened."""
-        place = self._reader.reader.place
+        place = self._reader.reader.position
         if place is not None:
-            self._places.keep(identify_source(self._library), place)
+            self._places.save(get_source_key(self._library), place)
 
-    def note_place(self, section_id: str) -> None:
+    def on_position_changed(self, section_id: str) -> None:
         """Have the outline's cursor follow what is scrolled to, and the conversation too once that rests."""
         if not self._tree.outline.has_focus:
             self._tree.outline.move_to(section_id)
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self._reader.set_timer(_READING_SECONDS, self._note_shown)
+        self._timer = self._reader.set_timer(_READING_SECONDS, self._on_shown)
 
     def go_back(self) -> None:
         """Show what was read before."""
         if self._reader.go_back():
-            self._note_shown()
+            self._on_shown()
         else:
-            self._screen.status_line.change(message="nothing was read before this")
+            self._screen.status_line.update_status(message="nothing was read before this")
 
-    def _note_shown(self) -> None:
-        self.keep_place()
+    def _on_shown(self) -> None:
+        self.save_position()
         self._note_reading(self._reader.section_id)
 
     def step(self, direction: int) -> None:
         """Show the section after (1) or before (-1) the one that is read."""
         section_id = self._reader.section_id
         if section_id is None or not self._step_from(section_id, direction, with_way_back=True):
-            self._screen.status_line.change(message=f"this is the {'last' if direction > 0 else 'first'} section")
+            self._screen.status_line.update_status(
+                message=f"this is the {'last' if direction > 0 else 'first'} section"
+            )
 
-    def read_on(self, direction: int) -> None:
+    def continue_past_end(self, direction: int) -> None:
         """Show what comes after the end of the document that is read (1), or before its beginning (-1)."""
         section_id = self._reader.section_id
         if section_id is not None and section_id in self._library:
@@ -205,7 +207,7 @@ class Reading:
 
     def _step_from(self, section_id: str, direction: int, *, with_way_back: bool = False) -> bool:
         library = self._library
-        found = find_neighbour(library, section_id, direction)
+        found = get_adjacent_section(library, section_id, direction)
         if found is not None:
             self._tree.go_to(found)
             self._reader.show_section(library, found, with_way_back=with_way_back)
@@ -218,23 +220,23 @@ class Reading:
         wanted, self._wanted = self._wanted, None
         if section_id is not None and section_id in section_ids:
             if wanted is not None and wanted.file_id == section_id:
-                self._take_up(wanted._replace(file_id=""))
+                self._restore(wanted._replace(file_id=""))
             else:
                 self._reader.show_section(self._library, section_id)
 
-    def follow_answer(self, target: LinkTarget) -> str | None:
+    def open_answer_link(self, target: LinkTarget) -> str | None:
         """Follow a link that the model wrote; return a sentence where it leads nowhere."""
         named = target.href.lstrip("#")
         if named in self._library:  # some models write a section's id as an address
-            return self.jump(SectionTarget(named), came_from=None)
+            return self.jump_to_target(SectionTarget(named), came_from=None)
         is_known = target.section_id in self._library
-        return self.follow(target.href, target.section_id if is_known else next(self._library.walk(), None))
+        return self.open_link(target.href, target.section_id if is_known else next(self._library.walk(), None))
 
-    def follow(self, href: str, section_id: str | None) -> str | None:
+    def open_link(self, href: str, section_id: str | None) -> str | None:
         """Follow a link that a section has; return a sentence where it leads nowhere."""
         if section_id is None:
             return None
-        match resolve_link(href, self._library, section_id):
+        match resolve_reader_link(href, self._library, section_id):
             case SectionLink(target, span):
                 self.show(target, span, came_from=None)
             case WebLink(url):
@@ -243,7 +245,7 @@ class Reading:
                     if answer:
                         self._screen.app.open_url(url)
 
-                question = ConfirmScreen("Open this page in your browser?", url, yes="Open")
+                question = ConfirmDialog("Open this page in your browser?", url, yes="Open")
                 self._screen.app.push_screen(question, open_page)
             case DeadLink(reason):
                 return reason
@@ -252,7 +254,7 @@ class Reading:
     def edit(self, section_id: str) -> str | None:
         """Open the document in the person's editor, at a section; return a sentence where that cannot be."""
         library = self._library
-        file = find_source_file(library, section_id)
+        file = get_source_file(library, section_id)
         if file is None:
             return "Only a document that is a file on this machine can be edited."
         if file.suffix.lower() in SLOW_SUFFIXES:  # what is shown was converted from it
@@ -277,7 +279,7 @@ class Reading:
         self._stop_following()
         self._reader.show_following(is_following=self._is_following)
         told = "the reader follows the outline" if self._is_following else "the reader stays"
-        self._screen.status_line.change(message=told)
+        self._screen.status_line.update_status(message=told)
         if self._is_following and self._tree.outline.cursor_id is not None:
             self.read_beside(self._tree.outline.cursor_id)
 
@@ -299,28 +301,28 @@ class Reading:
 
     def _note_reading(self, section_id: str | None) -> None:
         def make(state: ConversationState) -> Command | str:
-            is_new = state.reading != section_id
+            is_new = state.reading_id != section_id
             known = section_id if section_id in state.library else None
             is_tried_again = known is not None and bool(state.library.problem_of(known))
             return ReadSection(section_id=section_id) if is_new or is_tried_again else ""
 
-        self._screen.send(make)
+        self._screen.dispatch(make)
 
 
-def find_neighbour(library: Library, section_id: str, direction: int) -> str | None:
+def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
     """Return the node whose text comes after (1) or before (-1) that of a node, None at the ends; folders have none."""
-    start = library.shown_span(section_id)
-    found = _find_beside(library, section_id, direction)
+    start = library.get_content_span(section_id)
+    found = _get_adjacent_node(library, section_id, direction)
     while found is not None:
-        span = library.shown_span(found)
+        span = library.get_content_span(found)
         is_same = (span.doc, span.start) == (start.doc, start.start)
         if not is_same and library.node(found).kind is not NodeKind.FOLDER:
             return found
-        found = _find_beside(library, found, direction)
+        found = _get_adjacent_node(library, found, direction)
     return None
 
 
-def _find_beside(library: Library, section_id: str, direction: int) -> str | None:
+def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str | None:
     """Return the node after or before another, in the order of the document."""
     if direction > 0 and (below := library.children(section_id)):
         return below[0]
@@ -339,7 +341,7 @@ def _find_beside(library: Library, section_id: str, direction: int) -> str | Non
     return None
 
 
-def find_words(words: str, library: Library, section: Span) -> Span | None:
+def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
     """Return where words stand in a stretch of text, as far as they can be found."""
     match = find_quote(words, library.text_at(section)) if words else None
     if match is None:
@@ -347,7 +349,7 @@ def find_words(words: str, library: Library, section: Span) -> Span | None:
     return Span(doc=section.doc, start=section.start + match.start, end=section.start + match.end)
 
 
-def find_span(citation: Citation | None, state: ConversationState) -> Span | None:
+def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
     """Return where the words of a citation stand in the document, None where they do not."""
     if citation is None or citation.span is None:
         return None
@@ -361,7 +363,7 @@ def find_span(citation: Citation | None, state: ConversationState) -> Span | Non
     if citation.section_id not in state.library:
         return None
     # The document has changed since: the words may have moved within their section.
-    return find_words(quote, state.library, state.library.shown_span(citation.section_id))
+    return locate_in_span(quote, state.library, state.library.get_content_span(citation.section_id))
 
 
 _PLUS_LINE = frozenset({"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"})
@@ -382,7 +384,7 @@ def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
     return [*words, str(file)]
 
 
-def find_source_file(library: Library, section_id: str) -> Path | None:
+def get_source_file(library: Library, section_id: str) -> Path | None:
     """Return the file on this machine that a section stands in, None where there is none, as for an archive."""
     source = Path(library.source)
     if not library.root.columns.has_files:
@@ -394,7 +396,7 @@ def find_source_file(library: Library, section_id: str) -> Path | None:
 _NOTE_INDENT_MAX = 3
 
 
-def resolve_link(mark: str, library: Library, section_id: str) -> LinkEnd:
+def resolve_reader_link(mark: str, library: Library, section_id: str) -> ResolvedLink:
     """Return where an address that is written in a section leads.
 
     The mark of a footnote, such as `[^1]`, leads to where it stands; the note's own mark, `[^1]:`, to where it is used.
@@ -418,21 +420,21 @@ _SOURCES_MAX = 500
 """Documents of which the place is kept, the last ones that were read."""
 
 
-class Places:
+class ReadingPositions:
     """The places in the file `path`; without one nothing is kept. A file that cannot be read or written holds none."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
 
-    def find(self, source: str) -> ReadingPlace | None:
+    def load(self, source: str) -> ReadingPosition | None:
         """Return where a person was in a document, None where they never were."""
         match self._read().get(source):
             case [str(section_id), int(into), str(file_id)]:
-                return ReadingPlace(section_id, into, file_id)
+                return ReadingPosition(section_id, into, file_id)
             case _:
                 return None
 
-    def keep(self, source: str, place: ReadingPlace) -> None:
+    def save(self, source: str, place: ReadingPosition) -> None:
         """Keep where a person is in a document."""
         if self._path is None:
             return

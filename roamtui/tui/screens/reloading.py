@@ -1,4 +1,4 @@
-"""`Reloading`: reading the document again, because a person wants it or because it has changed on disk."""
+"""`ReloadController`: reading the document again, because a person wants it or because it has changed on disk."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _IDLE_SHARE = 20
 """How many times longer than a look the pause after it is, at least."""
 
 
-class Reloading:
+class ReloadController:
     """Brings the document of today into the conversation that goes on."""
 
     def __init__(self, screen: MainScreen, stamp: SourceStamp | None) -> None:
         """Watch what `screen` shows; `stamp` is that of a single file when it was read."""
         self._screen = screen
         self._context = screen.app_context
-        self.is_new = self._context.look is not None
+        self.needs_baseline = self._context.read_stamps is not None
         """Whether nobody has looked yet: what the first look shows is taken for what was read."""
         self._known: Mapping[str, SourceStamp] | None = {"": stamp} if stamp is not None else None
         """The stamps of what was read, by file."""
@@ -35,23 +35,23 @@ class Reloading:
         self._is_reading = False
         self._next_seconds = 0.0
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Look at the files; if they have changed, say so, or read them again at once if the person wants that.
 
         Only one look is under way at a time. A thread cannot be stopped: a look that nobody waited for would see the
         change, and nobody would hear of it.
         """
-        if self._context.read_again is None or self._is_looking or self._is_reading:
+        if self._context.reload_library is None or self._is_looking or self._is_reading:
             return
         self._is_looking = True
         try:
             is_news = await self._has_changed()
-            if self._context.is_watching and self._seen not in (None, self._known, self._tried):
+            if self._context.reload_on_change and self._seen not in (None, self._known, self._tried):
                 if not self._screen.is_asking:
                     await self.reload()
             elif is_news:
-                key = self._screen.keys.show_first("global.reload")
-                self._screen.status_line.change(alert=f"the document changed on disk; {key} reads it again")
+                key = self._screen.keys.format_first_key("global.reload")
+                self._screen.status_line.update_status(alert=f"the document changed on disk; {key} reads it again")
         finally:
             self._is_looking = False
 
@@ -64,23 +64,23 @@ class Reloading:
         if time.monotonic() < self._next_seconds:
             return False
         known = self._known
-        stamps = await asyncio.to_thread(self._measure)
+        stamps = await asyncio.to_thread(self._read_stamps)
         if self._is_reading or self._known is not known:
             return False  # the document was read meanwhile, with a newer look
-        if self.is_new:
-            self.is_new, self._known, self._seen, self._tried = False, stamps, stamps, stamps
+        if self.needs_baseline:
+            self.needs_baseline, self._known, self._seen, self._tried = False, stamps, stamps, stamps
             return False
         if stamps is None or stamps == self._seen:
             return False
         self._seen = stamps
         return stamps != self._known
 
-    def _measure(self) -> Mapping[str, SourceStamp] | None:
+    def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file of today by its key, None while the source is not there."""
         started = time.monotonic()
         stamps: Mapping[str, SourceStamp] | None
-        if self._context.look is not None:
-            stamps = self._context.look()
+        if self._context.read_stamps is not None:
+            stamps = self._context.read_stamps()
         else:
             stamp = stamp_source(self._screen.session.state.library.source)
             stamps = {"": stamp} if stamp is not None else None
@@ -96,20 +96,20 @@ class Reloading:
         Raises:
             RoamtuiError: It cannot be read; the one that was read before stays.
         """
-        if self._context.read_again is None:
+        if self._context.reload_library is None:
             raise RoamtuiError("This document cannot be read again: it came through a pipe.")
         status = self._screen.status_line
         if self._is_reading:
-            return status.change(message="the document is being read already")
+            return status.update_status(message="the document is being read already")
         self._is_reading = True
         try:
-            stamps = await asyncio.to_thread(self._measure)
-            self.is_new, self._tried = False, stamps
+            stamps = await asyncio.to_thread(self._read_stamps)
+            self.needs_baseline, self._tried = False, stamps
             self._seen = self._seen if stamps is None else stamps
             known, now = self._known or {}, stamps or {}
             changed = frozenset(key for key in known.keys() | now.keys() if known.get(key) != now.get(key))
             before = self._screen.session.state.library
-            library = await asyncio.to_thread(self._context.read_again, before, changed)
+            library = await asyncio.to_thread(self._context.reload_library, before, changed)
             news = [note for note in library.notes if note not in before.notes]
             more = len(news) - _NOTES_SHOWN
             if more > 1:
@@ -118,17 +118,17 @@ class Reloading:
                 self._screen.chat_log.add_notice(note)
             if _is_same(library, before):
                 self._known = stamps
-                status.change(message="the document is as it was")
+                status.update_status(message="the document is as it was")
             else:
                 await self._screen.controller.reload(library)
                 self._known = stamps
                 count = len(library)
-                status.change(message=f"read again: {count:,} section{'' if count == 1 else 's'}")
+                status.update_status(message=f"read again: {count:,} section{'' if count == 1 else 's'}")
                 self._screen.header.show(library.title, library.source)
                 self._screen.reader_pane.show_again(library)
         finally:
             self._is_reading = False
-            status.change(alert="")
+            status.update_status(alert="")
 
 
 def _is_same(library: Library, before: Library) -> bool:

@@ -22,8 +22,8 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
-from roamtui.tui.tree.line_drawing import GROUNDS, INKS, LineDrawing, Marked, Palette
-from roamtui.tui.tree.visible_lines import Fold, VisibleLines
+from roamtui.tui.tree.line_renderer import GROUNDS, INKS, LineRenderer, Palette, TreeHighlights
+from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 
 _MARGIN = 2
 """Lines kept above and below a revealed line, so that it is seen among its neighbours."""
@@ -89,10 +89,10 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor_line = 0
         self.cursor_id = self._id_at(0)
         """The id of the node under the cursor, None in an empty outline."""
-        self.marked = Marked()
+        self.highlights = TreeHighlights()
         """What is marked besides what the conversation holds."""
         self._state = state
-        self._drawing = LineDrawing(self.lines, state, self.marked)
+        self._drawing = LineRenderer(self.lines, state, self.highlights)
         self._palette: Palette = {}
         self._revealed_id: str | None = None
         """What is to be scrolled into view once there is a view."""
@@ -120,7 +120,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self._palette = {"base": self.rich_style, "cursor": own["cursor"], **inks, **grounds}
         return self._palette
 
-    def fit_lines(self) -> None:
+    def sync_size(self) -> None:
         """Take on the number of lines; the screen is laid out again only where a scrollbar comes or goes by that."""
         size = Size(self.scrollable_content_region.width, len(self.lines))
         is_scrolling = size.height > self.container_size.height
@@ -185,7 +185,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Fit the lines into another size."""
-        self.fit_lines()
+        self.sync_size()
         if self._revealed_id is not None:
             revealed_id, self._revealed_id = self._revealed_id, None
             self.reveal(revealed_id)
@@ -203,21 +203,21 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         cursor_id, top_id = self.cursor_id, self._id_at(round(self.scroll_target_y))
         self._state = state
         self.lines.update(state.library, state.unfolded)
-        self._draw_anew()
+        self._rebuild_lines()
         line = self.lines.nearest_line(cursor_id) if cursor_id else None
         self._set_cursor(self.cursor_line if line is None else line)
         top = self.lines.nearest_line(top_id) if top_id else None
         if top is not None and top != round(self.scroll_target_y):
             self.scroll_to_line(top)
 
-    def mark(self, **section_ids: Iterable[str]) -> None:
-        """Mark nodes in the ways of `Marked` that are named, and no others in these ways."""
-        self.marked = replace(self.marked, **{way: frozenset(ids) for way, ids in section_ids.items()})
-        self._draw_anew()
+    def set_highlights(self, **section_ids: Iterable[str]) -> None:
+        """Mark nodes in the ways of `TreeHighlights` that are named, and no others in these ways."""
+        self.highlights = replace(self.highlights, **{way: frozenset(ids) for way, ids in section_ids.items()})
+        self._rebuild_lines()
 
-    def _draw_anew(self) -> None:
-        self._drawing = LineDrawing(self.lines, self._state, self.marked)
-        self.fit_lines()
+    def _rebuild_lines(self) -> None:
+        self._drawing = LineRenderer(self.lines, self._state, self.highlights)
+        self.sync_size()
         self.refresh()
 
     def go_child(self) -> None:
@@ -225,23 +225,23 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if self.cursor_id is None:
             return
         match self.lines.fold_at(self.cursor_line):
-            case Fold.UNFOLDED:
+            case FoldState.UNFOLDED:
                 self.move_to_line(self.cursor_line + 1)
-            case Fold.FOLDED | Fold.UNLOADED | Fold.FAILED:
+            case FoldState.FOLDED | FoldState.UNLOADED | FoldState.FAILED:
                 self.post_message(self.FoldToggled(self.cursor_id))
-            case Fold.LEAF:
+            case FoldState.LEAF:
                 pass
 
     def go_parent(self) -> None:
         """Put the cursor on the node above its own."""
         above = None if self.cursor_id is None else self.lines.parent(self.lines.numbers[self.cursor_line])
-        line = self.lines.find_line(above)
+        line = self.lines.get_line(above)
         if line is not None:
             self.move_to_line(line)
 
-    def find_open(self, direction: int) -> str | None:
+    def get_adjacent_open(self, direction: int) -> str | None:
         """Return the id of the open node after (1) or before (-1) the cursor, folded or not; None without any."""
-        return self._drawing.next_open(self.cursor_id, direction) if self.cursor_id else None
+        return self._drawing.get_adjacent_open(self.cursor_id, direction) if self.cursor_id else None
 
     @on(events.Click)
     def _choose_clicked(self, event: events.Click) -> None:

@@ -1,6 +1,6 @@
 """`VisibleLines`: which nodes of a library the tree shows, one a line. Knows no screen.
 
-Nodes are numbers of a `Layout`, which are in order, so that a hundred thousand lines are one sorted array: a line is
+Nodes are numbers of a `NodeNumbering`, which are in order, so that a hundred thousand lines are one sorted array: a line is
 found by its node in logarithmic time, and folding costs by what appears or goes. Two things are not as in the library:
 the single top heading stands first and holds everything, and an opening text of white space alone is not there.
 """
@@ -12,14 +12,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 
-from roamtui.document.layout import Layout
 from roamtui.document.library import Library
+from roamtui.document.numbering import NodeNumbering
 
 _SPLICES_MAX = 256
 """Changes at once past this number build all lines anew: each splice moves the lines after it."""
 
 
-class Fold(StrEnum):
+class FoldState(StrEnum):
     """What stands below a line, by its sign."""
 
     UNFOLDED = "▾"
@@ -36,12 +36,12 @@ class VisibleLines:
 
     def __init__(self, library: Library, unfolded: frozenset[str]) -> None:
         self.unfolded = unfolded
-        self._take(library)
+        self._set_library(library)
 
-    def _take(self, library: Library) -> None:
+    def _set_library(self, library: Library) -> None:
         """Number the nodes of a library and list its lines."""
         self.library = library
-        self.layout = Layout(library)
+        self.layout = NodeNumbering(library)
         self._find_end: Callable[[int], int] = library.root.columns.ends.__getitem__
         """Returns the number after all below a node; of a single document, whose rows are the numbers, at once."""
         if library.grafts:
@@ -66,7 +66,7 @@ class VisibleLines:
         """Return the id of the node on a line."""
         return self.layout.id_of(self.numbers[line])
 
-    def find_line(self, number: int | None) -> int | None:
+    def get_line(self, number: int | None) -> int | None:
         """Return the line of a node, None where it is not visible."""
         if number is None or number == self._title:
             return None if number is None else 0
@@ -76,9 +76,9 @@ class VisibleLines:
     def nearest_line(self, section_id: str) -> int | None:
         """Return the line of a node, or of its nearest visible ancestor; None where neither is visible."""
         number = self.layout.find(section_id)
-        while number is not None and self.find_line(number) is None:
+        while number is not None and self.get_line(number) is None:
             number = self.parent(number)
-        return self.find_line(number)
+        return self.get_line(number)
 
     def parent(self, number: int) -> int | None:
         """Return the node above, None at the top."""
@@ -97,28 +97,28 @@ class VisibleLines:
             number = parent
         return tuple(reversed(following))
 
-    def fold_at(self, line: int) -> Fold:
+    def fold_at(self, line: int) -> FoldState:
         """Return what stands below the node on a line."""
         number = self.numbers[line]
         section_id = self.layout.id_of(number)
         if not self.library.is_loaded(section_id):
-            return Fold.FAILED if self.library.problem_of(section_id) else Fold.UNLOADED
+            return FoldState.FAILED if self.library.problem_of(section_id) else FoldState.UNLOADED
         if self._next_shown(number + 1) >= self._find_end(number):
-            return Fold.LEAF
-        return Fold.UNFOLDED if number in self._unfolded else Fold.FOLDED
+            return FoldState.LEAF
+        return FoldState.UNFOLDED if number in self._unfolded else FoldState.FOLDED
 
     def update(self, library: Library, unfolded: frozenset[str]) -> None:
         """Take another library or other unfolded nodes."""
         changed = self.unfolded ^ unfolded
         self.unfolded = unfolded
         if library is not self.library or len(changed) > _SPLICES_MAX:
-            self._take(library)
+            self._set_library(library)
             return
         numbers = sorted({number for number in map(self.layout.find, changed) if number is not None} - {self._title})
         self._unfolded.symmetric_difference_update(numbers)
         done = 0
         for number in numbers:
-            line = self.find_line(number)
+            line = self.get_line(number)
             if line is not None and line >= done:
                 end = self._find_end(number)
                 below = self._list_lines(number + 1, end if number in self._unfolded else 0)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search.base import Indexing, Searcher, SearchParts
-from roamtui.search.choosing import make_searcher
-from roamtui.search.index import IndexPlace
+from roamtui.search.base import Indexable, Searcher, SearchServices
+from roamtui.search.factory import make_searcher
+from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
@@ -35,12 +35,12 @@ class Backend:
             self.options = replace(self.options, index=str(self.folder / "database"))
 
     @property
-    def place(self) -> IndexPlace:
-        return IndexPlace(folder=self.folder / "indexes", is_wanted=True)
+    def place(self) -> IndexLocation:
+        return IndexLocation(folder=self.folder / "indexes", force=True)
 
-    def open_words(self, library: Library) -> Indexing:
+    def open_words(self, library: Library) -> Indexable:
         if self.options.index is not None:
-            return LanceSearcher(library, self.options, SearchParts())
+            return LanceSearcher(library, self.options, SearchServices())
         return KeywordSearcher(library, self.options, place=self.place)
 
     def count_written(self, library: Library) -> int:
@@ -57,7 +57,7 @@ class Backend:
     def open(
         self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None
     ) -> Searcher:
-        parts = SearchParts(embedder=embedder or HashedEmbedder(), cache=self.folder / "cache", needs_vectors=True)
+        parts = SearchServices(embedder=embedder or HashedEmbedder(), cache=self.folder / "cache", needs_vectors=True)
         searcher = make_searcher(library, replace(self.options, mode=mode), parts, self.place)
         assert searcher is not None
         return searcher

@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.search.base import SearchParts
-from roamtui.search.lance import Database, LanceSearcher, drop_tables, load_summaries, save_summaries
+from roamtui.search.base import SearchServices
+from roamtui.search.lance import LanceDatabase, LanceSearcher, drop_tables, load_summaries, save_summaries
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.fakes.object_store import FakeObjectStore
@@ -38,20 +38,20 @@ def test_the_index_of_other_documents_is_not_replaced(lance: Backend) -> None:
 
 def test_a_database_need_not_be_a_folder() -> None:
     options = RetrievalOptions(index="memory://")
-    searcher = LanceSearcher(LIBRARY, options, SearchParts())
+    searcher = LanceSearcher(LIBRARY, options, SearchServices())
     assert [LIBRARY.title_of(hit.section_id) for hit in searcher.search("round")] == ["Apples"]
-    assert Database("memory://").measure() is None
+    assert LanceDatabase("memory://").measure() is None
 
 
 def test_a_table_that_another_program_is_just_making_is_not_there_yet(tmp_path: Path) -> None:
     (tmp_path / "database" / "passages.lance").mkdir(parents=True)
-    assert Database(str(tmp_path / "database")).find_table("passages") is None
+    assert LanceDatabase(str(tmp_path / "database")).get_table("passages") is None
 
 
 def test_a_part_that_was_written_twice_is_found_once(lance: Backend) -> None:
     lance.count_written(LIBRARY)
-    database = Database(str(lance.options.index))
-    table = database.find_table("passages")
+    database = LanceDatabase(str(lance.options.index))
+    table = database.get_table("passages")
     assert table is not None
     table.add(table.search().to_arrow())
     assert lance.count_written(LIBRARY) == 0
@@ -63,7 +63,7 @@ def test_a_part_that_was_written_twice_is_found_once(lance: Backend) -> None:
 
 def test_tables_of_others_and_of_an_older_version_are_left_alone(lance: Backend) -> None:
     lance.open(LIBRARY, SearchMode.HYBRID).search("red")
-    database = Database(str(lance.options.index))
+    database = LanceDatabase(str(lance.options.index))
     for name in ("theirs", "sections", "documents"):
         database.open_table(name, [("x", database.arrow.int64())])
     assert lance.count_written(LIBRARY) == 2
@@ -76,20 +76,20 @@ def test_tables_of_others_and_of_an_older_version_are_left_alone(lance: Backend)
 def test_a_database_that_cannot_be_used_is_told_in_a_sentence(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
     with pytest.raises(RoamtuiError, match=f"^The index {uri} cannot be used: .*\\.$"):
-        LanceSearcher(LIBRARY, RetrievalOptions(index=uri), SearchParts()).search("red")
+        LanceSearcher(LIBRARY, RetrievalOptions(index=uri), SearchServices()).search("red")
 
 
 def test_without_lancedb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
-        Database("memory://")
+        LanceDatabase("memory://")
 
 
 def test_an_index_far_behind_is_tidied(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.search.lance._UNINDEXED_MIN", 0)
     lance.count_written(LIBRARY)
     lance.count_written(make_folder({"a.md": "# Apples\n\nRed.\n", "c.md": "# Dates\n\nBrown.\n"}))
-    table = Database(str(lance.options.index)).find_table("passages")
+    table = LanceDatabase(str(lance.options.index)).get_table("passages")
     assert table is not None
     assert [index.num_unindexed_rows for index in table.list_indices()] == [0]
 
@@ -100,9 +100,9 @@ def test_many_passages_get_an_index_that_finds_them(lance: Backend, monkeypatch:
     library = make_folder({"a.md": text})
     searcher = lance.open(library, SearchMode.VECTOR)
     assert library.title_of(searcher.search("Title 250 stands at 250")[0].section_id) == "Title 250"
-    database = Database(str(lance.options.index))
+    database = LanceDatabase(str(lance.options.index))
     name = next(name for name in database.list_tables() if name.startswith("passages_"))
-    assert [index.columns for index in database.find_table(name).list_indices()] == [["text"], ["vector"]]  # type: ignore[union-attr]
+    assert [index.columns for index in database.get_table(name).list_indices()] == [["text"], ["vector"]]  # type: ignore[union-attr]
 
 
 @pytest.fixture
@@ -135,9 +135,9 @@ def test_an_index_is_written_searched_changed_and_deleted(in_cloud: Backend, clo
     assert [LIBRARY.title_of(hit.section_id) for hit in in_cloud.open(LIBRARY).search("red", within=inside)] == [
         "Apples"
     ]
-    database = Database(cloud.uri)
+    database = LanceDatabase(cloud.uri)
     save_summaries(database, {"digest": "About apples."})
-    assert load_summaries(Database(cloud.uri)) == {"digest": "About apples."}
+    assert load_summaries(LanceDatabase(cloud.uri)) == {"digest": "About apples."}
     assert drop_tables(database) == 3
     assert not cloud.database.list_tables().tables
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.build import build_library
-from roamtui.errors import OpeningStoppedError, SourceError
-from roamtui.outline.labels import name_lines
-from roamtui.sources.convert import child
-from roamtui.sources.convert.conversion import convert, find_format
+from roamtui.document.source_loader import build_library
+from roamtui.errors import OpeningCancelledError, SourceError
+from roamtui.outline.labels import format_line_range
+from roamtui.sources.convert import subprocess_converter
+from roamtui.sources.convert.conversion import convert, detect_format
 from roamtui.sources.convert.converted import Format
 from roamtui.sources.read import read_file
 from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
@@ -55,7 +55,7 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
     ids=lambda value: "bytes" if isinstance(value, bytes) else str(value),
 )
 def test_bytes_count_before_names(data: bytes, name: str, media_type: str | None, expected: Format | None) -> None:
-    assert find_format(data, name, media_type) is expected
+    assert detect_format(data, name, media_type) is expected
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_section_knows_its_first_and_last_page(tmp_path: Path) -> None:
     library = build_library(read_file(tmp_path / "a.pdf"))
     boats, hulls = (library.node(section_id) for section_id in library.walk())
     assert [(node.title, node.page, node.page_end) for node in (boats, hulls)] == [("Boats", 1, 4), ("Hulls", 3, 4)]
-    assert name_lines(library, library.own_span(boats.id)) == "p. 1-2, lines 1-5"
+    assert format_line_range(library, library.own_span(boats.id)) == "p. 1-2, lines 1-5"
     text = build_library(read_file(Path(__file__)))
     assert {(text.node(section_id).page, text.node(section_id).page_end) for section_id in text.walk()} == {
         (None, None)
@@ -92,14 +92,14 @@ def test_a_section_knows_its_first_and_last_page(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
 def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_COMMAND", ("-P", "-c", _GREEDY))
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _GREEDY))
     with pytest.raises(SourceError, match=r"^a\.pdf is too large or too deeply nested"):
-        child.convert_in_child(Format.PDF, _PDF, "a.pdf")
+        subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
 
 
 _GREEDY = """
 import sys
-from roamtui.sources.convert import child
+from roamtui.sources.convert import subprocess_converter
 child._MEMORY_BYTES_MAX = 300_000_000
 child.get_converter = lambda _, report: lambda data, name: bytearray(400_000_000)
 child.main(sys.argv[1:])
@@ -107,18 +107,18 @@ child.main(sys.argv[1:])
 
 
 def test_a_conversion_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_COMMAND", ("-c", "import signal; signal.pause()"))
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "import signal; signal.pause()"))
     with pytest.raises(SourceError, match=r"takes more than 0\.2 seconds"):
-        child.convert_in_child(Format.PDF, _PDF, "a.pdf", seconds_max=0.2)
+        subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf", seconds_max=0.2)
 
 
 _PAGED = """
 import os, signal, sys
-from roamtui.sources.convert import child
-from roamtui.sources.convert.conversion import Converted
+from roamtui.sources.convert import subprocess_converter
+from roamtui.sources.convert.conversion import ConvertedText
 def convert(data, name):
     {then}
-    return Converted(text=name)
+    return ConvertedText(text=name)
 child._REPORT_SECONDS = 0
 def get_converter(_, told):
     global report
@@ -131,16 +131,18 @@ child.main(sys.argv[1:])
 
 def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
-        child, "_COMMAND", ("-P", "-c", _PAGED.replace("{then}", "report(os.getpid(), 4, str()); signal.pause()"))
+        subprocess_converter,
+        "_COMMAND",
+        ("-P", "-c", _PAGED.replace("{then}", "report(os.getpid(), 4, str()); signal.pause()")),
     )
     process_ids: list[int] = []
 
     def stop(done: int, count: int, _text: str) -> None:
         if count:
             process_ids.append(done)
-            raise OpeningStoppedError
+            raise OpeningCancelledError
 
-    with pytest.raises(OpeningStoppedError):
+    with pytest.raises(OpeningCancelledError):
         convert(_PDF, "a.pdf", kept_dir=tmp_path, report=stop)
     with pytest.raises(ProcessLookupError):
         os.kill(process_ids[0], 0)
@@ -148,12 +150,10 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
 
 
 def test_without_the_converters_a_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = (
-        "import sys; sys.modules['mammoth'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
-    )
-    monkeypatch.setattr(child, "_COMMAND", ("-P", "-c", code))
+    code = "import sys; sys.modules['mammoth'] = None; from roamtui.sources.convert.subprocess_converter import main; main(sys.argv[1:])"
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
     with pytest.raises(SourceError, match=r'^a\.docx is a DOCX file\. .* `pip install "roamtui\[convert\]"`\.$'):
-        child.convert_in_child(Format.DOCX, _DOCX, "a.docx")
+        subprocess_converter.convert_in_subprocess(Format.DOCX, _DOCX, "a.docx")
 
 
 def test_a_strangers_module_in_the_working_directory_is_not_run(
@@ -161,15 +161,15 @@ def test_a_strangers_module_in_the_working_directory_is_not_run(
 ) -> None:
     (tmp_path / "pypdfium2_raw.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)
-    converted = child.convert_in_child(Format.PDF, _PDF, "a.pdf")
+    converted = subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
     assert "one boat" in converted.text
 
 
 def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_KEPT_SECONDS_MIN", 0)
+    monkeypatch.setattr(subprocess_converter, "_KEPT_SECONDS_MIN", 0)
     first = convert(_PDF, "a.pdf", kept_dir=tmp_path / "kept")
     assert first is not None
-    monkeypatch.setattr(child, "_COMMAND", ("-c", "raise SystemExit(1)"))
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
     assert convert(_PDF, "b.pdf", kept_dir=tmp_path / "kept") == replace(first, notes=_rename(first.notes))
     (file,) = (tmp_path / "kept").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
@@ -184,8 +184,8 @@ def _rename(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def test_of_what_is_kept_the_least_recently_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_KEPT_SECONDS_MIN", 0)
-    monkeypatch.setattr(child, "_KEPT_BYTES_MAX", 200)
+    monkeypatch.setattr(subprocess_converter, "_KEPT_SECONDS_MIN", 0)
+    monkeypatch.setattr(subprocess_converter, "_KEPT_BYTES_MAX", 200)
     kept = []
     for words in ("a", "b", "c"):
         for path in tmp_path.iterdir():

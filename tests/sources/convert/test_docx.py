@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert import package
+from roamtui.sources.convert import zip_package
 from roamtui.sources.convert.docx import convert_docx
 from tests.sources.convert.outlines import read_outline
 from tests.sources.convert.sample_books import XML, make_docx_parts, pack
@@ -93,7 +93,7 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(parts: dict[str, str | byt
 
 
 def test_a_document_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(package, "_BYTES_MAX", 8_000)
+    monkeypatch.setattr(zip_package, "_BYTES_MAX", 8_000)
     with pytest.raises(SourceError, match="unpacks to more"):
         convert_docx(pack({**_SOUND, **{f"word/{number}.xml": " " * 900 for number in range(9)}}), "a.docx")
 

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert import package
+from roamtui.sources.convert import zip_package
 from roamtui.sources.convert.epub import convert_epub
 from tests.sources.convert.outlines import read_outline
 from tests.sources.convert.sample_books import XML, make_epub_parts, pack
@@ -135,8 +135,8 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(parts: dict[str, str], rea
 
 @pytest.mark.parametrize("parts", [{"one.xhtml": " " * 5_000}, {f"{n}.xhtml": " " * 900 for n in range(9)}])
 def test_a_book_that_unpacks_to_too_much_is_refused(parts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(package, "_PART_BYTES_MAX", 4_000)
-    monkeypatch.setattr(package, "_BYTES_MAX", 8_000)
+    monkeypatch.setattr(zip_package, "_PART_BYTES_MAX", 4_000)
+    monkeypatch.setattr(zip_package, "_BYTES_MAX", 8_000)
     with pytest.raises(SourceError, match="unpacks to more"):
         convert_epub(pack(make_epub_parts(parts)), "a.epub")
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from roamtui.sources.web.address import AllowedOrigins
 from roamtui.sources.web.fetcher import Fetcher
 from roamtui.sources.web.page import FetchOptions
+from roamtui.sources.web.urls import AllowedOrigins
 from tests.fakes.hostile_server import TLS_DIR, FakeInternet, HostileServer
 
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.sources.web.cache import CachedReply, PageCache, find_fresh_seconds
+from roamtui.sources.web.cache import CachedResponse, PageCache, compute_freshness_seconds
 from roamtui.sources.web.fetcher import ACCEPT
-from roamtui.sources.web.page import FetchError, NotCachedError, OriginRefusedError
+from roamtui.sources.web.page import FetchError, NotCachedError, OriginNotApprovedError
 from tests.fakes.hostile_server import Client, FakeInternet, Handler, HostileServer, SeenRequest, answer, raw, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
 URL = "https://docs.example/a"
-REPLY = CachedReply(
+REPLY = CachedResponse(
     url=URL,
     accept="text/markdown",
     status=200,
@@ -112,7 +112,7 @@ def test_a_folder_that_cannot_be_used_is_no_failure(tmp_path: Path) -> None:
 
 def test_several_programs_at_once_see_whole_entries(tmp_path: Path) -> None:
     bodies = {bytes([number]) * 20_000 for number in range(4)}
-    seen: list[CachedReply | None] = []
+    seen: list[CachedResponse | None] = []
 
     def work(body: bytes) -> None:
         cache = PageCache(tmp_path, 90_000)
@@ -297,7 +297,7 @@ def test_a_cached_redirect_is_checked_like_any_other(tmp_path: Path) -> None:
         first.handlers["/"] = redirect(second.origin)
         second.handlers["/"] = answer(b"words", headers=[("Cache-Control", "max-age=60")])
         assert fetcher.fetch(first.origin, allow(first, second)).body == b"words"
-        with open_fetcher(tmp_path, is_offline=True) as offline, pytest.raises(OriginRefusedError):
+        with open_fetcher(tmp_path, is_offline=True) as offline, pytest.raises(OriginNotApprovedError):
             offline.fetch(first.origin, allow(first))
 
 
@@ -316,5 +316,5 @@ def test_a_cached_redirect_is_checked_like_any_other(tmp_path: Path) -> None:
     ],
 )
 def test_freshness(header: str, seconds: float) -> None:
-    assert find_fresh_seconds({"cache-control": header.lower()}, 300.0) == seconds
-    assert find_fresh_seconds({"cache-control": header, "age": "1000"}, 300.0) in (0, 300)
+    assert compute_freshness_seconds({"cache-control": header.lower()}, 300.0) == seconds
+    assert compute_freshness_seconds({"cache-control": header, "age": "1000"}, 300.0) in (0, 300)

@@ -10,7 +10,7 @@ import pytest
 import roamtui
 from roamtui.errors import SourceError
 from roamtui.sources.web.fetcher import ACCEPT
-from roamtui.sources.web.page import FetchError, OriginRefusedError
+from roamtui.sources.web.page import FetchError, OriginNotApprovedError
 from tests.fakes.hostile_server import FakeInternet, HostileServer, answer, raw, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
@@ -140,7 +140,7 @@ def test_a_refused_connection_an_unknown_name_and_a_lost_network_are_told() -> N
 
 def test_only_what_was_granted_is_fetched() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
-        with pytest.raises(OriginRefusedError) as caught:
+        with pytest.raises(OriginNotApprovedError) as caught:
             fetcher.fetch(server.origin, allow("http://127.0.0.1:1"))
         with pytest.raises(SourceError):
             fetcher.fetch("file:///etc/passwd", allow(server))
@@ -171,7 +171,7 @@ def test_a_redirect_to_another_origin_needs_to_be_allowed_itself() -> None:
         internet.add("docs.example", second, address="93.184.215.15", port=443)
         first.handlers["/"] = redirect("https://docs.example/")
         second.handlers["/"] = answer(PAGE)
-        with pytest.raises(OriginRefusedError) as caught:
+        with pytest.raises(OriginNotApprovedError) as caught:
             fetcher.fetch("http://old.example", allow("http://old.example"))
         assert caught.value.origin == "https://docs.example"
         assert second.connections == 0
@@ -186,7 +186,7 @@ def test_a_redirect_from_https_to_http_is_not_followed_unless_granted() -> None:
         internet.add("docs.example", safe, port=443)
         internet.servers["93.184.215.14", 80] = plain
         safe.handlers["/"] = redirect("http://docs.example/")
-        with pytest.raises(OriginRefusedError):
+        with pytest.raises(OriginNotApprovedError):
             fetcher.fetch("https://docs.example/", allow("https://docs.example"), follows_public=True)
         assert plain.connections == 0
 

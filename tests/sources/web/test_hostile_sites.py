@@ -11,8 +11,8 @@ from contextlib import closing
 
 import pytest
 
-from roamtui.sources.web.exchange import BodyReader
 from roamtui.sources.web.fetcher import Fetcher
+from roamtui.sources.web.http_client import BodyReader
 from roamtui.sources.web.page import FetchError
 from tests.fakes.hostile_server import (
     Client,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.sources.web.backend import Reach, find_reach
+from roamtui.sources.web.backend import AddressScope, classify_address
 from roamtui.sources.web.page import FetchError
 from tests.fakes.hostile_server import PUBLIC_ADDRESS, FakeInternet, HostileServer, answer, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
@@ -171,20 +171,20 @@ _SPECIAL += ["::ffff:0:127.0.0.1", "3fff::1", "5f00::1"]
 @pytest.mark.parametrize(
     ("text", "reach"),
     [
-        *((text, Reach.PUBLIC) for text in _PUBLIC),
-        *((text, Reach.LOCAL) for text in _LOCAL),
-        *((text, Reach.SPECIAL) for text in _SPECIAL),
+        *((text, AddressScope.PUBLIC) for text in _PUBLIC),
+        *((text, AddressScope.LOCAL) for text in _LOCAL),
+        *((text, AddressScope.SPECIAL) for text in _SPECIAL),
     ],
 )
-def test_reach(text: str, reach: Reach) -> None:
-    assert find_reach(ipaddress.ip_address(text)) is reach
+def test_reach(text: str, reach: AddressScope) -> None:
+    assert classify_address(ipaddress.ip_address(text)) is reach
 
 
 @given(st.ip_addresses())
 def test_what_python_holds_for_special_is_never_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
     special = (address.is_private, address.is_loopback, address.is_link_local, address.is_multicast)
     if any((*special, address.is_reserved, address.is_unspecified)):
-        assert find_reach(address) is not Reach.PUBLIC
+        assert classify_address(address) is not AddressScope.PUBLIC
 
 
 @given(ipv4, st.integers(0, 0xFFFF_FFFF))
@@ -200,4 +200,4 @@ def test_no_address_that_embeds_another_is_public(address: ipaddress.IPv4Address
         "Teredo": 0x2001_0000 << 96 | rest << 64 | inner ^ 0xFFFF_FFFF,
     }
     for value in embedded.values():
-        assert find_reach(ipaddress.IPv6Address(value)) is not Reach.PUBLIC
+        assert classify_address(ipaddress.IPv6Address(value)) is not AddressScope.PUBLIC

@@ -8,9 +8,9 @@ from textual.pilot import Pilot
 
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.answer_view import AnswerView, complete_marks, find_marks
+from roamtui.tui.chat.answer_view import AnswerView, close_open_markup, iter_citation_marks
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.screens.overlays import ConfirmScreen
+from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, find_id, make_app, screen_text, wait_until
 
@@ -30,15 +30,15 @@ async def test_keys_walk_over_the_links_of_an_answer() -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         starter = find_id(app, "Starter")
         await answer(pilot, f"See [steam](#steam), the [starter]({starter}) and [a page](https://example.org/x).")
-        app.main.switch.go_log()
+        app.main_screen.panes.focus_chat()
         await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id == find_id(app, "Steam"))
-        app.main.switch.go_log()
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Steam"))
+        app.main_screen.panes.focus_chat()
         await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id == starter)
-        app.main.switch.go_log()
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == starter)
+        app.main_screen.panes.focus_chat()
         await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         assert "https://example.org/x" in screen_text(app)
 
 
@@ -50,13 +50,13 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         rows = screen_text(app).split("\n")
         line = next(y for y, row in enumerate(rows) if "Of steam let in" in row)
         await pilot.click(offset=(rows[line].index("let in") + 2, line))
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id == find_id(app, "Steam"))
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Steam"))
         await pilot.press("2")
-        app.main.switch.show_chat()
+        app.main_screen.panes.show_chat()
         await pilot.pause()
         rows = screen_text(app).split("\n")
         await pilot.click(offset=(rows[line].index("[1]") + 1, line))
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id == deck)
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
     ],
 )
 def test_marks_are_found(text: str, ids: list[tuple[str, ...]]) -> None:
-    assert [section_ids for _, _, section_ids in find_marks(text)] == ids
+    assert [section_ids for _, _, section_ids in iter_citation_marks(text)] == ids
 
 
 @pytest.mark.parametrize(
@@ -97,21 +97,21 @@ def test_marks_are_found(text: str, ids: list[tuple[str, ...]]) -> None:
     ],
 )
 def test_open_marks_are_closed(text: str, shown: str) -> None:
-    assert complete_marks(text) == shown
+    assert close_open_markup(text) == shown
 
 
-def lay_out(text: str, width: int = 30) -> Content:
+def render_content(text: str, width: int = 30) -> Content:
     view = AnswerView()
     view.finish(text, ())
-    return view.lay_out(width)
+    return view.render_content(width)
 
 
 def draw(text: str, width: int = 30) -> list[str]:
-    return [line.rstrip() for line in lay_out(text, width).plain.split("\n")]
+    return [line.rstrip() for line in render_content(text, width).plain.split("\n")]
 
 
 def test_markup_is_text() -> None:
-    content = lay_out("[/red] [@click=app.quit]y[/] <b>x</b>", 60)
+    content = render_content("[/red] [@click=app.quit]y[/] <b>x</b>", 60)
     assert content.plain == "[/red] [@click=app.quit]y[/] x"
     assert [(span.start, span.style) for span in content.spans] == [(len(content.plain) - 1, "bold")]
 
@@ -121,7 +121,7 @@ def test_markup_is_text() -> None:
     ["", "```", "```\n", "- ", "|a|\n|-|", "> ", "1. ", "**", "[", "![](x)", "# ", "<details", "<!-- a", "> [!NO"],
 )
 def test_what_a_stream_may_end_in_is_drawn(text: str) -> None:
-    lay_out(text, 20)
+    render_content(text, 20)
     assert draw("Before.\n\n" + text)[0] == "Before."
 
 
@@ -129,7 +129,7 @@ def test_each_mark_of_a_section_leads_to_a_quote_of_its_own() -> None:
     one, two = (Citation(section_id="a8a96034", quote=quote, state=QuoteState.EXACT) for quote in ("one", "two"))
     view = AnswerView()
     view.finish('"one" [a8a96034] "two" [a8a96034] [x](#y)', (one, two))
-    view.lay_out(60)
+    view.render_content(60)
     first, second, link = view.targets
     assert isinstance(first, SectionTarget)
     assert isinstance(second, SectionTarget)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange, Transcript
-from roamtui.conversation.transcript import Citation, QuoteState, Stopped
+from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.chat_log import EXCHANGES_MAX, EXCHANGES_STEP, write_answer
+from roamtui.tui.chat.chat_log import EXCHANGES_MAX, EXCHANGES_STEP, format_answer
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import ask, expand, find_id, make_app, make_context, screen_text, wait_until
@@ -24,7 +24,7 @@ async def test_a_long_answer_stays_at_its_beginning() -> None:
         text = screen_text(app)
         assert "The answer begins here." in text
         assert "Paragraph 39." not in text
-        assert app.main.chat_log.scroll_y < app.main.chat_log.max_scroll_y
+        assert app.main_screen.chat_log.scroll_y < app.main_screen.chat_log.max_scroll_y
 
 
 async def test_what_the_model_does_is_followed_to_its_end() -> None:
@@ -42,8 +42,8 @@ async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() ->
     app = make_app([ScriptedReply(text=LONG)])
     async with app.run_test(size=SIZE) as pilot:
         await ask(pilot, "What?")
-        log = app.main.chat_log
-        app.main.switch.go_log()
+        log = app.main_screen.chat_log
+        app.main_screen.panes.focus_chat()
         await pilot.press("g")
         await wait_until(pilot, lambda: log.scroll_y == 0)
         assert log.current is not None
@@ -58,7 +58,7 @@ async def test_a_conversation_taken_up_again_shows_the_beginning_of_its_last_ans
     app = make_app([ScriptedReply(text=LONG)])
     async with app.run_test(size=SIZE) as pilot:
         await ask(pilot, "What?")
-        app.main.chat_log.start_over()
+        app.main_screen.chat_log.reload()
         await wait_until(pilot, lambda: "The answer begins here." in screen_text(app))
         assert "Paragraph 39." not in screen_text(app)
 
@@ -66,7 +66,7 @@ async def test_a_conversation_taken_up_again_shows_the_beginning_of_its_last_ans
 def make_long_app(count: int, *replies: ScriptedReply) -> RoamApp:
     context = make_context(replies)
     exchanges = tuple(
-        Exchange(number=number, question=f"Question {number}?", answer=f"Answer {number}.", stopped=Stopped.ANSWERED)
+        Exchange(number=number, question=f"Question {number}?", answer=f"Answer {number}.", stopped=StopReason.ANSWERED)
         for number in range(1, count + 1)
     )
     state = replace(context.agent.session.state, transcript=Transcript(exchanges=exchanges))
@@ -101,14 +101,14 @@ async def test_only_the_newest_are_shown_and_earlier_ones_come_by_key() -> None:
         await pilot.press("k", "enter")
         await wait_until(pilot, lambda: numbers(app) == list(range(1, count + 1)))
         await pilot.pause()
-        assert not app.main.chat_log.has_targets
+        assert not app.main_screen.chat_log.has_targets
 
 
 async def test_a_new_question_sheds_the_oldest() -> None:
     app = make_long_app(EXCHANGES_MAX + 1, ScriptedReply(text="New."))
     async with app.run_test(size=(100, 24)) as pilot:
-        app.main.chat_log.show_earlier()
-        app.main.chat_log.show_earlier()
+        app.main_screen.chat_log.show_earlier()
+        app.main_screen.chat_log.show_earlier()
         await wait_until(pilot, lambda: len(numbers(app)) == EXCHANGES_MAX + 1)
         await ask(pilot, "One more?")
         await wait_until(pilot, lambda: len(numbers(app)) == EXCHANGES_STEP)
@@ -125,7 +125,7 @@ def test_an_answer_is_copied_with_its_sources() -> None:
         end_line=10,
     )
     unknown = Citation(section_id="0badc0de", quote=None, state=QuoteState.NO_QUOTE)
-    assert write_answer(" Forty [a8a96034].\n", (known, unknown)) == (
+    assert format_answer(" Forty [a8a96034].\n", (known, unknown)) == (
         "Forty [a8a96034].\n"
         "\n"
         "Sources:\n"

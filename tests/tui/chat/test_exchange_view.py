@@ -8,11 +8,11 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.tui.chat.exchange_view import SourcesView
 
 
-def lay_out(answer: str, *citations: Citation, width: int = 100) -> list[str]:
+def render_content(answer: str, *citations: Citation, width: int = 100) -> list[str]:
     view = SourcesView(lambda citation: f"{citation.doc} › {citation.section_id}")
     view.show_citations(citations, {}, answer)
     assert len(view.targets) == len(citations)
-    return view.lay_out(width).plain.splitlines()
+    return view.render_content(width).plain.splitlines()
 
 
 def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.EXACT, line: int = 3) -> Citation:
@@ -21,7 +21,7 @@ def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.EXAC
 
 def test_a_section_has_one_line_with_all_its_places_and_no_quote_that_the_answer_has() -> None:
     answer = '"one [link](#x)", "two", "three" and "four"'
-    lines = lay_out(
+    lines = render_content(
         answer,
         cite("0a", "one [link](#x)"),
         cite("0b", None, QuoteState.NO_QUOTE, line=8),
@@ -38,7 +38,7 @@ def test_a_section_has_one_line_with_all_its_places_and_no_quote_that_the_answer
 
 def test_pages_stand_in_place_of_lines() -> None:
     citation = replace(cite("0a", "one"), page=12)
-    assert lay_out("one", citation)[1:] == [" 1 a.md › 0a · p. 12 ✓"]
+    assert render_content("one", citation)[1:] == [" 1 a.md › 0a · p. 12 ✓"]
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_pages_stand_in_place_of_lines() -> None:
     ],
 )
 def test_of_a_quote_that_the_answer_does_not_have_the_words_are_shown(quote: str, shown: str) -> None:
-    assert lay_out("So.", cite("0a", quote))[1] == f" 1 a.md › 0a · line 3 ✓ “{shown}”"
+    assert render_content("So.", cite("0a", quote))[1] == f" 1 a.md › 0a · line 3 ✓ “{shown}”"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roamtui.document.markdown.blocks import Emphasis
 from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX
-from roamtui.tui.markdown.line import Role, measure_runs
+from roamtui.tui.markdown.line import TextRole, measure_runs
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
 from tests.tui.reader.sections import UNSAFE, find_runs, make_view, read_chunks, read_lines, show
@@ -63,7 +63,7 @@ def test_inline_marks_become_looks() -> None:
     assert find_runs(lines, emphasis=Emphasis.CODE) == ["d"]
     assert find_runs(lines, emphasis=Emphasis.STRUCK) == ["e"]
     assert find_runs(lines, is_link=True) == ["f ", "g", "https://i.invalid", "[image: j]"]
-    assert find_runs(lines, role=Role.ASIDE) == ["[image: j]"]
+    assert find_runs(lines, role=TextRole.ASIDE) == ["[image: j]"]
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_a_link_may_be_defined_in_another_chunk() -> None:
 
 def test_code_has_colours_of_its_language() -> None:
     lines = read_lines('```python\ndef f():\n    return "s" + 1  # note\n```\n')
-    assert "def" in find_runs(lines, role=Role.CODE_KEYWORD)
-    assert "f" in find_runs(lines, role=Role.CODE_NAME)
-    assert "1" in find_runs(lines, role=Role.CODE_NUMBER)
-    assert "# note" in find_runs(lines, role=Role.CODE_COMMENT)
+    assert "def" in find_runs(lines, role=TextRole.CODE_KEYWORD)
+    assert "f" in find_runs(lines, role=TextRole.CODE_NAME)
+    assert "1" in find_runs(lines, role=TextRole.CODE_NUMBER)
+    assert "# note" in find_runs(lines, role=TextRole.CODE_COMMENT)
     assert all(line.is_code for line in lines[:-1])
 
 

@@ -7,8 +7,8 @@ import re
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import Emphasis
 from roamtui.document.parse import parse_document
-from roamtui.tui.markdown.line import Line, Look, Role
-from roamtui.tui.reader.document_view import Chunk, DocumentView
+from roamtui.tui.markdown.line import Line, RunStyle, TextRole
+from roamtui.tui.reader.document_view import DocumentView, TextChunk
 from roamtui.tui.reader.lazy_lines import ChunkLines, LazyLines
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -28,14 +28,14 @@ def make_lines(text: str, *, width: int = 40, is_raw: bool = False, is_wrapped: 
 
 def read_chunks(text: str, *, width: int = 40, is_raw: bool = False) -> list[ChunkLines]:
     lines = make_lines(text, width=width, is_raw=is_raw)
-    return [lines.read(chunk) for chunk in range(len(lines.chunks))]
+    return [lines.get_chunk_lines(chunk) for chunk in range(len(lines.chunks))]
 
 
 def read_lines(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[Line]:
     """Return the lines of Markdown laid out as one chunk."""
     lines = make_lines(text, width=width, is_wrapped=is_wrapped)
-    lines.chunks[:] = [Chunk(start=0, end=len(text))]
-    return list(lines.read(0).lines)
+    lines.chunks[:] = [TextChunk(start=0, end=len(text))]
+    return list(lines.get_chunk_lines(0).lines)
 
 
 def show(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[str]:
@@ -44,11 +44,11 @@ def show(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[str]:
 
 
 def find_runs(
-    lines: list[Line], *, role: Role | None = None, emphasis: Emphasis | None = None, is_link: bool = False
+    lines: list[Line], *, role: TextRole | None = None, emphasis: Emphasis | None = None, is_link: bool = False
 ) -> list[str]:
     """Return the texts of the runs that have a look."""
 
-    def is_wanted(look: Look) -> bool:
+    def is_wanted(look: RunStyle) -> bool:
         return (
             (role is None or look.role is role)
             and (emphasis is None or emphasis in look.emphasis)

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.parse import parse_document
-from roamtui.tui.reader.document_view import CHUNK_LENGTH, CHUNK_LENGTH_MAX, Chunk, split_chunks, split_lines
+from roamtui.tui.reader.document_view import CHUNK_LENGTH, CHUNK_LENGTH_MAX, TextChunk, split_chunks, split_lines
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
 from tests.tui.reader.sections import make_lines, make_view, read_chunks
 
 
-def _assert_covers(chunks: list[Chunk], start: int, end: int) -> None:
+def _assert_covers(chunks: list[TextChunk], start: int, end: int) -> None:
     assert [chunk.start for chunk in chunks] == [start, *(chunk.end for chunk in chunks)][: len(chunks)]
     assert (chunks[-1].end if chunks else start) == end
     assert all(0 < chunk.end - chunk.start <= CHUNK_LENGTH_MAX for chunk in chunks)
@@ -84,9 +84,12 @@ def test_a_book_in_chunks_reads_as_it_does_whole(name: str) -> None:
     text = read_document(name)[:150_000]
     whole = make_lines(text, width=80)
     front = [chunk for chunk in whole.chunks if chunk.is_front_matter]
-    whole.chunks[:] = [*front, Chunk(start=front[0].end if front else 0, end=len(text))]
+    whole.chunks[:] = [*front, TextChunk(start=front[0].end if front else 0, end=len(text))]
     shown, expected = (
         [line.text for chunk in chunks for line in chunk.lines if line.text.strip()]
-        for chunks in (read_chunks(text, width=80), [whole.read(number) for number in range(len(whole.chunks))])
+        for chunks in (
+            read_chunks(text, width=80),
+            [whole.get_chunk_lines(number) for number in range(len(whole.chunks))],
+        )
     )
     assert shown == expected

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.tui.markdown.line import Line
-from roamtui.tui.reader.highlights import Stretch, find_words, highlight_span
+from roamtui.tui.reader.highlights import LineSpan, highlight_span, locate_words
 from tests.tui.reader.sections import read_lines
 
 
-def _show_marked(lines: list[Line], marked: list[Stretch]) -> list[str]:
+def _show_marked(lines: list[Line], marked: list[LineSpan]) -> list[str]:
     return [lines[mark.line].text[mark.start : mark.end] for mark in marked]
 
 
@@ -50,7 +50,7 @@ def test_the_right_one_of_equal_quotes_is_marked() -> None:
     text = "a cat, a dog, a cat, a bird.\n"
     lines = read_lines(text)
     start = text.rindex("a cat")
-    assert highlight_span(lines, text, start, start + 5) == [Stretch(0, start, start + 5)]
+    assert highlight_span(lines, text, start, start + 5) == [LineSpan(0, start, start + 5)]
 
 
 def test_a_quote_that_is_shown_in_other_words_marks_its_block() -> None:
@@ -88,4 +88,4 @@ def test_any_words_of_a_paragraph_are_found(data: st.DataObject) -> None:
 )
 def test_words_are_found_in_what_is_shown(text: str, words: tuple[str, ...], found: list[list[str]]) -> None:
     lines = read_lines(text)
-    assert [_show_marked(lines, marked) for marked in find_words(lines, words)] == found
+    assert [_show_marked(lines, marked) for marked in locate_words(lines, words)] == found

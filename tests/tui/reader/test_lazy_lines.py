@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.tui.markdown.line import Line
-from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace
+from roamtui.tui.reader.lazy_lines import LazyLines, LinkPosition
 from tests.tui.reader.sections import make_lines
 
 _BOOK = "".join(
@@ -17,7 +17,7 @@ _BOOK = "".join(
 
 
 def _read_all(lines: LazyLines) -> list[Line]:
-    return [line for chunk in range(len(lines.chunks)) for line in lines.read(chunk).lines]
+    return [line for chunk in range(len(lines.chunks)) for line in lines.get_chunk_lines(chunk).lines]
 
 
 _WHOLE = _read_all(make_lines(_BOOK))
@@ -27,7 +27,7 @@ def test_only_what_is_looked_at_is_laid_out() -> None:
     lines = make_lines(_BOOK)
     assert len(lines.chunks) > 50
     assert not lines.measured
-    lines.measure(0, 50)
+    lines.lay_out_view(0, 50)
     assert len(lines.measured) <= 2
     lines.line_at(len(lines) // 2)
     assert len(lines.measured) <= 3
@@ -41,7 +41,7 @@ _SHORT_WHOLE = _read_all(make_lines(_SHORT))
 def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> None:
     lines = make_lines(_SHORT)
     for y in looked_at:
-        lines.measure(y, 20)
+        lines.lay_out_view(y, 20)
     assert _read_all(lines) == _SHORT_WHOLE
     assert len(lines) == len(_SHORT_WHOLE)
     assert [lines.line_at(y) for y in (0, len(_SHORT_WHOLE) - 1)] == [
@@ -54,9 +54,9 @@ def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> No
 
 def test_measuring_below_a_line_leaves_it_where_it_is() -> None:
     lines = make_lines(_BOOK)
-    y = lines.find_offset(_BOOK.index("## Section 150"))
+    y = lines.get_block_line(_BOOK.index("## Section 150"))
     before = lines.line_at(y)
-    lines.measure(y, 400)
+    lines.lay_out_view(y, 400)
     assert lines.line_at(y) == before
 
 
@@ -64,7 +64,7 @@ def test_measuring_below_a_line_leaves_it_where_it_is() -> None:
 def test_the_line_of_an_offset_is_the_first_of_its_block(number: int) -> None:
     lines = make_lines(_BOOK)
     offset = _BOOK.index(f"Words of section {number} ")
-    found = lines.line_at(lines.find_offset(offset + 30))
+    found = lines.line_at(lines.get_block_line(offset + 30))
     assert found is not None
     assert found[1].text.startswith(f"Words of section {number}")
 
@@ -72,7 +72,7 @@ def test_the_line_of_an_offset_is_the_first_of_its_block(number: int) -> None:
 def test_raw_lines_are_the_source_behind_its_numbers() -> None:
     text = "# Title\n\n\tword\r\nlast line that is wrapped since it is long"
     lines = make_lines(text, is_raw=True)
-    shown = [line.text for line in lines.read(0).lines]
+    shown = [line.text for line in lines.get_chunk_lines(0).lines]
     assert shown == ["1 # Title", "2 ", "3     word", "4 last line that is wrapped since it is ", "  long"]
 
 
@@ -85,14 +85,14 @@ _LINKED = (
 
 def _walk(lines: LazyLines, direction: int, view: range) -> list[str | int]:
     hrefs: list[str | int] = []
-    current: LinkPlace | None = None
+    current: LinkPosition | None = None
     for _ in range(6):
-        found = lines.step_link(current, direction, view)
+        found = lines.get_adjacent_link(current, direction, view)
         if found is None:
             break
         current = found
-        hrefs.append(lines.read(found.chunk).links[found.number])
-        y, _ = lines.find_links(found.chunk)[found.number]
+        hrefs.append(lines.get_chunk_lines(found.chunk).links[found.number])
+        y, _ = lines.get_links(found.chunk)[found.number]
         view = range(y, y + 10)
     return hrefs
 
@@ -104,5 +104,5 @@ def test_links_are_walked_in_order_over_stretches_without_any() -> None:
 def test_links_are_walked_backwards_from_the_end_of_the_view() -> None:
     lines = make_lines(_LINKED)
     for chunk in range(len(lines.chunks)):
-        lines.read(chunk)
+        lines.get_chunk_lines(chunk)
     assert _walk(lines, -1, range(len(lines) - 10, len(lines))) == ["4", "3", "2", "1"]

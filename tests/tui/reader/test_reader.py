@@ -15,9 +15,9 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.tui.commands import LinkClicked, PlaceChanged
+from roamtui.tui.messages import LinkClicked, ReadingPositionChanged
+from roamtui.tui.reader.line_styles import HighlightKind
 from roamtui.tui.reader.reader import Reader
-from roamtui.tui.reader.strips import Overlay
 from tests.tui.reader.sections import make_library
 from tests.tui.tree.outlines import find_id
 
@@ -61,7 +61,7 @@ class ReaderApp(App[None]):
         yield self.reader
 
     @on(LinkClicked)
-    @on(PlaceChanged)
+    @on(ReadingPositionChanged)
     def note_message(self, message: Message) -> None:
         self.heard.append(message)
 
@@ -88,7 +88,7 @@ def _top(reader: Reader) -> str:
     return _lines(reader)[0]
 
 
-def _marked(reader: Reader, overlay: Overlay) -> list[str]:
+def _marked(reader: Reader, overlay: HighlightKind) -> list[str]:
     """Return the characters in view that have the background of an overlay."""
     background = reader.palette.overlays[overlay].bgcolor
     strips = [reader.render_line(y) for y in range(reader.view_size.height)]
@@ -119,7 +119,7 @@ async def test_a_quote_far_down_is_found_without_laying_out_what_is_above() -> N
         highlight = Span(doc="", start=start, end=start + 32)
         reader.show_section(_BOOK_LIBRARY, find_id(_BOOK_LIBRARY, "Book"), highlight=highlight)
         await pilot.pause()
-        assert "".join(_marked(reader, Overlay.QUOTE)) == "Sentence 300 is here and is long"
+        assert "".join(_marked(reader, HighlightKind.QUOTE)) == "Sentence 300 is here and is long"
         assert _lines(reader)[0] == "Chapter 300"
         assert len(reader.lines.measured) <= 5
 
@@ -130,11 +130,11 @@ async def test_scrolling_changes_the_section_in_view() -> None:
         reader.scroll_lines(5)
         await pilot.pause()
         assert _top(reader) == "Leave"
-        assert app.heard == [PlaceChanged(find_id(_LIBRARY, "Leave"))]
+        assert app.heard == [ReadingPositionChanged(find_id(_LIBRARY, "Leave"))]
         assert reader.breadcrumb() == "Leave"
         reader.go_top()
         await pilot.pause()
-        assert app.heard[-1] == PlaceChanged(next(_LIBRARY.walk()))
+        assert app.heard[-1] == ReadingPositionChanged(next(_LIBRARY.walk()))
         assert reader.breadcrumb() == "(opening text)"
 
 
@@ -185,9 +185,9 @@ async def test_raw_text_and_wrapping_keep_the_place() -> None:
 async def test_the_chosen_one_of_equal_words_is_marked() -> None:
     async with _run(make_library("# A\n\none cat two cat three cat four\n"), "A") as (_, reader, pilot):
         for before in ("one ", "one cat two ", "one cat two cat three "):
-            reader.mark_words(("cat",), len("# A\n\n" + before))
+            reader.highlight_words(("cat",), len("# A\n\n" + before))
             await pilot.pause()
-            overlay = reader.palette.overlays[Overlay.CURRENT_MATCH]
+            overlay = reader.palette.overlays[HighlightKind.CURRENT_MATCH]
             texts = [
                 (s.text, s.style is not None and s.style.bgcolor == overlay.bgcolor) for s in reader.render_line(3)
             ]
@@ -198,18 +198,18 @@ async def test_the_chosen_one_of_equal_words_is_marked() -> None:
 async def test_links_are_chosen_in_order() -> None:
     async with _run(_LIBRARY, "Handbook") as (_, reader, _pilot):
         assert reader.current_link() is None
-        reader.next_link(1)
+        reader.select_adjacent_link(1)
         assert reader.current_link() == "a.md"
-        assert _marked(reader, Overlay.CURRENT_LINK) == ["first link"]
-        reader.next_link(1)
+        assert _marked(reader, HighlightKind.CURRENT_LINK) == ["first link"]
+        reader.select_adjacent_link(1)
         assert reader.current_link() == "rules.md#leave"
-        reader.next_link(1)
+        reader.select_adjacent_link(1)
         assert reader.current_link() == "rules.md#leave"
-        reader.next_link(-1)
+        reader.select_adjacent_link(-1)
         assert reader.current_link() == "a.md"
         reader.show_section(_LIBRARY, find_id(_LIBRARY, "Security"))
         assert reader.current_link() is None
-        reader.next_link(1)
+        reader.select_adjacent_link(1)
         assert reader.current_link() is None
 
 
@@ -220,10 +220,10 @@ async def test_an_excerpt_is_the_section_alone_and_shows_the_match_that_was_gone
     app: App[None] = App()
     async with app.run_test(size=(60, 20)) as pilot:
         reader.show_section(library, find_id(library, "B"))
-        reader.mark_words(("needle",), text.index("needle"))
+        reader.highlight_words(("needle",), text.index("needle"))
         await app.mount(reader)
         await pilot.pause()
-        assert _marked(reader, Overlay.CURRENT_MATCH) == ["needle"]
+        assert _marked(reader, HighlightKind.CURRENT_MATCH) == ["needle"]
         reader.go_bottom()
         await pilot.pause()
         assert "The needle." in _lines(reader)
@@ -250,8 +250,8 @@ async def test_text_differs_from_its_background_in_each_theme(theme: str) -> Non
     async with _run(_LIBRARY, "Handbook") as (app, reader, pilot):
         app.theme = theme
         await pilot.pause()
-        reader.mark_words(("vacation",), _TEXT.index("vacation"))
-        reader.next_link(1)
+        reader.highlight_words(("vacation",), _TEXT.index("vacation"))
+        reader.select_adjacent_link(1)
         for y in range(reader.view_size.height):
             for segment in reader.render_line(y):
                 assert segment.style is not None
@@ -307,11 +307,11 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
         assert _lines(reader)[3:8] == ["▸ Why is it so?", "", "▾ Shown", "  At once.", ""]
         chosen = []
         for _ in range(6):
-            reader.next_link(1)
+            reader.select_adjacent_link(1)
             chosen.append(reader.current_link())
         summary = _HTML.index("<summary>Why")
         assert chosen == [summary, "why.md", _HTML.index("<details open"), "alert.md", "tide.png", "tide.png"]
-        reader.turn_fold(summary)
+        reader.toggle_details(summary)
         assert _lines(reader)[3:8] == ["▾ Why is it so?", "  Because of the moon and its tides.", "", "  ▸ Inner", ""]
         await pilot.click(reader, offset=(1, 3))
         await pilot.pause()
@@ -319,12 +319,12 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
         await pilot.click(reader, offset=(10, 3))
         await pilot.pause()
         assert app.heard == [LinkClicked("why.md")]
-        reader.mark_words(("secret",), _HTML.index("secret"))
+        reader.highlight_words(("secret",), _HTML.index("secret"))
         await pilot.pause()
-        assert _marked(reader, Overlay.CURRENT_MATCH) == ["secret"]
+        assert _marked(reader, HighlightKind.CURRENT_MATCH) == ["secret"]
         quote = _HTML.index("its tides")
         reader.show_section(library, find_id(library, "Page"), highlight=Span(doc="", start=quote, end=quote + 9))
-        assert _marked(reader, Overlay.QUOTE) == ["its tides"]
+        assert _marked(reader, HighlightKind.QUOTE) == ["its tides"]
 
 
 async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_to_take() -> None:
@@ -334,7 +334,7 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
     async with _run(library, "Glossary") as (_, reader, pilot):
         reader.show_section(library, exceptions, highlight=Span(doc="", start=start, end=start + len(quote)))
         await pilot.pause()
-        assert "".join(_marked(reader, Overlay.QUOTE)).startswith("Petrol machines")
+        assert "".join(_marked(reader, HighlightKind.QUOTE)).startswith("Petrol machines")
         assert reader.section_id == exceptions
 
 
@@ -347,5 +347,5 @@ async def test_wide_tables_of_html_are_scrolled_to_and_so_is_a_link_in_them() ->
         assert "column-11" in "".join(_lines(reader))
         reader.scroll_columns(-1_000)
         await pilot.pause()
-        reader.next_link(1)
-        assert "far" in _marked(reader, Overlay.CURRENT_LINK)
+        reader.select_adjacent_link(1)
+        assert "far" in _marked(reader, HighlightKind.CURRENT_LINK)

@@ -15,14 +15,14 @@ from textual.widgets import Input, OptionList
 from typing_extensions import override
 
 from roamtui.conversation.events import ConversationForked
-from roamtui.conversation.log import Log
+from roamtui.conversation.log import ConversationLog
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store
-from roamtui.document.build import build_library
+from roamtui.conversation.store import ConversationStore
+from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
+from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from tests.conversation.conversations import BRIEFING
 from tests.fakes.scripted_model import ScriptedReply, SlowModel
 from tests.tui.driving import (
@@ -38,12 +38,12 @@ from tests.tui.driving import (
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "conversations")
+def store(tmp_path: Path) -> ConversationStore:
+    return ConversationStore(tmp_path / "conversations")
 
 
 @pytest.fixture
-def app(store: Store) -> RoamApp:
+def app(store: ConversationStore) -> RoamApp:
     return RoamApp(make_context(store=store))
 
 
@@ -59,7 +59,7 @@ async def make_two(pilot: Pilot[None]) -> None:
     """Hold a conversation about steam, then one about the starter."""
     await talk(pilot, "What of steam?", "Steam")
     await pilot.press("ctrl+n")
-    await wait_until(pilot, lambda: not app_of(pilot).main.session.state.transcript.exchanges)
+    await wait_until(pilot, lambda: not app_of(pilot).main_screen.session.state.transcript.exchanges)
     await talk(pilot, "What of the starter?", "Starter")
 
 
@@ -76,17 +76,17 @@ def listed(app: RoamApp) -> list[str]:
     return [prompt.split("\n")[0] for prompt in prompts]
 
 
-async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: Store) -> None:
+async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await talk(pilot, "What of steam?", "Steam")
-        first = app.main.session.state.id
+        first = app.main_screen.session.state.id
         await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: app.main.session.state.id != first)
+        await wait_until(pilot, lambda: app.main_screen.session.state.id != first)
         await wait_until(pilot, lambda: "Try" in screen_text(app))
         shown = screen_text(app)
         assert "What of steam?" not in shown
         assert "◇ nothing open" in shown
-        assert app.main.focused is app.main.question_box
+        assert app.main_screen.focused is app.main_screen.question_box
         assert [summary.id for summary in store.list()] == [first]
 
 
@@ -101,7 +101,9 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         await wait_until(pilot, lambda: "❯ What of steam?" in screen_text(app))
 
 
-async def test_a_deleted_conversation_can_be_brought_back_until_the_list_is_left(app: RoamApp, store: Store) -> None:
+async def test_a_deleted_conversation_can_be_brought_back_until_the_list_is_left(
+    app: RoamApp, store: ConversationStore
+) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
         await open_list(pilot)
@@ -118,7 +120,7 @@ async def test_a_deleted_conversation_can_be_brought_back_until_the_list_is_left
         assert [summary.title for summary in store.list()] == ["What of the starter?"]
 
 
-async def test_leaving_the_program_from_the_list_deletes_too(app: RoamApp, store: Store) -> None:
+async def test_leaving_the_program_from_the_list_deletes_too(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
         await open_list(pilot)
@@ -126,7 +128,7 @@ async def test_leaving_the_program_from_the_list_deletes_too(app: RoamApp, store
     assert [summary.title for summary in store.list()] == ["What of the starter?"]
 
 
-async def test_the_conversation_on_the_screen_is_not_deleted(app: RoamApp, store: Store) -> None:
+async def test_the_conversation_on_the_screen_is_not_deleted(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
         await open_list(pilot)
@@ -138,12 +140,12 @@ async def test_the_conversation_on_the_screen_is_not_deleted(app: RoamApp, store
 
 
 @pytest.mark.parametrize("downs", [0, 1])
-async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: Store, downs: int) -> None:
+async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: ConversationStore, downs: int) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
         await open_list(pilot)
         await pilot.press(*["j"] * downs, "r")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
         app.screen.query_one(Input).value = "[b]Mine[/b]"
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
@@ -158,7 +160,7 @@ async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: Store, downs:
 async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
     """Answer the prompt for a path with another one, or with the one that it proposes."""
     await pilot.press("e")
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptScreen))
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptDialog))
     if path is not None:
         pilot.app.screen.query_one(Input).value = str(path)
     await pilot.press("enter")
@@ -186,7 +188,7 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         await make_two(pilot)
         await open_list(pilot)
         await type_path(pilot, file)
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         assert file.read_text("utf-8") == "mine"
         await pilot.press(key)
         await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
@@ -195,7 +197,7 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
 
 
 async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goes_on(
-    app: RoamApp, store: Store
+    app: RoamApp, store: ConversationStore
 ) -> None:
     other = Session.start(build_library(RawText(text="# Other\n", source="/x/gone.md", name="o")), store=store)
     await other.begin_question("Elsewhere?", BRIEFING)
@@ -213,43 +215,43 @@ async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goe
 
 async def test_during_an_answer_no_other_conversation_is_chosen(app: RoamApp, monkeypatch: pytest.MonkeyPatch) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
-        monkeypatch.setattr(type(app.main), "is_asking", property(lambda _screen: True))
-        before = app.main.session.state
+        monkeypatch.setattr(type(app.main_screen), "is_asking", property(lambda _screen: True))
+        before = app.main_screen.session.state
         for key in ("f4", "ctrl+n"):
             await pilot.press(key)
             await pilot.pause()
-            assert app.screen is app.main
-        assert app.main.session.state is before
+            assert app.screen is app.main_screen
+        assert app.main_screen.session.state is before
 
 
-async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, store: Store) -> None:
+async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         for question, title in (("One?", "Steam"), ("Two?", "Starter"), ("Three?", "Dough")):
             await talk(pilot, question, title)
-        trunk = app.main.session.state
-        app.main.switch.go_log()
+        trunk = app.main_screen.session.state
+        app.main_screen.panes.focus_chat()
         await pilot.press("f")
-        await wait_until(pilot, lambda: app.main.session.state.id != trunk.id)
-        await wait_until(pilot, lambda: app.main.question_box.text == "Three?")
-        assert app.main.session.state.open_ids == trunk.open_ids[:2]
+        await wait_until(pilot, lambda: app.main_screen.session.state.id != trunk.id)
+        await wait_until(pilot, lambda: app.main_screen.question_box.text == "Three?")
+        assert app.main_screen.session.state.open_ids == trunk.open_ids[:2]
         assert "Three?" not in screen_text(app).split("╭")[0]
         await talk(pilot, "Otherwise?", "Deck oven")
         questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
     assert questions == {
         trunk.id: ["One?", "Two?", "Three?"],
-        app.main.session.state.id: ["One?", "Two?", "Otherwise?"],
+        app.main_screen.session.state.id: ["One?", "Two?", "Otherwise?"],
     }
 
 
 async def test_of_many_conversations_more_are_listed_as_the_cursor_comes_to_the_last(
-    app: RoamApp, store: Store
+    app: RoamApp, store: ConversationStore
 ) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await talk(pilot, "What of steam?", "Steam")
-        known = app.main.session._log.events
+        known = app.main_screen.session._log.events
         for number in range(230):
             forked = ConversationForked(conversation_id=f"c{number}", title=f"Number {number}")
-            store.write(Log(conversation_id=forked.conversation_id, events=[*known, forked]))
+            store.write(ConversationLog(conversation_id=forked.conversation_id, events=[*known, forked]))
         await open_list(pilot)
         await wait_until(pilot, lambda: len(listed(app)) == 200)
         assert "231" in screen_text(app)
@@ -258,7 +260,7 @@ async def test_of_many_conversations_more_are_listed_as_the_cursor_comes_to_the_
         assert listed(app)[-1].startswith("What of steam?")
 
 
-class SlowStore(Store):
+class SlowStore(ConversationStore):
     """Opens a conversation when a gate is opened."""
 
     def __init__(self, folder: Path) -> None:
@@ -266,7 +268,7 @@ class SlowStore(Store):
         self.gate = Event()
 
     @override
-    def read(self, conversation_id: str) -> Log:
+    def read(self, conversation_id: str) -> ConversationLog:
         assert self.gate.wait(20)
         return super().read(conversation_id)
 
@@ -285,9 +287,9 @@ class Turning:
     async def finish(self) -> None:
         """Let the conversation open, then the model start."""
         self.store.gate.set()
-        await wait_until(self.pilot, lambda: self.app.main.session.state.id == self.first_id)
+        await wait_until(self.pilot, lambda: self.app.main_screen.session.state.id == self.first_id)
         self.model_gate.set()
-        await wait_until(self.pilot, lambda: not self.app.main.is_asking)
+        await wait_until(self.pilot, lambda: not self.app.main_screen.is_asking)
         await self.pilot.pause()
 
     def questions(self, conversation_id: str) -> list[str]:
@@ -301,7 +303,7 @@ async def turning(tmp_path: Path) -> AsyncIterator[Turning]:
     app = RoamApp(make_context(store=store))
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
-        second_id = app.main.session.state.id
+        second_id = app.main_screen.session.state.id
         first_id = next(summary.id for summary in store.list() if summary.id != second_id)
         await talk(pilot, "And who feeds it?", "Starter")
         gate = asyncio.Event()
@@ -312,7 +314,7 @@ async def turning(tmp_path: Path) -> AsyncIterator[Turning]:
 
 async def test_a_question_sent_while_another_conversation_opens_is_asked_there_and_once(tmp_path: Path) -> None:
     async with turning(tmp_path) as case:
-        screen = case.app.main
+        screen = case.app.main_screen
         screen.resume(case.first_id)
         screen.question_box.fill("Is it hot?")
         await case.pilot.press("enter")
@@ -325,8 +327,8 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_a
 
 async def test_a_question_asked_again_while_another_conversation_opens_goes_back_into_the_box(tmp_path: Path) -> None:
     async with turning(tmp_path) as case:
-        screen = case.app.main
-        screen.switch.go_log()
+        screen = case.app.main_screen
+        screen.panes.focus_chat()
         screen.resume(case.first_id)
         await case.pilot.press("r")
         await case.finish()

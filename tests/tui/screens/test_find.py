@@ -12,16 +12,16 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.build import open_named
+from roamtui.document.source_loader import open_sources
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
-from roamtui.tui.commands import Kind
 from roamtui.tui.context import AppContext
+from roamtui.tui.messages import SearchKind
+from roamtui.tui.reader.line_styles import HighlightKind
 from roamtui.tui.reader.reader import Reader
-from roamtui.tui.reader.strips import Overlay
-from roamtui.tui.screens.find import FindScreen
-from roamtui.tui.screens.overlays import MarkedList
+from roamtui.tui.screens.dialogs import ItemList
+from roamtui.tui.screens.find import FindDialog
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import (
     RYE,
@@ -57,30 +57,30 @@ def make_searching_app(text: str = TEXT, searcher: type[KeywordSearcher] | None 
     return RoamApp(AppContext(agent=Agent(session, ScriptedModel(()), made)))
 
 
-async def find(pilot: Pilot[None], words: str, *keys: str) -> FindScreen:
+async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
     """Open the screen by keys, type, and wait for all that is found."""
     await pilot.press(*(keys or ("ctrl+f",)))
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, FindDialog))
     screen = pilot.app.screen
-    assert isinstance(screen, FindScreen)
+    assert isinstance(screen, FindDialog)
     screen.query_one(Input).value = words
-    await wait_until(pilot, lambda: screen.found.query == words and screen.found.is_whole)
+    await wait_until(pilot, lambda: screen.found.query == words and screen.found.is_complete)
     await pilot.pause()
     return screen
 
 
-def list_found(screen: FindScreen) -> list[tuple[Kind, str, list[str]]]:
+def list_found(screen: FindDialog) -> list[tuple[SearchKind, str, list[str]]]:
     """Return the groups by kind, with what is told of each and the titles in it."""
-    return [(group.kind, group.told, [one.title for one in group.sections]) for group in screen.found.groups]
+    return [(group.kind, group.summary, [one.title for one in group.sections]) for group in screen.found.groups]
 
 
 def read(pilot: Pilot[None]) -> str:
     app = app_of(pilot)
-    section_id = app.main.reader_pane.section_id
-    return app.main.session.state.library.title_of(section_id) if section_id else ""
+    section_id = app.main_screen.reader_pane.section_id
+    return app.main_screen.session.state.library.title_of(section_id) if section_id else ""
 
 
-def list_marks(reader: Reader, overlay: Overlay) -> list[str]:
+def list_marks(reader: Reader, overlay: HighlightKind) -> list[str]:
     """Return what is marked in some way on the lines of a reader that are in view."""
     assert reader.lines is not None
     lines = [line for y in range(reader.size.height) if (line := reader.lines.line_at(reader.top_y + y))]
@@ -92,9 +92,9 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
     async with running(make_searching_app(), (120, 35)) as (app, pilot):
         screen = await find(pilot, "stone oven")
         assert list_found(screen) == [
-            (Kind.TITLES, "1", ["Stone oven"]),
-            (Kind.TEXT, "2 matches", ["Stone oven"]),
-            (Kind.TEXT, "words apart, or other forms of them", ["Ovens", "Deck oven"]),
+            (SearchKind.TITLES, "1", ["Stone oven"]),
+            (SearchKind.TEXT, "2 matches", ["Stone oven"]),
+            (SearchKind.TEXT, "words apart, or other forms of them", ["Ovens", "Deck oven"]),
         ]
         text = screen_text(app)
         assert "All   Titles 1   Text 2" in text
@@ -107,11 +107,11 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
 async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_them() -> None:
     async with running(make_searching_app(), (120, 35)) as (app, pilot):
         screen = await find(pilot, "noon feed")
-        assert list_found(screen) == [(Kind.TEXT, "1 section, the words stand apart", ["Starter"])]
+        assert list_found(screen) == [(SearchKind.TEXT, "1 section, the words stand apart", ["Starter"])]
         screen.query_one(Input).value = "how many loaves fit into the deck oven"
-        await wait_until(pilot, lambda: screen.found.query.endswith("oven") and screen.found.is_whole)
+        await wait_until(pilot, lambda: screen.found.query.endswith("oven") and screen.found.is_complete)
         (kind, told, titles), *_ = list_found(screen)
-        assert (kind, told, titles[0]) == (Kind.TEXT, "some of the words, or other forms of them", "Deck oven")
+        assert (kind, told, titles[0]) == (SearchKind.TEXT, "some of the words, or other forms of them", "Deck oven")
         screen.query_one(Input).value = "zzzz"
         await wait_until(pilot, lambda: "nothing found" in screen_text(app))
 
@@ -143,14 +143,14 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         screen = await find(pilot, "rye", "escape", "/")
         assert [told for _, told, _ in list_found(screen)] == ["4 matches"]
         await pilot.press("enter")
-        reader = app.main.reader_pane.reader
+        reader = app.main_screen.reader_pane.reader
         await wait_until(pilot, lambda: bool(read(pilot)))
-        assert app.main.focused is app.main.tree_pane.outline
+        assert app.main_screen.focused is app.main_screen.tree_pane.outline
         seen = []
         for key in "nnnn":
             await pilot.press(key)
             await pilot.pause()
-            await wait_until(pilot, lambda: len(list_marks(reader, Overlay.CURRENT_MATCH)) == 1)
+            await wait_until(pilot, lambda: len(list_marks(reader, HighlightKind.CURRENT_MATCH)) == 1)
             note = screen_text(app).split("“rye” ")[1][:3]
             seen.append(note)
         assert sorted(seen) == ["1/4", "2/4", "3/4", "4/4"]
@@ -158,41 +158,41 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         await wait_until(pilot, lambda: f"“rye” {seen[-2]}" in screen_text(app))
         await pilot.press("n")
         await wait_until(pilot, lambda: f"“rye” {seen[-1]}" in screen_text(app))
-        app.main.tree_pane.outline.move_to(find_id(app, "Store"))
+        app.main_screen.tree_pane.outline.move_to(find_id(app, "Store"))
         await pilot.press("1", "n")
         await wait_until(pilot, lambda: "“rye” 4/4" in screen_text(app))  # from the cursor on
-        assert len(list_marks(reader, Overlay.MATCH)) == 4
+        assert len(list_marks(reader, HighlightKind.MATCH)) == 4
         await pilot.press("escape")
-        await wait_until(pilot, lambda: not list_marks(reader, Overlay.MATCH))
-        assert app.main.focused is app.main.tree_pane.outline
+        await wait_until(pilot, lambda: not list_marks(reader, HighlightKind.MATCH))
+        assert app.main_screen.focused is app.main_screen.tree_pane.outline
         assert "“rye”" not in screen_text(app)
 
 
 async def test_in_the_reader_text_comes_in_its_order_from_where_one_reads() -> None:
     async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
-        app.main.tree_pane.go_to(find_id(app, "Store"))
+        app.main_screen.tree_pane.go_to(find_id(app, "Store"))
         await pilot.press("escape", "enter", "3")
         await wait_until(pilot, lambda: read(pilot) == "Store")
         screen = await find(pilot, "rye", "/")
-        assert list_found(screen) == [(Kind.TEXT, "4 matches", ["Loft", "Mill", "Upper stone"])]
+        assert list_found(screen) == [(SearchKind.TEXT, "4 matches", ["Loft", "Mill", "Upper stone"])]
         await pilot.press("enter")
         await wait_until(pilot, lambda: read(pilot) == "Loft")
-        assert app.main.focused is app.main.reader_pane.reader
+        assert app.main_screen.focused is app.main_screen.reader_pane.reader
         await pilot.press("n")
         await wait_until(pilot, lambda: "“rye” 1/4" in screen_text(app))
         await pilot.press("ctrl+f")  # what was typed before is looked for anew, the best first
-        await wait_until(pilot, lambda: isinstance(app.screen, FindScreen) and app.screen.found.is_whole)
-        assert isinstance(app.screen, FindScreen)
-        assert list_found(app.screen)[0][:2] == (Kind.TEXT, "4 matches")
+        await wait_until(pilot, lambda: isinstance(app.screen, FindDialog) and app.screen.found.is_complete)
+        assert isinstance(app.screen, FindDialog)
+        assert list_found(app.screen)[0][:2] == (SearchKind.TEXT, "4 matches")
 
 
 async def test_sections_are_opened_from_the_list_and_letters_go_on_in_the_field() -> None:
     async with running(make_searching_app(), (120, 35)) as (app, pilot):
         screen = await find(pilot, "loaves")
         await pilot.press("down", "a", "up", "a")
-        await wait_until(pilot, lambda: len(app.main.session.state.open) == 2)
+        await wait_until(pilot, lambda: len(app.main_screen.session.state.open_sections) == 2)
         assert screen_text(app).count("◇ ") >= 2
-        assert screen.query_one(MarkedList).has_focus
+        assert screen.query_one(ItemList).has_focus
         await pilot.press("space", "t")
         assert screen.query_one(Input).value == "loaves t"
         await pilot.press("down", "up", "up", "backspace")
@@ -203,9 +203,9 @@ async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> 
     async with running(make_searching_app(), (120, 35)) as (app, pilot):
         await find(pilot, "rye at noon")
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main)
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
         assert "Dough ⌕1" in screen_text(app)
-        app.main.tree_pane.go_to(find_id(app, "Starter"))
+        app.main_screen.tree_pane.go_to(find_id(app, "Starter"))
         await wait_until(pilot, lambda: "Starter ⌕" in screen_text(app))
         search = ScriptedReply(calls=(("search_sections", {"query": "ninety"}),))
         model_of(app_of(pilot)).add_replies(search, ScriptedReply(text="Ninety."))
@@ -217,7 +217,7 @@ async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> 
 async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None:
     for name, word in (("a", "boat"), ("b", "rye"), ("c", "rye")):
         (tmp_path / f"{name}.md").write_text(f"# Of {name}\n\nIt is {word}.\n", "utf-8")
-    library, loader = open_named([str(tmp_path)])
+    library, loader = open_sources([str(tmp_path)])
     app = RoamApp(AppContext(agent=Agent(Session.start(library, loader=loader), ScriptedModel(()))))
     async with app.run_test(size=(160, 30)) as pilot:
         screen = await find(pilot, "rye")

@@ -10,11 +10,11 @@ from textual.pilot import Pilot
 from textual.selection import Selection
 from textual.widgets import Input
 
-from roamtui.conversation.notes import Note, Notes
-from roamtui.conversation.store import Store
+from roamtui.conversation.notes import Note, NoteStore
+from roamtui.conversation.store import ConversationStore
 from roamtui.tui.app import RoamApp
+from roamtui.tui.screens.dialogs import ItemList, PromptDialog
 from roamtui.tui.screens.notes import NotesScreen
-from roamtui.tui.screens.overlays import MarkedList, PromptScreen
 from tests.tui.driving import (
     TEXT,
     app_of,
@@ -34,23 +34,23 @@ REST = "must rest for one hour"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "conversations")
+def store(tmp_path: Path) -> ConversationStore:
+    return ConversationStore(tmp_path / "conversations")
 
 
-def make_app(store: Store | None, text: str = TEXT) -> RoamApp:
+def make_app(store: ConversationStore | None, text: str = TEXT) -> RoamApp:
     return RoamApp(make_context(store=store, text=text))
 
 
-def on_disk(store: Store) -> list[Note]:
-    return list(Notes(store.notes_folder, "bakery.md").read())
+def on_disk(store: ConversationStore) -> list[Note]:
+    return list(NoteStore(store.notes_folder, "bakery.md").read())
 
 
 async def open_section(pilot: Pilot[None], title: str) -> None:
     """Read a section, the focus in the reader."""
-    main = app_of(pilot).main
+    main = app_of(pilot).main_screen
     section_id = find_id(app_of(pilot), title)
-    main.switch.go_tree()
+    main.panes.focus_tree()
     await go_to(pilot, section_id)
     await pilot.press("enter", "3")
     await pilot.pause()
@@ -58,13 +58,15 @@ async def open_section(pilot: Pilot[None], title: str) -> None:
 
 async def select(pilot: Pilot[None], words: str, cut: int = 0) -> None:
     """Select words of one line in the reader, without their first and last `cut` letters."""
-    reader = app_of(pilot).main.reader_pane.reader
+    reader = app_of(pilot).main_screen.reader_pane.reader
     assert reader.lines is not None
     for y in range(len(reader.lines)):
         found = reader.lines.line_at(y)
         if found and words in found[1].text:
             x = found[1].text.index(words)
-            app_of(pilot).main.selections = {reader: Selection(Offset(x + cut, y), Offset(x + len(words) - cut, y))}
+            app_of(pilot).main_screen.selections = {
+                reader: Selection(Offset(x + cut, y), Offset(x + len(words) - cut, y))
+            }
             await pilot.pause()
             return
     pytest.fail(f"{words} is not in view")
@@ -72,10 +74,10 @@ async def select(pilot: Pilot[None], words: str, cut: int = 0) -> None:
 
 async def keep(pilot: Pilot[None], words: str = "") -> None:
     """Press the key, type words of one's own and take them."""
-    main = app_of(pilot).main
-    main.status_line.change(message="")
+    main = app_of(pilot).main_screen
+    main.status_line.update_status(message="")
     await pilot.press("b")
-    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptScreen))
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptDialog))
     await pilot.press(*words, "enter")
     await wait_until(pilot, lambda: main.status_line.status.message.startswith("kept"))
 
@@ -88,18 +90,20 @@ async def open_list(pilot: Pilot[None]) -> NotesScreen:
     return pilot.app.screen
 
 
-async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in_order(store: Store) -> None:
+async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in_order(
+    store: ConversationStore,
+) -> None:
     async with running(make_app(store), (120, 35)) as (app, pilot):
         await show_answer(pilot)
         await open_section(pilot, "Starter")
         await select(pilot, "with 200 g of rye", cut=2)
         await keep(pilot, "hm")
         assert "Steam ❝" in screen_text(app), "open as part of another, and cited"
-        app.main.switch.go_log()
+        app.main_screen.panes.focus_chat()
         await pilot.press("j")
         await keep(pilot)
-        app.main.switch.go_tree()
-        app.main.tree_pane.outline.move_to(find_id(app, "Ovens"))
+        app.main_screen.panes.focus_tree()
+        app.main_screen.tree_pane.outline.move_to(find_id(app, "Ovens"))
         await keep(pilot)
         starter, batch, ovens = on_disk(store)
         assert (starter.citation.quote, starter.words) == ("with 200 g of rye", "hm")
@@ -112,13 +116,13 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         assert text.index("Ovens · lines") < text.index(f"“{BATCH}”") < text.index("✎ hm")
         await pilot.press("j", "enter")
         await wait_until(pilot, lambda: not screen.is_attached)
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id == batch.citation.section_id)
-        span = app.main.reader_pane.reader.find_passage()
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == batch.citation.section_id)
+        span = app.main_screen.reader_pane.reader.get_selection_span()
         assert span is not None
-        assert app.main.session.state.library.text_at(span) == BATCH, "the words that were kept are marked"
+        assert app.main_screen.session.state.library.text_at(span) == BATCH, "the words that were kept are marked"
 
 
-async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is_left(store: Store) -> None:
+async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is_left(store: ConversationStore) -> None:
     async with running(make_app(store), (80, 24)) as (app, pilot):
         await open_section(pilot, "Steam")
         await keep(pilot, "one")
@@ -127,7 +131,7 @@ async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is
         await keep(pilot, "two")
         await open_list(pilot)
         await pilot.press("e")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
         await pilot.press("ctrl+u", "[", "b", "]", "enter")
         await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["[b]", "two"])
         await wait_until(pilot, lambda: "✎ [b]" in screen_text(app))
@@ -136,26 +140,28 @@ async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is
         assert "u brings it back" in screen_text(app)
         await pilot.press("u")
         await pilot.pause()
-        assert (app.screen.query_one(MarkedList).option_count, len(on_disk(store))) == (1, 2)
+        assert (app.screen.query_one(ItemList).option_count, len(on_disk(store))) == (1, 2)
         await pilot.press("escape")
-        await wait_until(pilot, lambda: app.screen is app.main)
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
         assert [note.words for note in on_disk(store)] == ["two"]
 
 
-async def test_leaving_the_prompt_keeps_nothing_and_changes_nothing(store: Store) -> None:
+async def test_leaving_the_prompt_keeps_nothing_and_changes_nothing(store: ConversationStore) -> None:
     async with running(make_app(store), (80, 24)) as (app, pilot):
         await open_section(pilot, "Steam")
         for _ in range(2):
             await pilot.press("b")
-            await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
+            await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
             await pilot.press("n", "escape")
-            await wait_until(pilot, lambda: app.screen is app.main)
+            await wait_until(pilot, lambda: app.screen is app.main_screen)
             await pilot.press("B")
-            await wait_until(pilot, lambda: "nothing is kept yet: b keeps" in app.main.status_line.status.message)
+            await wait_until(
+                pilot, lambda: "nothing is kept yet: b keeps" in app.main_screen.status_line.status.message
+            )
             assert on_disk(store) == []
 
 
-async def test_a_changed_document_says_what_became_of_the_places(store: Store) -> None:
+async def test_a_changed_document_says_what_became_of_the_places(store: ConversationStore) -> None:
     async with running(make_app(store), (120, 35)) as (app, pilot):
         await open_section(pilot, "Stone oven")
         await select(pilot, REST)
@@ -173,17 +179,17 @@ async def test_a_changed_document_says_what_became_of_the_places(store: Store) -
         await pilot.pause()
         assert isinstance(app.screen, NotesScreen), "there is nowhere to go"
         await pilot.press("k", "enter")
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id == find_id(app, "Stone oven"))
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Stone oven"))
 
 
-async def test_notes_are_written_as_markdown(store: Store, tmp_path: Path) -> None:
+async def test_notes_are_written_as_markdown(store: ConversationStore, tmp_path: Path) -> None:
     async with running(make_app(store), (120, 35)) as (app, pilot):
         await open_section(pilot, "Stone oven")
         await select(pilot, REST)
         await keep(pilot, "why")
         await open_list(pilot)
         await pilot.press("w")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
         app.screen.query_one(Input).value = str(tmp_path / "kept.md")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Wrote" in screen_text(app))
@@ -198,17 +204,17 @@ async def test_where_nothing_is_saved_nothing_is_kept_and_that_is_said() -> None
         await wait_until(pilot, lambda: "nothing is saved here" in screen_text(app))
 
 
-async def test_selected_words_are_asked_about_in_their_section(store: Store) -> None:
+async def test_selected_words_are_asked_about_in_their_section(store: ConversationStore) -> None:
     async with running(make_app(store), (120, 35)) as (app, pilot):
         await open_section(pilot, "Ovens")
-        app.main.question_box.fill("why?")
+        app.main_screen.question_box.fill("why?")
         await select(pilot, REST)
         await pilot.press("i")
-        await wait_until(pilot, lambda: app.main.focused is app.main.question_box)
-        assert app.main.question_box.text == f"“{REST}”\nwhy?"
+        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.question_box)
+        assert app.main_screen.question_box.text == f"“{REST}”\nwhy?"
         assert "in Ovens › Stone oven · esc asks the whole document" in screen_text(app)
-        assert not app.main.selections
-        await ask(pilot, app.main.question_box.text)
+        assert not app.main_screen.selections
+        await ask(pilot, app.main_screen.question_box.text)
         asked = model_of(app).requests[0].messages[-1].text
         assert f"“{REST}”" in asked
         assert f"The question is about [{find_id(app, 'Stone oven')}]" in asked
@@ -217,15 +223,15 @@ async def test_selected_words_are_asked_about_in_their_section(store: Store) -> 
 TABLE = "# T\n\n## Sizes\n\n| Oven | Loaves |\n|---|---|\n| stone | 40 |\n| deck | 90 |\n\nAfter it.\n"
 
 
-async def test_of_a_table_whole_rows_are_kept(store: Store) -> None:
+async def test_of_a_table_whole_rows_are_kept(store: ConversationStore) -> None:
     async with running(make_app(store, TABLE), (120, 35)) as (app, pilot):
         await open_section(pilot, "Sizes")
         await select(pilot, "deck")
-        reader = app.main.reader_pane.reader
+        reader = app.main_screen.reader_pane.reader
         selection = reader.text_selection
         assert selection is not None
         assert selection.start is not None
         assert selection.end is not None
-        app.main.selections = {reader: Selection(selection.start, selection.end + Offset(12, 0))}
+        app.main_screen.selections = {reader: Selection(selection.start, selection.end + Offset(12, 0))}
         await keep(pilot)
         assert on_disk(store)[0].citation.quote in ("| deck | 90 |", "deck | 90 |")

@@ -11,14 +11,14 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui import Agent, QuestionAnswered, RetrievalOptions, Session, make_model, make_searcher, open_library
-from roamtui.app import propose_examples
 from roamtui.conversation.store import ConversationSummary
-from roamtui.locations import shorten_path
+from roamtui.paths import display_path
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
+from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
 from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.screens.open_document import OpenScreen, list_offers
-from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
+from roamtui.tui.screens.open_document import OpenDialog, list_offers
+from roamtui.wiring import choose_example_questions
 from tests.tui.driving import running, screen_text, wait_until
 from tests.tui.opening import OFFERS, Opener
 
@@ -52,7 +52,7 @@ async def test_the_first_offer_is_chosen_and_its_conversation_goes_on(app: RoamA
         assert "A handbook" in screen_text(app)
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.documents != {} and "Of /d/fees.md" in screen_text(app))
-        assert app.screen is app.main
+        assert app.screen is app.main_screen
     assert opener.opened == [("/d/fees.md", "c1")]
 
 
@@ -118,10 +118,10 @@ async def test_help_themes_and_commands_are_there_before_any_document(app: RoamA
         await pilot.press("f1")
         await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
         await pilot.press("escape", "f3")
-        await wait_until(pilot, lambda: isinstance(app.screen, PickerScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
         await pilot.press("home", "enter")
         await wait_until(pilot, lambda: opener.kept == [("theme", "beacon")])
-        assert isinstance(app.screen, OpenScreen)
+        assert isinstance(app.screen, OpenDialog)
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: "Show all keys" in screen_text(app))
 
@@ -179,13 +179,13 @@ async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, ope
         app.screen.query_one(Input).value = "site.example"
         await wait_until(pilot, lambda: "no match; enter fetches https://site.example" in screen_text(app))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         assert "https://site.example" in screen_text(app)
         await pilot.press("n")
-        await wait_until(pilot, lambda: isinstance(app.screen, OpenScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, OpenDialog))
         assert opener.opened == []
         await pilot.press("enter")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.press("y")
         await wait_until(pilot, lambda: bool(app.documents))
     assert opener.opened == [("https://site.example", None)]
@@ -267,7 +267,7 @@ async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_
     for offer in list_offers((), tmp_path / "sites.toml")[0][:2]:
         library = open_library([offer.source])
         searcher = make_searcher(library, RetrievalOptions())
-        questions = propose_examples(model, library)
+        questions = choose_example_questions(model, library)
         assert questions
         for question in questions:
             events = [event async for event in Agent(Session.start(library), model, searcher).ask(question)]
@@ -311,7 +311,7 @@ def test_several_documents_that_were_opened_as_one_are_offered_by_their_names(tm
     (tmp_path / "notes").mkdir()
     offers, _ = list_offers((summarise("one", source),), tmp_path / "sites.toml")
     (late,) = [offer for offer in offers if offer.group is OfferGroup.SOURCE]
-    assert (late.name, late.note, late.source) == ("Smith, J.md, notes", shorten_path(str(tmp_path)), source)
+    assert (late.name, late.note, late.source) == ("Smith, J.md, notes", display_path(str(tmp_path)), source)
 
 
 def test_a_persons_own_sites_come_before_the_bundled_ones(tmp_path: Path) -> None:

@@ -9,15 +9,15 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.build import build_library, open_named
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
-from roamtui.libraries import open_library
+from roamtui.document.source_loader import build_library, open_sources
+from roamtui.library_loader import open_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.commands import ReadingPlace
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.screens.reading import Places, build_editor_command, find_source_file, resolve_link
+from roamtui.tui.messages import ReadingPosition
+from roamtui.tui.screens.reading import ReadingPositions, build_editor_command, get_source_file, resolve_reader_link
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import RYE, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
 
@@ -45,9 +45,9 @@ def test_the_file_of_a_section_is_found_alone_and_in_a_folder_but_not_in_an_arch
     archive = shutil.make_archive(str(tmp_path / "docs"), "zip", tmp_path / "docs")
     for source, expected in ((path, path), (tmp_path / "docs", path), (archive, None)):
         library = open_library([str(source)])
-        assert find_source_file(library, [*library.walk()][-1]) == expected
+        assert get_source_file(library, [*library.walk()][-1]) == expected
     library = open_library([str(tmp_path / "docs")])
-    assert find_source_file(library, next(iter(library.walk()))) is None
+    assert get_source_file(library, next(iter(library.walk()))) is None
 
 
 TEXT = "# Top\n\n## Two Words, one *comma*\n\n## Twice\n\n## Twice\n\n## Über `x_y`-Maß\n"
@@ -73,19 +73,19 @@ def first_id(library: Library) -> str:
 )
 def test_an_anchor_leads_to_its_heading(library: Library, href: str, title: str, nth: int) -> None:
     ids = [section_id for section_id in library.walk() if library.title_of(section_id) == title]
-    assert resolve_link(href, library, first_id(library)) == SectionLink(ids[nth])
+    assert resolve_reader_link(href, library, first_id(library)) == SectionLink(ids[nth])
 
 
 @pytest.mark.parametrize("href", ["https://example.org/a", " http://example.org "])
 def test_a_web_address_is_a_web_link(library: Library, href: str) -> None:
-    assert resolve_link(href, library, first_id(library)) == WebLink(href.strip())
+    assert resolve_reader_link(href, library, first_id(library)) == WebLink(href.strip())
 
 
 @pytest.mark.parametrize(
     "href", ["#nowhere", "other.md", "javascript:alert(1)", "file:///etc/passwd", "//host/x", "http://[", "https:x"]
 )
 def test_everything_else_is_dead_and_says_why(library: Library, href: str) -> None:
-    end = resolve_link(href, library, first_id(library))
+    end = resolve_reader_link(href, library, first_id(library))
     assert isinstance(end, DeadLink)
     assert end.reason.endswith(".")
 
@@ -110,10 +110,10 @@ def test_a_relative_path_in_a_folder_leads_to_its_file(href: str, title: str, tm
         (tmp_path / name).write_text(f"# {stem}\n\n## More of {stem}\n", "utf-8")
     library = open_library([str(tmp_path)])
     origin = next(node_id for node_id in library.walk() if library.title_of(node_id) == "More of A")
-    end = resolve_link(href, library, origin)
+    end = resolve_reader_link(href, library, origin)
     assert isinstance(end, SectionLink)
     assert library.title_of(end.section_id) == title
-    assert isinstance(resolve_link("gone.md", library, origin), DeadLink)
+    assert isinstance(resolve_reader_link("gone.md", library, origin), DeadLink)
 
 
 NOTES = (
@@ -132,7 +132,7 @@ NOTES = (
 )
 def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: str, after: str) -> None:
     library = build_library(RawText(text=NOTES, source="n.md", name="n"))
-    end = resolve_link(href, library, first_id(library))
+    end = resolve_reader_link(href, library, first_id(library))
     assert isinstance(end, SectionLink)
     assert library.title_of(end.section_id) == title
     assert end.span is not None
@@ -145,19 +145,19 @@ BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 1
 
 def read(app: RoamApp) -> str:
     """Return the title of the section that is read."""
-    section_id = app.main.reader_pane.section_id
-    return app.main.session.state.library.title_of(section_id) if section_id else ""
+    section_id = app.main_screen.reader_pane.section_id
+    return app.main_screen.session.state.library.title_of(section_id) if section_id else ""
 
 
 def cursor(app: RoamApp) -> str:
-    section_id = app.main.tree_pane.outline.cursor_id
-    return app.main.session.state.library.title_of(section_id) if section_id else ""
+    section_id = app.main_screen.tree_pane.outline.cursor_id
+    return app.main_screen.session.state.library.title_of(section_id) if section_id else ""
 
 
 async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outline_and_conversation_follow() -> None:
     async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
         await pilot.press("escape", "j", "enter", "3")
-        await wait_until(pilot, lambda: app.main.focused is app.main.reader_pane.reader)
+        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
         assert (read(app), cursor(app)) == ("Chapter 0", "Chapter 0")
         passed = {read(app)}
         for _ in range(8):
@@ -165,10 +165,12 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
             await wait_until(pilot, lambda: read(app) == cursor(app))
             passed.add(read(app))
         assert passed == {f"Chapter {number}" for number in range(6)}
-        assert app.main.session.state.reading == find_id(app, "Chapter 0")  # what is scrolled past is not read
-        await wait_until(pilot, lambda: app.main.session.state.reading == find_id(app, "Chapter 5"))
+        assert app.main_screen.session.state.reading_id == find_id(
+            app, "Chapter 0"
+        )  # what is scrolled past is not read
+        await wait_until(pilot, lambda: app.main_screen.session.state.reading_id == find_id(app, "Chapter 5"))
         await pilot.press("backspace")
-        await wait_until(pilot, lambda: app.main.status_line.status.message == "nothing was read before this")
+        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "nothing was read before this")
 
 
 async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
@@ -177,11 +179,11 @@ async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
         await wait_until(pilot, lambda: read(app) == cursor(app) == "Chapter 5")
         assert "Chapter 5" in "\n".join(screen_text(app).splitlines()[2:4])  # the last one stands at the top too
         await pilot.press("]")
-        await wait_until(pilot, lambda: app.main.status_line.status.message == "this is the last section")
+        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "this is the last section")
         await pilot.press(*"[[[[[[")
         await wait_until(pilot, lambda: read(app) == cursor(app) == "Book")
         await pilot.press("[")
-        await wait_until(pilot, lambda: app.main.status_line.status.message == "this is the first section")
+        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "this is the first section")
         await pilot.press("backspace", "backspace")
         await wait_until(pilot, lambda: read(app) == "Chapter 1")
 
@@ -191,7 +193,7 @@ def make_folder_app(tmp_path: Path, places: Path | None = None) -> RoamApp:
     (root / "guides").mkdir(parents=True, exist_ok=True)
     (root / "a.md").write_text("# Ovens\n\n## Stone\n\nOne.\n", "utf-8")
     (root / "guides/b.md").write_text("# Dough\n\n## Rye\n\n" + "Two.\n\n" * 60, "utf-8")
-    library, loader = open_named([str(root)])
+    library, loader = open_sources([str(root)])
     agent = Agent(Session.start(library, loader=loader), ScriptedModel(()))
     return RoamApp(AppContext(agent=agent, options=TuiOptions(places_path=places)))
 
@@ -215,7 +217,9 @@ async def test_an_empty_file_is_passed_too(tmp_path: Path) -> None:
     (tmp_path / "docs/a.md").write_text("", "utf-8")
     async with app.run_test(size=(120, 30)) as pilot:
         await pilot.press("escape", "enter", "3")
-        await wait_until(pilot, lambda: read(app) == "a.md" and app.main.focused is app.main.reader_pane.reader)
+        await wait_until(
+            pilot, lambda: read(app) == "a.md" and app.main_screen.focused is app.main_screen.reader_pane.reader
+        )
         await pilot.press("pagedown")
         await wait_until(pilot, lambda: read(app) == "b.md")
 
@@ -224,29 +228,29 @@ async def test_the_place_in_a_document_is_found_again(tmp_path: Path) -> None:
     path = tmp_path / "data/places.json"
     async with running(make_folder_app(tmp_path, path), (160, 30)) as (app, pilot):
         await pilot.press("escape", "l", "j", "enter", "3")
-        await wait_until(pilot, lambda: app.main.focused is app.main.reader_pane.reader)
+        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
         await pilot.press("]", "]", "]")
         await wait_until(pilot, lambda: "Two." in screen_text(app))
         await pilot.press("pagedown")
-        await wait_until(pilot, lambda: app.main.reader_pane.reader.top_y > 20)
-        place = app.main.reader_pane.reader.place
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.reader.top_y > 20)
+        place = app.main_screen.reader_pane.reader.position
     assert place is not None
-    assert place.into > 0
+    assert place.offset > 0
     assert path.stat().st_mode & 0o777 == 0o600
     again = make_folder_app(tmp_path, path)
     async with again.run_test(size=(160, 30)) as pilot:
-        await wait_until(pilot, lambda: again.main.reader_pane.reader.place == place)
-        assert again.main.focused is again.main.question_box
+        await wait_until(pilot, lambda: again.main_screen.reader_pane.reader.position == place)
+        assert again.main_screen.focused is again.main_screen.question_box
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"\xff", b'{"a.md": ["0a"], "b.md": 3, "c.md": ["0a", 1, 2]}'])
 def test_a_damaged_file_of_places_holds_none_and_is_written_anew(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "places.json"
     path.write_bytes(data)
-    places = Places(path)
-    assert [places.find(name) for name in ("a.md", "b.md", "c.md")] == [None] * 3
-    places.keep("a.md", ReadingPlace("0a", 7, "0b"))
-    assert places.find("a.md") == ReadingPlace("0a", 7, "0b")
+    places = ReadingPositions(path)
+    assert [places.load(name) for name in ("a.md", "b.md", "c.md")] == [None] * 3
+    places.save("a.md", ReadingPosition("0a", 7, "0b"))
+    assert places.load("a.md") == ReadingPosition("0a", 7, "0b")
 
 
 async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
@@ -256,8 +260,10 @@ async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
         assert "follows · Mill" in screen_text(app)
         await pilot.press("j")
         await wait_until(pilot, lambda: read(app) == "Stones")
-        assert app.main.focused is app.main.tree_pane.outline
-        assert app.main.session.state.library.title_of(app.main.session.state.reading or "") == "Stones"
+        assert app.main_screen.focused is app.main_screen.tree_pane.outline
+        assert (
+            app.main_screen.session.state.library.title_of(app.main_screen.session.state.reading_id or "") == "Stones"
+        )
         await pilot.press("f8", "j")
         await pilot.pause(0.1)
         assert (cursor(app), read(app)) == ("Store", "Stones")
@@ -273,10 +279,10 @@ async def test_the_reader_follows_the_model_where_it_does_not_hide_the_answer(wi
         await pilot.press("f8")
         await pilot.press("2")
         await pilot.pause()
-        reading = app.main.session.state.reading
+        reading = app.main_screen.session.state.reading_id
         loft = find_id(app, "Loft")
         model_of(app).add_replies(expand(loft), ScriptedReply(text="Dried."))
         await ask(pilot, "Where?")
         assert (read(app) == "Loft") is is_shown
-        assert app.main.session.state.reading == reading, "the person did not choose it"
+        assert app.main_screen.session.state.reading_id == reading, "the person did not choose it"
         assert "Dried." in screen_text(app)

@@ -16,10 +16,10 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.build import build_library
 from roamtui.document.library import Library
+from roamtui.document.source_loader import build_library
 from roamtui.errors import SourceError
-from roamtui.libraries import open_pages, open_partly, read_changed, read_with_pages
+from roamtui.library_loader import open_lazily, open_pages, reload_changed_files, reload_with_pages
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.file_sources import FileStamps, SourceStamp
 from roamtui.sources.read import read_source
@@ -47,7 +47,7 @@ def read(file: Path) -> Library:
 def make_reading_app(file: Path, *, is_watching: bool = False) -> RoamApp:
     library = read(file)
     agent = Agent(Session.start(library), ScriptedModel(), KeywordSearcher(library))
-    return RoamApp(AppContext(agent=agent, read_again=lambda *_: read(file), is_watching=is_watching))
+    return RoamApp(AppContext(agent=agent, reload_library=lambda *_: read(file), reload_on_change=is_watching))
 
 
 def write(file: Path, text: str) -> None:
@@ -86,7 +86,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         assert "Flour" not in screen_text(app)
         await pilot.press("f5")
         await wait_until(pilot, lambda: "9 sections" in screen_text(app))
-        state = app.main.session.state
+        state = app.main_screen.session.state
         assert state.open_ids == (deck,)
         assert "a hundred loaves" in state.library.text(deck)
         assert "changed on disk" not in screen_text(app)
@@ -108,35 +108,35 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
     async with running(make_reading_app(file), (160, 30)) as (app, pilot):
         deck = find_id(app, "Deck oven")
         await go_to(pilot, deck)
-        app.main.switch.go_tree()
+        app.main_screen.panes.focus_tree()
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id == deck)
-        app.main.reader_pane.reader.scroll_lines(100)
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
+        app.main_screen.reader_pane.reader.scroll_lines(100)
         await pilot.pause()
-        line = app.main.reader_pane.reader.line_in_view()
+        line = app.main_screen.reader_pane.reader.line_in_view()
         assert line is not None
         write(file, "Before all.\n\n" + text.replace("### Stone oven", "### Old oven"))
         await pilot.press("f5")
         await wait_until(pilot, lambda: "Old oven" in screen_text(app))
-        assert app.main.tree_pane.outline.cursor_id == deck
-        assert app.main.reader_pane.section_id == deck
-        after = app.main.reader_pane.reader.line_in_view()
+        assert app.main_screen.tree_pane.outline.cursor_id == deck
+        assert app.main_screen.reader_pane.section_id == deck
+        after = app.main_screen.reader_pane.reader.line_in_view()
         assert after is not None
         assert after.text == line.text
-        assert app.main.focused is app.main.tree_pane.outline
+        assert app.main_screen.focused is app.main_screen.tree_pane.outline
 
 
 async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
     async with running(make_reading_app(file), (160, 35)) as (app, pilot):
         deck = await open_deck(pilot)
         await go_to(pilot, deck)
-        app.main.switch.go_tree()
+        app.main_screen.panes.focus_tree()
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id == deck)
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
         write(file, "# Another\n\nNothing of it.\n\n## Part\n\nx\n")
         await pilot.press("f5")
         await wait_until(pilot, lambda: "◇ nothing open" in screen_text(app))
-        assert app.main.reader_pane.section_id is None
+        assert app.main_screen.reader_pane.section_id is None
         notices = [notice.text for notice in app.screen.query(NoticeView)]
         assert notices == ["Closed 1 section that the document of today no longer has."]
         assert "◆ roamtui  Another" in screen_text(app)
@@ -147,14 +147,14 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
         await open_deck(pilot)
         write(file, TEXT.replace("The deck oven takes", "It is old. The deck oven takes"))
         await pilot.press("f5")
-        await wait_until(pilot, lambda: "It is old" in str(app.main.session.state.library.root.text))
+        await wait_until(pilot, lambda: "It is old" in str(app.main_screen.session.state.library.root.text))
         await wait_until(pilot, lambda: "read again" in screen_text(app))
-        app.main.switch.go_log()
+        app.main_screen.panes.focus_chat()
         await pilot.press("j", "j", "enter")
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id is not None)
-        highlight = app.main.reader_pane.reader._highlights.quote
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None)
+        highlight = app.main_screen.reader_pane.reader._highlights.quote
         assert highlight is not None
-        assert app.main.session.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
+        assert app.main_screen.session.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
 
 
 async def test_watching_reads_a_change_by_itself(file: Path) -> None:
@@ -168,7 +168,7 @@ async def test_watching_reads_a_change_by_itself(file: Path) -> None:
 async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_starts(file: Path) -> None:
     gate = asyncio.Event()
     async with running(make_reading_app(file, is_watching=True), (120, 35)) as (app, pilot):
-        screen = app.main
+        screen = app.main_screen
         app.app_context.agent.model = SlowModel([ScriptedReply(text="Not found: no.")], gate=gate)
         screen.question_box.fill("How many?")
         await pilot.press("enter")
@@ -186,12 +186,12 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
 async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None:
     with FakeSite({"/llms.txt": "# Site\n\n- [Bakery](bakery.md)\n", "/bakery.md": TEXT}) as site:
         sources = [site.url("/llms.txt")]
-        library, loader = open_partly(sources)
+        library, loader = open_lazily(sources)
         assert loader is not None
         (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
         library = open_pages(library, loader, [link])
         agent = Agent(Session.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = AppContext(agent=agent, read_again=partial(read_with_pages, sources, None))
+        context = AppContext(agent=agent, reload_library=partial(reload_with_pages, sources, None))
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
             await pilot.press("f5")
@@ -199,7 +199,7 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
             site.pages["/bakery.md"] = TEXT.replace("ninety loaves", "a hundred loaves")
             await pilot.press("f5")
             await wait_until(pilot, lambda: "read again" in screen_text(app))
-            state = app.main.session.state
+            state = app.main_screen.session.state
             assert state.open_ids == (find_id(app, "Deck oven"),)
             assert "a hundred loaves" in state.library.own_text(state.open_ids[0])
             assert state.needs_rebuild
@@ -217,18 +217,18 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     folder.mkdir()
     (folder / "bakery.md").write_text(TEXT, "utf-8")
     (folder / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
-    library, loader = open_partly([str(folder)])
+    library, loader = open_lazily([str(folder)])
     session = Session.start(library, loader=loader)
     context = AppContext(
         agent=Agent(session, ScriptedModel(), KeywordSearcher(library)),
-        read_again=partial(read_changed, [str(folder)], None),
-        look=FileStamps([str(folder)]).look,
-        is_watching=True,
+        reload_library=partial(reload_changed_files, [str(folder)], None),
+        read_stamps=FileStamps([str(folder)]).read,
+        reload_on_change=True,
     )
     async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
         deck = await open_deck(pilot)
         await look(pilot)
-        await wait_until(pilot, lambda: not app.main._reloading.is_new)
+        await wait_until(pilot, lambda: not app.main_screen._reload_controller.needs_baseline)
         shop = next(document for document in session.state.library.documents if document.key == "shop.md")
         write(folder / "bakery.md", CHANGED)
         (folder / "new.md").write_text("# News\n", "utf-8")
@@ -258,30 +258,32 @@ class SlowFolder:
         """Look in the order in which looks began."""
         with self._lookers:
             self.may_look.wait(20)
-            return self._stamps.look()
+            return self._stamps.read()
 
     def read_again(self, before: Library, changed: frozenset[str]) -> Library:
         self.reads.append(changed)
         self.may_read.wait(20)
         if failure := next(self._failures, ""):
             raise SourceError(failure)
-        return read_changed(self._source, None, before, changed)
+        return reload_changed_files(self._source, None, before, changed)
 
     @asynccontextmanager
     async def running(self, *, is_watching: bool = False) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
         """Run an app over the folder, which has looked at it once."""
-        library, loader = open_partly(self._source)
+        library, loader = open_lazily(self._source)
         agent = Agent(Session.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
-        context = AppContext(agent=agent, read_again=self.read_again, look=self.look, is_watching=is_watching)
+        context = AppContext(
+            agent=agent, reload_library=self.read_again, read_stamps=self.look, reload_on_change=is_watching
+        )
         async with running(RoamApp(context), (120, 35)) as (app, pilot):
             await look(pilot)
-            await wait_until(pilot, lambda: not app.main._reloading.is_new)
+            await wait_until(pilot, lambda: not app.main_screen._reload_controller.needs_baseline)
             yield app, pilot
 
 
 def has_flour(app: RoamApp) -> bool:
     """Return whether the conversation is about the changed text."""
-    return any("### Flour" in str(document.text) for document in app.main.session.state.library.documents)
+    return any("### Flour" in str(document.text) for document in app.main_screen.session.state.library.documents)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import OpenSection
-from roamtui.document.document import Document, Row, build_columns
+from roamtui.document.document import Document, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
@@ -44,8 +44,8 @@ def make_library(text: str = HANDBOOK) -> Library:
 
 def make_wide_library(count: int) -> Library:
     """Return a library of one top heading with `count` headings below it, without the cost of a parse."""
-    rows = [Row(NodeKind.SECTION, 1, "Everything", 0)]
-    rows.extend(Row(NodeKind.SECTION, 2, f"Part {number}", number) for number in range(1, count + 1))
+    rows = [NodeRow(NodeKind.SECTION, 1, "Everything", 0)]
+    rows.extend(NodeRow(NodeKind.SECTION, 2, f"Part {number}", number) for number in range(1, count + 1))
     columns = build_columns(rows, count + 1)
     return Library(source="wide.md", root=Document(key="", title="Everything", text="x" * (count + 1), columns=columns))
 
@@ -59,7 +59,7 @@ def make_state(
 ) -> ConversationState:
     """Return a state; `unfolded` are titles."""
     ids = frozenset(find_id(library, title) for title in unfolded)
-    return ConversationState(id="c", library=library, unfolded=ids, open=opened, reading=reading)
+    return ConversationState(id="c", library=library, unfolded=ids, open_sections=opened, reading_id=reading)
 
 
 def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **marks: bool) -> OpenSection:

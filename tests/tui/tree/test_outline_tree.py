@@ -136,7 +136,7 @@ async def test_an_empty_outline_does_nothing() -> None:
     async with _run(make_state(make_library(""))) as (app, tree, pilot):
         for step in (tree.go_parent, tree.go_child):
             step()
-        assert tree.find_open(1) is None
+        assert tree.get_adjacent_open(1) is None
         tree.move_cursor(1)
         tree.move_page(1)
         tree.reveal("none")
@@ -203,7 +203,7 @@ async def test_the_next_open_section_may_be_folded_away_and_is_looked_for_round_
         walked = []
         for direction, cursor in ((1, "Handbook"), (-1, "Leave"), (-1, "Travel")):
             tree.move_to(find_id(_LIBRARY, cursor))
-            found = tree.find_open(direction)
+            found = tree.get_adjacent_open(direction)
             assert found is not None
             walked.append(_LIBRARY.title_of(found))
         assert walked == ["Leave", "Travel", "Length"]
@@ -214,7 +214,7 @@ async def test_titles_differ_from_their_background_in_each_theme(theme: str) -> 
     state = make_state(_LIBRARY, opened=(open_section(_LIBRARY, "Leave"),))
     async with _run(state) as (app, tree, pilot):
         app.theme = theme
-        tree.mark(batch=[find_id(_LIBRARY, "Leave")])
+        tree.set_highlights(batch=[find_id(_LIBRARY, "Leave")])
         await pilot.pause()
         for y in range(4):
             for segment in tree.render_line(y):

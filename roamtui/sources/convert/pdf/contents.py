@@ -11,17 +11,17 @@ from itertools import groupby, pairwise
 from rapidfuzz import fuzz
 
 from roamtui.sources.convert.pdf.outline import (
-    Heading,
+    DetectedHeading,
     PageText,
     join_rows,
+    make_comparison_key,
     read_item,
     read_part,
     split_number,
-    squeeze,
 )
-from roamtui.sources.convert.pdf.pdfium import Entry, Link
-from roamtui.sources.convert.pdf.rows import Row
-from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_printed, read_label
+from roamtui.sources.convert.pdf.pdfium import PageLink, TocEntry
+from roamtui.sources.convert.pdf.rows import PageRow
+from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_page_by_label, read_label
 
 _LINKED_MIN = 4
 _NUMBERED_MIN = 5
@@ -54,7 +54,7 @@ _HEAD_LENGTH_MIN = 10
 
 
 @dataclass(slots=True)
-class _Line:
+class _ContentsLine:
     """A row of a contents page."""
 
     title: str
@@ -65,32 +65,32 @@ class _Line:
     is_linked: bool
 
 
-def find_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[list[Entry], set[tuple[int, int]]]:
+def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[list[TocEntry], set[tuple[int, int]]]:
     """Return what the contents pages of a file list, and the pages and rows on which they do.
 
     All rows of the first list; of a later one those with a page, because the title of what it is in may stand there.
     """
-    entries: list[Entry] = []
+    entries: list[TocEntry] = []
     own: set[tuple[int, int]] = set()
     listed = [(number, _read_page(pages, number, printed)) for number in range(len(pages))]
     for has_lines, group in groupby(listed, lambda page: page[1] is not None):
         if not has_lines:
             continue
-        lines: list[_Line] = []
+        lines: list[_ContentsLine] = []
         for number, read in group:
             own.update((number, row) for row, line in enumerate(read or ()) if not entries or line.page is not None)
             lines += read or ()
         above = next((entry.level for entry in reversed(entries) if entry.page is not None and entry.page <= number), 0)
         joined = list(_join_wrapped(lines))
         entries += [
-            Entry(title=line.title, level=above + level, page=line.page)
-            for line, level in zip(joined, _find_levels(joined), strict=True)
+            TocEntry(title=line.title, level=above + level, page=line.page)
+            for line, level in zip(joined, _assign_levels(joined), strict=True)
             if line.page is None or line.page < len(pages)
         ]
     return entries, own
 
 
-def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) -> list[_Line] | None:
+def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) -> list[_ContentsLine] | None:
     """Return the rows of a page if it lists contents."""
     page = pages[number]
     is_headed = any(_HEADED.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
@@ -98,7 +98,7 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
     onwards = [link for link in page.links if link.page > number]
     if len(onwards) < _LINKED_MIN and not is_early and not is_headed:
         return None
-    lines = [_read_line(row, onwards, partial(find_printed, printed, after=number)) for row in page.rows]
+    lines = [_read_line(row, onwards, partial(find_page_by_label, printed, after=number)) for row in page.rows]
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
     if linked >= _LINKED_MIN and (labelled >= _LINKED_MIN or linked * 2 >= len(lines)):
@@ -112,7 +112,7 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
     return lines
 
 
-def _read_line(row: Row, links: Sequence[Link], find: Callable[[str], int | None]) -> _Line:
+def _read_line(row: PageRow, links: Sequence[PageLink], find: Callable[[str], int | None]) -> _ContentsLine:
     middle = (row.top + row.bottom) / 2
     own = [link.page for link in links if link.top <= middle <= link.bottom]
     title, label = row.text[:_TITLE_MAX], ""
@@ -124,12 +124,12 @@ def _read_line(row: Row, links: Sequence[Link], find: Callable[[str], int | None
         if match and (own or match[2][-1].isdigit()):
             title, label = match[1], match[2]
     page = own[0] if own else find(label) if label else None
-    return _Line(title[:_TITLE_MAX].strip(_LEADER), label, page, row.x0, row.font.is_bold, bool(own))
+    return _ContentsLine(title[:_TITLE_MAX].strip(_LEADER), label, page, row.x0, row.font.is_bold, bool(own))
 
 
-def _join_wrapped(lines: Sequence[_Line]) -> Iterator[_Line]:
+def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
     """Yield whole titles; groups without a page of their own too."""
-    pending: _Line | None = None
+    pending: _ContentsLine | None = None
     has_begun = False
     for line in lines:
         if not any(map(str.isalpha, line.title)) or _HEADED.fullmatch(line.title):
@@ -149,7 +149,7 @@ def _join_wrapped(lines: Sequence[_Line]) -> Iterator[_Line]:
         yield pending
 
 
-def _goes_on(line: _Line, after: _Line) -> bool:
+def _goes_on(line: _ContentsLine, after: _ContentsLine) -> bool:
     """Return whether the title of a row goes on in the next."""
     if read_item(after.title) or read_part(after.title) or (read_part(line.title) and not read_item(line.title)):
         return False
@@ -164,7 +164,7 @@ def _goes_on(line: _Line, after: _Line) -> bool:
     return after.page is None and is_open
 
 
-def _find_levels(lines: Sequence[_Line]) -> list[int]:
+def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     """Return the level of each title: Parts and Items by what they are, others by their numbers, else by indent."""
     items = [line.x0 for line in lines if read_item(line.title)]
     if len(items) >= 3:
@@ -183,19 +183,19 @@ def _find_levels(lines: Sequence[_Line]) -> list[int]:
             indents.append(x0)
     keys = [(sum(line.x0 > x0 + _INDENT_NEAR for x0 in indents), not line.is_bold) for line in lines]
     ranks = {key: rank for rank, key in enumerate(sorted(set(keys)), start=1)}
-    depths = [_find_depth(line.title) for line in lines]
+    depths = [_measure_depth(line.title) for line in lines]
     numbered = sum(depth > 0 for depth in depths)
     if max(depths, default=0) > 1 and numbered * 2 >= len(lines):
         return [depth or 1 for depth in depths]
     return [ranks[key] for key in keys]
 
 
-def _find_depth(title: str) -> int:
+def _measure_depth(title: str) -> int:
     match = re.match(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*(?=[.\s])", title)
     return match[0].count(".") + 1 if match and match[0][-1].isdigit() else 0
 
 
-class Anchors:
+class TitleAnchorer:
     """Places titles on pages, in their order."""
 
     def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
@@ -209,9 +209,9 @@ class Anchors:
         self._taken = set(skipped)
         self._squeezed: dict[int, list[tuple[str, str, str]]] = {}
 
-    def place(self, entries: Sequence[Entry]) -> list[Heading]:
+    def place(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
         """Return the headings of entries, those left out that are on no page."""
-        found: list[Heading] = []
+        found: list[DetectedHeading] = []
         for index, entry in enumerate(entries):
             if entry.page is None:
                 before = found[-1].page if found else 0
@@ -232,13 +232,17 @@ class Anchors:
             elif entry.page is not None:
                 rows = self._pages[entry.page].rows
                 low = next((row for row, each in enumerate(rows) if entry.y is None or each.bottom >= entry.y), 0)
-                found.append(Heading(page=entry.page, row=low, count=0, level=entry.level, title=entry.title))
+                found.append(DetectedHeading(page=entry.page, row=low, count=0, level=entry.level, title=entry.title))
         return found
 
-    def _match(self, entry: Entry, page: int) -> list[tuple[float, int, int, int]]:
+    def _match(self, entry: TocEntry, page: int) -> list[tuple[float, int, int, int]]:
         """Return score, page, row and number of rows of each place on a page that reads like a title, best first."""
         rest = split_number(entry.title)[1]
-        whole, bare, head = squeeze(entry.title), squeeze(rest), squeeze(_TAIL.sub("", rest))
+        whole, bare, head = (
+            make_comparison_key(entry.title),
+            make_comparison_key(rest),
+            make_comparison_key(_TAIL.sub("", rest)),
+        )
         starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
         names = self._squeeze_rows(page) if 0 <= page < len(self._pages) else []
         found = []
@@ -263,24 +267,24 @@ class Anchors:
                 found.append((best + _BOLD * is_bold - 0.02 * row, page, row, best_count))
         return sorted(found, key=lambda place: -place[0])
 
-    def _make(self, entry: Entry, page: int, row: int, count: int) -> Heading:
+    def _make(self, entry: TocEntry, page: int, row: int, count: int) -> DetectedHeading:
         """Return a heading whose title is as the page has it, unless the list says more."""
         text = join_rows(self._pages[page].rows[row : row + count])
         head = _TAIL.sub("", entry.title)
         if entry.page is None or (read_item(entry.title) and not read_item(text)):
             text = entry.title
-        elif text.startswith(head) and squeeze(text) != squeeze(entry.title):
+        elif text.startswith(head) and make_comparison_key(text) != make_comparison_key(entry.title):
             text = head
-        return Heading(page=page, row=row, count=count, level=entry.level, title=text)
+        return DetectedHeading(page=page, row=row, count=count, level=entry.level, title=text)
 
     def _squeeze_rows(self, page: int) -> list[tuple[str, str, str]]:
         """Return what is compared of each row: its letters, those after its number, those of its first cell's head."""
         if page not in self._squeezed:
             self._squeezed[page] = [
                 (
-                    squeeze(row.text),
-                    squeeze(split_number(row.text)[1]),
-                    squeeze(_TAIL.sub("", split_number(row.cells[0].text)[1])),
+                    make_comparison_key(row.text),
+                    make_comparison_key(split_number(row.text)[1]),
+                    make_comparison_key(_TAIL.sub("", split_number(row.cells[0].text)[1])),
                 )
                 for row in self._pages[page].rows
             ]

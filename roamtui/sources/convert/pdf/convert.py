@@ -7,25 +7,25 @@ import shlex
 import time
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted, PageReport
-from roamtui.sources.convert.pdf.body import (
-    find_exhibits,
-    find_items,
-    find_notes,
-    find_numbered,
-    find_statements,
+from roamtui.sources.convert.converted import ConvertedText, PageReport
+from roamtui.sources.convert.pdf.contents import TitleAnchorer, detect_contents
+from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
+from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, read_item
+from roamtui.sources.convert.pdf.pdfium import HYPHEN, PdfFile, TocEntry
+from roamtui.sources.convert.pdf.rows import read_rows
+from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, strip_running_heads
+from roamtui.sources.convert.pdf.tables import detect_tables
+from roamtui.sources.convert.pdf.typographic_headings import TypographicHeadings, detect_slide_titles
+from roamtui.sources.convert.pdf.worded_headings import (
+    detect_exhibits,
+    detect_items,
+    detect_notes,
+    detect_numbered_headings,
+    detect_statements,
     lift_statements,
     merge_headings,
     nest_notes,
 )
-from roamtui.sources.convert.pdf.contents import Anchors, find_contents
-from roamtui.sources.convert.pdf.letters import LetterHeadings, find_slides
-from roamtui.sources.convert.pdf.markdown import MarkdownWriter, Mender
-from roamtui.sources.convert.pdf.outline import Heading, PageText, read_item
-from roamtui.sources.convert.pdf.pdfium import HYPHEN, Entry, PdfFile
-from roamtui.sources.convert.pdf.rows import read_rows
-from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, leave_out_running_heads
-from roamtui.sources.convert.pdf.tables import find_tables
 
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
@@ -44,7 +44,9 @@ _PROGRAM = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re
 """What programs put into a title."""
 
 
-def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True, report: PageReport | None = None) -> Converted:
+def convert_pdf(
+    data: bytes, name: str, *, uses_bookmarks: bool = True, report: PageReport | None = None
+) -> ConvertedText:
     """Return a PDF as Markdown.
 
     Args:
@@ -63,23 +65,23 @@ def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True, report: 
         if not any(page.is_read for page in pages):
             raise SourceError(f"{name} is a damaged PDF: it has no page. Open it in its own program and save it anew.")
         raise SourceError(f"{name} holds no text: it was scanned, perhaps. {_ADVICE.format(shlex.quote(name))}")
-    mender = Mender(rows)
+    mender = WordRepairer(rows)
     for own in rows:
         mender.mend(own)
-    rows, has_running_heads, printed = leave_out_running_heads(rows)
+    rows, has_running_heads, printed = strip_running_heads(rows)
     if has_running_heads:
         notes.append("Lines that repeat at the edges of its pages were left out.")
     for page, own in zip(pages, rows, strict=True):
-        page.rows, page.tables = own, find_tables(own)
+        page.rows, page.tables = own, detect_tables(own)
     bookmarks = list(file.read_bookmarks()) if uses_bookmarks else []
-    by_page: dict[int, list[Heading]] = {}
-    for heading in _find_outline(pages, bookmarks, printed):
+    by_page: dict[int, list[DetectedHeading]] = {}
+    for heading in _detect_outline(pages, bookmarks, printed):
         by_page.setdefault(heading.page, []).append(heading)
     writer = MarkdownWriter(mender)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
     title = file.read_title()
-    return Converted(
+    return ConvertedText(
         text="".join(writer.pieces),
         title="" if _PROGRAM.search(title) else title[:300],
         page_starts=tuple(writer.page_starts),
@@ -131,23 +133,23 @@ def _name_pages(numbers: list[int]) -> str:
     return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(named)}{more} {'are' if len(numbers) > 1 else 'is'}"
 
 
-def _find_outline(pages: list[PageText], bookmarks: list[Entry], printed: PrintedNumbers) -> list[Heading]:
+def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: PrintedNumbers) -> list[DetectedHeading]:
     """Return all headings of a file in order: its own outline, what words give away, then letters; else pages."""
-    listed, contents_pages = find_contents(pages, printed)
+    listed, contents_pages = detect_contents(pages, printed)
     entries = listed
     marked_pages = len({mark.page for mark in bookmarks})
     names = {_FIGURES.sub("#", mark.title) for mark in bookmarks}
     is_dense = marked_pages * _BOOKMARKS_DENSE >= len(pages) or (len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2)
     if is_dense and not (len(names) == 1 and "#" in names.pop()):
         entries = [mark for mark in bookmarks if mark.page is not None and mark.page < len(pages)]
-    placed = Anchors(pages, contents_pages).place(entries)
-    slides = find_slides(pages)
+    placed = TitleAnchorer(pages, contents_pages).place(entries)
+    slides = detect_slide_titles(pages)
     if slides:
         return merge_headings(placed, slides)
     has_skeleton = bool(placed)
     doubtful = [heading for heading in placed if not heading.count and read_item(heading.title)]
     headings = merge_headings([heading for heading in placed if heading not in doubtful], ())
-    items = find_items(pages, contents_pages, headings)
+    items = detect_items(pages, contents_pages, headings)
     found = {read_item(heading.title) for heading in items}
     items += [heading for heading in doubtful if read_item(heading.title) not in found]
     if headings and not any(read_item(heading.title) for heading in headings):
@@ -158,18 +160,18 @@ def _find_outline(pages: list[PageText], bookmarks: list[Entry], printed: Printe
     headings = merge_headings(headings, items)
     last_item = max((heading.page for heading in headings if read_item(heading.title)), default=None)
     if last_item is not None:
-        headings = merge_headings(headings, list(find_exhibits(pages, contents_pages, last_item)))
-    headings = merge_headings(headings, list(find_statements(pages, contents_pages)))
-    for notes in find_notes(pages, contents_pages):
+        headings = merge_headings(headings, list(detect_exhibits(pages, contents_pages, last_item)))
+    headings = merge_headings(headings, list(detect_statements(pages, contents_pages)))
+    for notes in detect_notes(pages, contents_pages):
         headings = merge_headings(headings, notes)
     lift_statements(headings)
     nest_notes(headings)
-    letters = LetterHeadings(pages, contents_pages)
+    letters = TypographicHeadings(pages, contents_pages)
     if not headings:
-        headings = find_numbered(pages, contents_pages, letters.looks_like_title)
-    headings = merge_headings(headings, letters.find(headings, has_skeleton=has_skeleton or bool(items)))
+        headings = detect_numbered_headings(pages, contents_pages, letters.looks_like_title)
+    headings = merge_headings(headings, letters.detect(headings, has_skeleton=has_skeleton or bool(items)))
     return headings or [
-        Heading(page=number, row=0, count=0, level=1, title=_name_page(number, page))
+        DetectedHeading(page=number, row=0, count=0, level=1, title=_name_page(number, page))
         for number, page in enumerate(pages)
         if page.rows
     ]

@@ -12,9 +12,9 @@ from itertools import pairwise
 from statistics import median
 
 from roamtui.sources.convert.escaping import escape_line_starts, replace_surrogates, write_heading
-from roamtui.sources.convert.pdf.outline import Heading, PageText
+from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText
 from roamtui.sources.convert.pdf.pdfium import HYPHEN
-from roamtui.sources.convert.pdf.rows import Row
+from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.tables import write_table
 
 _APART = 1.35
@@ -30,10 +30,10 @@ _SINGLE_F = re.compile(r"(?<!f)f(?!f)")
 _HYPHENS = f"-\u2010{HYPHEN}"
 
 
-class Mender:
+class WordRepairer:
     """Mends rows by the words of all of them."""
 
-    def __init__(self, pages: Sequence[Sequence[Row]]) -> None:
+    def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
         self._counts: Counter[str] = Counter()
         for rows in pages:
             for row in rows:
@@ -46,7 +46,7 @@ class Mender:
             if self._counts[whole] > count:
                 self._lost[word] = whole
 
-    def mend(self, rows: Sequence[Row]) -> None:
+    def mend(self, rows: Sequence[PageRow]) -> None:
         """Mend the words inside rows."""
         for row in rows:
             is_changed = False
@@ -89,7 +89,7 @@ def _trim(word: str) -> str:
 class MarkdownWriter:
     """Collects the text of pages."""
 
-    def __init__(self, mender: Mender) -> None:
+    def __init__(self, mender: WordRepairer) -> None:
         self._mender = mender
         self.pieces: list[str] = []
         """All that was written."""
@@ -100,7 +100,7 @@ class MarkdownWriter:
         self._table_head = ""
         """First line of the table that the last page ends with."""
 
-    def write_page(self, page: PageText, headings: Sequence[Heading]) -> None:
+    def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
         """Write a page.
 
         Args:
@@ -140,7 +140,7 @@ class MarkdownWriter:
                 start = high
         yield from self._write_paragraphs(page.rows[start:end], apart)
 
-    def _write_paragraphs(self, rows: Sequence[Row], apart: float) -> Iterator[str]:
+    def _write_paragraphs(self, rows: Sequence[PageRow], apart: float) -> Iterator[str]:
         """Yield the paragraphs of rows; words that were divided at the ends of lines are whole again."""
         lines: list[str] = []
         for above, row in zip([None, *rows], [*rows, None], strict=True):
@@ -161,7 +161,7 @@ class MarkdownWriter:
                 lines.append(line)
 
 
-def _begins_paragraph(above: Row, row: Row, apart: float) -> bool:
+def _begins_paragraph(above: PageRow, row: PageRow, apart: float) -> bool:
     return (
         row.top - above.top > apart
         or (row.top < above.top and not row.text[0].islower())

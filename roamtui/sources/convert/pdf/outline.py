@@ -1,4 +1,4 @@
-"""`PageText` and `Heading`: what an outline is found in and made of, and how titles are compared."""
+"""`PageText` and `DetectedHeading`: what an outline is found in and made of, and how titles are compared."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from roamtui.sources.convert.pdf.pdfium import HYPHEN, Link
-from roamtui.sources.convert.pdf.rows import Row
-from roamtui.sources.convert.pdf.tables import Table
+from roamtui.sources.convert.pdf.pdfium import HYPHEN, PageLink
+from roamtui.sources.convert.pdf.rows import PageRow
+from roamtui.sources.convert.pdf.tables import PageTable
 
 MARKS = re.compile(r"[\W\d_]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -30,9 +30,9 @@ CONTINUED = re.compile(r"[(\[]?\s*(?:continued|cont['’]?d\.?|concluded)\s*[)\]
 class PageText:
     """What is on a page."""
 
-    rows: list[Row]
-    links: list[Link]
-    tables: list[Table] = field(default_factory=list)
+    rows: list[PageRow]
+    links: list[PageLink]
+    tables: list[PageTable] = field(default_factory=list)
     is_wide: bool = False
     """Whether it is wider than high."""
     is_read: bool = True
@@ -40,7 +40,7 @@ class PageText:
 
 
 @dataclass(slots=True, kw_only=True)
-class Heading:
+class DetectedHeading:
     """A heading on a page."""
 
     page: int
@@ -64,7 +64,7 @@ class Heading:
         return self.page, self.row + self.count
 
 
-def squeeze(title: str) -> str:
+def make_comparison_key(title: str) -> str:
     """Return the letters and digits of a title, for comparing."""
     return _NOT_LETTERS.sub("", title).casefold()
 
@@ -90,11 +90,11 @@ def split_number(title: str) -> tuple[str, str]:
         return "".join(map(str, read_item(title) or ())), title[item.end() :].lstrip(" .:;\u2014\u2013-|")
     match = _NUMBER.match(title)
     if match and match.end() < len(title):
-        return squeeze(match[0]), title[match.end() :]
+        return make_comparison_key(match[0]), title[match.end() :]
     return "", title
 
 
-def join_rows(rows: Sequence[Row]) -> str:
+def join_rows(rows: Sequence[PageRow]) -> str:
     """Return the text of rows that are one title."""
     text = ""
     for row in rows:
@@ -108,7 +108,7 @@ def is_capitals(text: str) -> bool:
     return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
 
 
-def continues(above: Row, row: Row, *, leading_max: float = 1.5) -> bool:
+def continues_title(above: PageRow, row: PageRow, *, leading_max: float = 1.5) -> bool:
     """Return whether a row looks the same as the one above it and stands close: they are one title then.
 
     Args:

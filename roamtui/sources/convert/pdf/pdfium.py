@@ -88,7 +88,7 @@ class Font:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class PageLink:
     """A part of a page that leads to another page of the file."""
 
     top: float
@@ -99,7 +99,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class TocEntry:
     """A title that a PDF itself lists, as a bookmark or on a contents page."""
 
     title: str
@@ -155,7 +155,7 @@ class PdfFile:
         """Return what the file's information calls it, empty where it does not."""
         return _read_utf16(lambda buffer, size: pdfium.FPDF_GetMetaText(self._handle, b"Title", buffer, size))
 
-    def read_bookmarks(self) -> Iterator[Entry]:
+    def read_bookmarks(self) -> Iterator[TocEntry]:
         """Yield the bookmarks in order, those without a page or a title left out."""
         pending = [(pdfium.FPDFBookmark_GetFirstChild(self._handle, None), 1)]
         seen: set[int] = set()
@@ -175,7 +175,7 @@ class PdfFile:
                 x, y, zoom = ctypes.c_float(), ctypes.c_float(), ctypes.c_float()
                 found = pdfium.FPDFDest_GetLocationInPage(dest, has_x, has_y, has_zoom, x, y, zoom)
                 height = -y.value if found and has_y.value else None
-                yield Entry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page, y=height)
+                yield TocEntry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page, y=height)
 
 
 class PdfPage:
@@ -206,7 +206,7 @@ class PdfPage:
         Of a page that is read from the right x runs to the left. Where two directions are mixed, marks are words.
         """
         text = self._read_text()
-        turn = self._find_turn(len(text))
+        turn = self._detect_rotation(len(text))
         left, right, top, bottom = self._read_visible(turn)
         self.is_wide = right - left > _WIDE * (bottom - top)
         self.is_mixed = RIGHT_TO_LEFT.search(text) is not None
@@ -221,7 +221,7 @@ class PdfPage:
                     Word(self._order_letters(own, first, turn) if self.is_mixed else own, *box, first, end - 1)
                 )
         if words and not self.read_font(words[len(words) // 2].first).name:
-            self._even_out(words, turn)
+            self._normalise_heights(words, turn)
         if self.is_mixed:
             self._measure_letters(words)
         if self.is_mixed and sum(map(read_side, words)) < 0:
@@ -260,7 +260,7 @@ class PdfPage:
             x0, x1, low, high = min(x0, box.left), max(x1, box.right), min(low, box.bottom), max(high, box.top)
         return (x0, x1, -high, -low) if not turn else _turn_box(x0, x1, low, high, turn)
 
-    def _even_out(self, words: list[Word], turn: int) -> None:
+    def _normalise_heights(self, words: list[Word], turn: int) -> None:
         """Give words the height of a row: pictures of letters have boxes as low as the letters are."""
         for word in words:
             for index in range(word.first + 1, word.last):
@@ -300,16 +300,16 @@ class PdfPage:
             font = self._fonts[key] = Font(name, is_bold, is_italic)
         return font
 
-    def read_links(self) -> list[Link]:
+    def read_links(self) -> list[PageLink]:
         """Return the links to pages of the same file."""
-        found: list[Link] = []
+        found: list[PageLink] = []
         position, link, rect = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
         while len(found) < _LINKS_MAX and pdfium.FPDFLink_Enumerate(self._page, position, link):
             dest = pdfium.FPDFLink_GetDest(self._document, link)
             page = pdfium.FPDFDest_GetDestPageIndex(self._document, dest) if dest else -1
             if page >= 0 and pdfium.FPDFLink_GetAnnotRect(link, rect):
                 low, high = sorted((-rect.top, -rect.bottom))
-                found.append(Link(top=low, bottom=high, x0=rect.left, page=page))
+                found.append(PageLink(top=low, bottom=high, x0=rect.left, page=page))
         return found
 
     def _read_text(self) -> str:
@@ -324,7 +324,7 @@ class PdfPage:
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
         return text
 
-    def _find_turn(self, count: int) -> int:
+    def _detect_rotation(self, count: int) -> int:
         """Return by how many quarters the text of the page is turned: most of a few characters decide."""
         angles = [
             round(pdfium.FPDFText_GetCharAngle(self._text, count * part // 8) / _QUARTER) % 4 for part in range(1, 8)

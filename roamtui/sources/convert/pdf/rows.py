@@ -54,7 +54,7 @@ class Cell:
 
 
 @dataclass(slots=True)
-class Row:
+class PageRow:
     """A line of a page."""
 
     cells: list[Cell]
@@ -104,7 +104,7 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
     return rows
 
 
-def make_row(words: Sequence[Word]) -> Row:
+def make_row(words: Sequence[Word]) -> PageRow:
     """Return words from left to right as a row."""
     heights = [word.bottom - word.top for word in words]
     size = heights[0] if len(heights) == 1 else sorted(heights)[len(heights) // 2]
@@ -128,8 +128,8 @@ def make_row(words: Sequence[Word]) -> Row:
     return _enclose(cells, words, size)
 
 
-def _enclose(cells: list[Cell], words: Sequence[Word], size: float) -> Row:
-    return Row(
+def _enclose(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
+    return PageRow(
         cells,
         min([word.top for word in words]),
         max([word.bottom for word in words]),
@@ -155,7 +155,7 @@ def _join_marks(cells: list[Cell]) -> list[Cell]:
     return joined
 
 
-def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> Row:
+def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
     """Return words of two directions as a row.
 
     Args:
@@ -170,13 +170,13 @@ def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> Row:
         groups[-1].append(word)
     cells = []
     for group in groups:
-        runs = _find_runs(group, 1 if is_mirrored else -1)
+        runs = _group_opposite_runs(group, 1 if is_mirrored else -1)
         text = _join_run([_join_run(run[::-1], size) for run in runs], size).text
         cells.append(Cell(_turn_brackets(text) if is_mirrored else text, group[0].x0, group[-1].x1))
     return _enclose(_join_marks(cells), words, size)
 
 
-def _find_runs(words: Iterable[Word], other: int) -> list[list[Word]]:
+def _group_opposite_runs(words: Iterable[Word], other: int) -> list[list[Word]]:
     """Return what is read in the other direction together, figures that follow it or are in it too; all else alone."""
     runs: list[list[Word]] = []
     marks: list[Word] = []
@@ -239,7 +239,7 @@ def _continues(initial: Word, word: Word) -> bool:
     return is_next and word.text[:1].isalpha() and (word.text[:1].islower() or word.text.isupper())
 
 
-def set_apart_odd(words: list[Word]) -> tuple[list[Word], list[Word]]:
+def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
     """Return the words that stand in rows, large first letters joined to theirs, and those that stand upright beside.
 
     A stamp along the edge of a page would be in all its rows at once.
@@ -272,10 +272,10 @@ def set_apart_odd(words: list[Word]) -> tuple[list[Word], list[Word]]:
     return kept, upright
 
 
-def read_rows(page: PdfPage) -> list[Row]:
+def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in the order of reading."""
-    words, upright = set_apart_odd(page.read_words())
-    groups = _order(words, 0)
+    words, upright = separate_stray_words(page.read_words())
+    groups = _sort_into_reading_order(words, 0)
     if page.is_mixed:
         rows = [make_mixed_row(group, is_mirrored=page.is_mirrored) for group in groups]
     else:
@@ -291,7 +291,7 @@ def read_rows(page: PdfPage) -> list[Row]:
     return rows
 
 
-def _order(words: list[Word], depth: int) -> list[list[Word]]:
+def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
     """Return the words of each row, the rows in the order of reading.
 
     Args:
@@ -300,7 +300,7 @@ def _order(words: list[Word], depth: int) -> list[list[Word]]:
     """
     groups = group_words(words)
     lines = _list_lines(words) if depth < _DEPTH_MAX and len(groups) >= _VOTES_MIN else []
-    x = _find_column(lines, words)
+    x = _detect_right_column(lines, words)
     if x is None:
         return groups
     crossing = {word.first for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2 for word in line}
@@ -319,8 +319,8 @@ def _order(words: list[Word], depth: int) -> list[list[Word]]:
     ordered: list[list[Word]] = []
     for is_open, band, flat in bands:
         if is_open:
-            ordered += _order([word for word in flat if word.x0 < x], depth + 1)
-            ordered += _order([word for word in flat if word.x0 >= x], depth + 1)
+            ordered += _sort_into_reading_order([word for word in flat if word.x0 < x], depth + 1)
+            ordered += _sort_into_reading_order([word for word in flat if word.x0 >= x], depth + 1)
         else:
             ordered += band
     return ordered
@@ -339,7 +339,7 @@ def _list_lines(words: Sequence[Word]) -> list[list[Word]]:
     return lines
 
 
-def _find_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
+def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
     """Return where the right one of two columns begins, if enough lines of prose begin there."""
     if not lines:
         return None

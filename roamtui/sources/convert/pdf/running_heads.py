@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from roamtui.sources.convert.pdf.rows import Row
+from roamtui.sources.convert.pdf.rows import PageRow
 
 _EDGE_ROWS = 3
 _REPEATED_MIN = 4
@@ -28,7 +28,7 @@ PrintedNumbers = dict[tuple[str, int], list[int]]
 """0-based pages of printed numbers, rising: what is bound together counts anew in each part."""
 
 
-def find_printed(printed: PrintedNumbers, label: str, after: int) -> int | None:
+def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int | None:
     """Return the first 0-based page after another with a printed number such as ``12`` or ``F-3``."""
     number = read_label(label)
     if number is None:
@@ -48,11 +48,11 @@ def read_label(label: str) -> tuple[str, int] | None:
     return (match[1] or "", int(match[2])) if match else None
 
 
-def leave_out_running_heads(pages: Sequence[list[Row]]) -> tuple[list[list[Row]], bool, PrintedNumbers]:
+def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], bool, PrintedNumbers]:
     """Return pages without what repeats at their edges, whether there was any, and where printed numbers are."""
     edges = [_list_edges(rows) for rows in pages]
-    numbers = _find_numbers(edges)
-    running = _find_running(edges, numbers)
+    numbers = _detect_page_numbers(edges)
+    running = _detect_repeated_rows(edges, numbers)
     printed: PrintedNumbers = {}
     kept = []
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
@@ -73,7 +73,7 @@ def leave_out_running_heads(pages: Sequence[list[Row]]) -> tuple[list[list[Row]]
     return (kept, has_any, printed) if any(kept) else (list(pages), False, printed)
 
 
-def _list_edges(rows: list[Row]) -> tuple[list[Row], list[Row]]:
+def _list_edges(rows: list[PageRow]) -> tuple[list[PageRow], list[PageRow]]:
     """Return the rows at the top of a page and those at its bottom, each from the edge inwards."""
     ordered = sorted(rows, key=lambda row: row.top)
     half = (len(ordered) + 1) // 2
@@ -81,14 +81,14 @@ def _list_edges(rows: list[Row]) -> tuple[list[Row], list[Row]]:
     return ordered[:count], ordered[: len(ordered) - half - 1 : -1][:count] if len(ordered) > 1 else []
 
 
-def _name(row: Row, number: tuple[str, int] | None) -> tuple[str, int]:
+def _name(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
     """Return what makes a row that of other pages: its text but for the page's number, and its height."""
     text = row.text if number is None else re.sub(rf"\b{number[1]}\b", "#", row.text)
     return text, int(row.top // (2 * _NEAR))
 
 
-def _find_running(
-    edges: Sequence[tuple[list[Row], list[Row]]], numbers: Mapping[int, tuple[str, int]]
+def _detect_repeated_rows(
+    edges: Sequence[tuple[list[PageRow], list[PageRow]]], numbers: Mapping[int, tuple[str, int]]
 ) -> dict[tuple[str, int], float]:
     """Return the share of pages of each row that repeats at a height."""
     where: dict[tuple[str, int], list[int]] = {}
@@ -106,7 +106,7 @@ def _find_running(
     return running
 
 
-def _find_numbers(edges: Sequence[tuple[list[Row], list[Row]]]) -> dict[int, tuple[str, int]]:
+def _detect_page_numbers(edges: Sequence[tuple[list[PageRow], list[PageRow]]]) -> dict[int, tuple[str, int]]:
     """Return the printed number of each page that has one with which its neighbours' agree."""
     found = [
         {number for side in sides for row in side if len(row.text) <= _LENGTH_MAX for number in _read_numbers(row.text)}

@@ -1,4 +1,4 @@
-"""`Table`: rows of a page whose figures stand one below the other, and what heads them, as Markdown."""
+"""`PageTable`: rows of a page whose figures stand one below the other, and what heads them, as Markdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roamtui.sources.convert.pdf.rows import Cell, Row
+from roamtui.sources.convert.pdf.rows import Cell, PageRow
 
 _FIGURE = re.compile(
     r"(?:(?:[A-Z]{1,2}\s?)?[$€£¥]\s?)?[(\[]?\s?[-–—−+~<>±]?\s?[$€£¥]?\s?(?:\d[\d,.]*|\.\d+)\s?[)\]]?\s?"
@@ -37,7 +37,7 @@ _BAR = r"\|"
 
 
 @dataclass(slots=True)
-class Table:
+class PageTable:
     """A table on a page."""
 
     start: int
@@ -52,43 +52,43 @@ def _is_figure(text: str) -> bool:
     return _FIGURE.fullmatch(text) is not None
 
 
-def find_tables(rows: Sequence[Row]) -> list[Table]:
+def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
     """Return the tables of a page in order."""
-    tables: list[Table] = []
+    tables: list[PageTable] = []
     index = 0
     while index < len(rows):
         if not _is_data(rows[index]):
             index += 1
             continue
-        end, count = _find_end(rows, index)
+        end, count = _detect_table_end(rows, index)
         if count >= _ROWS_MIN:
-            start, heads = _find_heads(rows, index, end, tables[-1].end if tables else 0)
+            start, heads = _detect_header_rows(rows, index, end, tables[-1].end if tables else 0)
             while start + heads == index and index + 1 < end and heads + 1 < end - start and _is_years(rows[index]):
                 index += 1
                 heads += 1
-            tables.append(Table(start, end, heads))
+            tables.append(PageTable(start, end, heads))
         index = max(end, index + 1)
     return tables
 
 
-def _is_data(row: Row) -> bool:
+def _is_data(row: PageRow) -> bool:
     return len(row.cells) > 1 and _is_figure(row.cells[-1].text)
 
 
-def _is_years(row: Row) -> bool:
+def _is_years(row: PageRow) -> bool:
     """Return whether a row names years above columns."""
     cells = row.cells if _YEAR.fullmatch(row.cells[0].text) else row.cells[1:]
     return len(row.cells) > 1 and len(cells) > 0 and all(_YEAR.fullmatch(cell.text) for cell in cells)
 
 
-def _is_prose(row: Row) -> bool:
+def _is_prose(row: PageRow) -> bool:
     if len(row.cells) > 2:
         return False
     text = row.text
     return len(text) > _PROSE_LENGTH or (len(text) > _SENTENCE_LENGTH and text[-1] in ".;")
 
 
-def _find_end(rows: Sequence[Row], start: int) -> tuple[int, int]:
+def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
     """Return where a table that begins at a row ends, and how many rows with figures it has."""
     end, count, plain = start + 1, 1, 0
     has_body = not _is_years(rows[start])
@@ -110,7 +110,7 @@ def _find_end(rows: Sequence[Row], start: int) -> tuple[int, int]:
     return end, count
 
 
-def _find_heads(rows: Sequence[Row], first: int, end: int, floor: int) -> tuple[int, int]:
+def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, floor: int) -> tuple[int, int]:
     """Return where the heads above a table begin, and how many they are; titles of its parts may follow them."""
     lefts = [cell.x0 for row in rows[first:end] if _is_data(row) for cell in row.cells[1:]]
     left = min(lefts)
@@ -128,10 +128,10 @@ def _find_heads(rows: Sequence[Row], first: int, end: int, floor: int) -> tuple[
     return (start, heads_end - start) if start < first else (first, 0)
 
 
-def write_table(rows: Sequence[Row], heads: int) -> str:
+def write_table(rows: Sequence[PageRow], heads: int) -> str:
     """Return rows as a Markdown table, or line by line where they do not fit into columns."""
     edge = min(row.x0 for row in rows)
-    columns = _find_columns(rows[heads:], edge)
+    columns = _compute_column_bounds(rows[heads:], edge)
     plain = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
     if not columns or len(columns) > _COLUMNS_MAX:
         return plain
@@ -166,7 +166,7 @@ def _goes_on(above: Sequence[str], line: Sequence[str]) -> bool:
     return bool(above[0]) and not any(above[1:]) and line[0][:1].islower() and above[0][-1] not in ":."
 
 
-def _find_columns(rows: Sequence[Row], edge: float) -> list[tuple[float, float]]:
+def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[float, float]]:
     """Return where the columns of figures begin and end."""
     spans = []
     for row in rows:
@@ -184,7 +184,7 @@ def _find_columns(rows: Sequence[Row], edge: float) -> list[tuple[float, float]]
     return _join_columns(columns, rows) if len(columns) <= 2 * _COLUMNS_MAX else []
 
 
-def _join_columns(columns: list[tuple[float, float]], rows: Sequence[Row]) -> list[tuple[float, float]]:
+def _join_columns(columns: list[tuple[float, float]], rows: Sequence[PageRow]) -> list[tuple[float, float]]:
     """Return columns of which those neighbours are one that no row fills both of."""
     filled: list[set[int]] = [set() for _ in columns]
     for index, row in enumerate(rows):

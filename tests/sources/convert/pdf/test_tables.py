@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.sources.convert.pdf.rows import Cell, Row
-from roamtui.sources.convert.pdf.tables import find_tables, write_table
+from roamtui.sources.convert.pdf.rows import Cell, PageRow
+from roamtui.sources.convert.pdf.tables import detect_tables, write_table
 
 _LABEL, _FIRST, _SECOND = 50.0, 300.0, 400.0
 
 
-def _rows(*lines: tuple[tuple[str, float], ...] | str) -> list[Row]:
+def _rows(*lines: tuple[tuple[str, float], ...] | str) -> list[PageRow]:
     """Return rows below one another: cells by their words and left edge, or one line of prose."""
     rows = []
     for number, line in enumerate(lines):
         cells = [(line, _LABEL)] if isinstance(line, str) else line
         made = [Cell(text, x0, x0 + 5 * len(text)) for text, x0 in cells]
-        rows.append(Row(made, 12.0 * number, 12.0 * number + 10, 10, 0, 0))
+        rows.append(PageRow(made, 12.0 * number, 12.0 * number + 10, 10, 0, 0))
     return rows
 
 
@@ -25,7 +25,7 @@ def _line(label: str, *figures: str) -> tuple[tuple[str, float], ...]:
 
 
 def _find(*lines: tuple[tuple[str, float], ...] | str) -> list[tuple[int, int, int]]:
-    return [(table.start, table.end, table.heads) for table in find_tables(_rows(*lines))]
+    return [(table.start, table.end, table.heads) for table in detect_tables(_rows(*lines))]
 
 
 _YEARS = (("2023", _FIRST), ("2022", _SECOND))
@@ -61,7 +61,7 @@ def test_a_table_ends_before_prose_a_fifth_title_and_the_next_column_of_the_page
     rows = _rows(*two, *two)
     for row in rows[2:]:
         row.top -= 24
-    assert [(table.start, table.end) for table in find_tables(rows)] == [(0, 2), (2, 4)]
+    assert [(table.start, table.end) for table in detect_tables(rows)] == [(0, 2), (2, 4)]
 
 
 def test_what_stands_above_the_labels_or_ends_a_sentence_is_no_head() -> None:

@@ -7,9 +7,9 @@ import zlib
 import pytest
 
 from roamtui.sources.convert.pdf.convert import convert_pdf
-from roamtui.sources.convert.pdf.markdown import Mender
+from roamtui.sources.convert.pdf.markdown import WordRepairer
 from roamtui.sources.convert.pdf.pdfium import Word
-from roamtui.sources.convert.pdf.rows import Row, group_words, make_mixed_row, make_row, set_apart_odd
+from roamtui.sources.convert.pdf.rows import PageRow, group_words, make_mixed_row, make_row, separate_stray_words
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, make_pdf
 
 
@@ -40,7 +40,9 @@ def test_a_raised_word_is_in_its_row_and_a_large_first_letter_in_its_word() -> N
     rows = group_words([_place("low", x=0, top=10), _place("2", x=15, top=8, height=6), _place("next", x=0, top=22)])
     assert [[word.text for word in row] for row in rows] == [["low", "2"], ["next"]]
     initial = _place("O", x=0, top=0, height=30)
-    kept, _ = set_apart_odd([initial, _place("nce", x=8, first=1), *(_place("word", x=40, first=9) for _ in range(5))])
+    kept, _ = separate_stray_words(
+        [initial, _place("nce", x=8, first=1), *(_place("word", x=40, first=9) for _ in range(5))]
+    )
     assert kept[0].text == "Once"
 
 
@@ -171,7 +173,7 @@ def test_tables_and_columns_are_read_from_the_right() -> None:
 
 def _mend(text: str, others: str) -> str:
     row, other = (make_row([_place(text, x=0)]) for text in (text, others))
-    Mender([[row, other]]).mend([row])
+    WordRepairer([[row, other]]).mend([row])
     return row.text
 
 
@@ -184,7 +186,7 @@ def test_torn_words_and_lost_letters_are_mended_by_the_files_own_words() -> None
 
 
 def test_a_hyphen_at_a_lines_end_stays_where_other_lines_have_it() -> None:
-    row: Row = make_row([_place("well-known compile", x=0)])
-    mender = Mender([[row]])
+    row: PageRow = make_row([_place("well-known compile", x=0)])
+    mender = WordRepairer([[row]])
     assert mender.join("a well", "known thing") == "a well-known thing"
     assert mender.join("to com", "pile it") == "to compile it"

@@ -1,0 +1,418 @@
+"""What search finds, as a model reads it: each file named once, its sections below it, with what answers in them.
+
+A question brings the best hits for its words with it, and the one section that answers, open already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from roamtui.conversation.events import SearchHit, SectionsSearched
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.update import estimate_delivery_tokens
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind, Span
+from roamtui.document.text import blank_footers
+from roamtui.document.tokens import estimate_tokens
+from roamtui.errors import RoamtuiError
+from roamtui.outline.expansion import insert_marks, list_heading_ends, list_references
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_and_heading, format_node_title, format_size
+from roamtui.outline.render import LIMITING
+from roamtui.outline.spans import Bounds, subtract_bounds
+from roamtui.outline.structure import get_canonical_id
+from roamtui.search.base import Hit, Searcher
+from roamtui.search.sentences import UnitKind, select_excerpt, split_units
+from roamtui.search.terms import locate_terms, query_terms
+
+HITS_MAX = 5
+"""Of a search that the model asks for."""
+_START_HITS_MAX = 10
+"""Of a question: with them in place of a longer outline more questions need no call."""
+_EXCERPT_TOKENS = (350, 180, 150, 120)
+"""Of the excerpt of each hit, the last one's for all that follow."""
+_WHOLE_TOKENS = (1_000, 400, 350, 350, 350, 250)
+"""Sections up to this size come with all below them, likewise: a call to open one would cost far more."""
+_WHOLES_TOKENS_MAX = 1_500
+"""Of all excerpts together, beyond which none is whole only for being small."""
+_NOISE_SHARE = 0.35
+"""Of the best score; what is found with less is about something else."""
+_NOISE_SHARE_LATER = 0.5
+"""Likewise, past the first `HITS_MAX`."""
+_SMALL_FILE_TOKENS = 1_000
+"""A file up to this size of which several sections are found is one hit."""
+_CONDITION = re.compile(
+    r"(?i)\b(?:except|limited|notwithstanding|other than|subject to|unless|vorbehaltlich)\b[^,;\n]{0,80}\Z"
+)
+"""What stands before a reference to what limits a rule."""
+_LIMITED_MAX = 3
+"""Hits, the best, whose limits come with them."""
+_LIMIT_TOKENS = 120
+_EXCERPT_TOKENS_MIN = 40
+_SIBLINGS_MAX = 12
+_SHOWN_MARK = "excerpt above"
+_OPEN_MARK = "open: its text stands above"
+_GAP = "\n[…]\n"
+_LINK = re.compile(
+    r"!?\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]"
+    r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
+)
+_LINK_SIGN = "\N{LINK SYMBOL}"
+_LINKED_ID = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
+_INDENT = "    "
+_PATH_TITLES_MAX = 3
+"""Titles with which a section is named, its own the last."""
+RIVAL_MAX = 0.8
+"""Share of the best score up to which the second one leaves no doubt."""
+COVERED_MIN = 0.75
+"""Share of the question's content words that the section's text must hold: a title alone, or one mention, is none."""
+_OPENED_TOKENS_MAX = 1_000
+_TERMS_MIN = 2
+"""Words of a question below which a clear hit says little: a greeting has one too."""
+_PROSE_MIN = 12
+"""Words of a text below which it is a bare link or a label."""
+_EMPTY_TERMS = frozenset(
+    {
+        *("advantage", "advantages", "benefit", "benefits", "difference", "function", "happens", "help", "mean"),
+        *("meaning", "means", "point", "purpose", "role", "significance", "use", "used", "uses", "using", "work"),
+        *("works",),
+    }
+)
+"""Words by which many questions ask, whatever they ask about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitList:
+    """Hits in words, and what of the document they show."""
+
+    text: str
+    """Empty where nothing was found."""
+    excerpts: tuple[Span, ...] = ()
+    """Ranges that the model may quote from."""
+    section_ids: tuple[str, ...] = ()
+    """Sections with a line, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievedContext:
+    """What a question goes to the model with."""
+
+    hits: tuple[Hit, ...] = ()
+    """What search found for its words."""
+    hit_list: HitList = HitList(text="")
+    """The same as the model reads it, without what is opened."""
+    auto_opened: tuple[str, ...] = ()
+    """Sections to open at once."""
+
+
+def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str, ...]:
+    """Return the sections that hold all of a document so small that it goes to the model whole, else nothing."""
+    tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
+    if library.grafts or sum(library.root.own_tokens) > tokens_max or library.root.columns.has_files:
+        return ()
+    hidden = library.root.hidden_ids
+    return tuple(section_id for section_id in library.children(library.root_id) if section_id not in hidden)
+
+
+async def retrieve_context(
+    searcher: Searcher, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None = None
+) -> RetrievedContext:
+    """Return what search finds for a question, nothing where it finds nothing or fails.
+
+    Args:
+        searcher: Searches the library of the conversation.
+        state: The conversation before the question.
+        question: A person's words.
+        within: Id of the section that the question is about, None for the whole document.
+        room_tokens: Of all that is brought, None where the window is no matter.
+    """
+    earlier = list_history_texts(state.transcript.exchanges)
+    try:
+        hits = await asyncio.to_thread(searcher.search, question, limit=_START_HITS_MAX, within=within, earlier=earlier)
+    except RoamtuiError:
+        return RetrievedContext()
+    hits = trim_weak_hits(hits)
+    opened = pick_confident_hit(state, hits, question, room_tokens)
+    if room_tokens is not None:
+        room_tokens -= sum(estimate_delivery_tokens(state.library, section_id) for section_id in opened)
+    others = [hit for hit in hits if hit.section_id not in opened]
+    listed = format_hits(state, others, question, room_tokens=room_tokens, opened=opened)
+    return RetrievedContext(hits=hits, hit_list=listed, auto_opened=opened)
+
+
+def pick_confident_hit(
+    state: ConversationState, hits: Sequence[Hit], question: str, room_tokens: int | None = None
+) -> tuple[str, ...]:
+    """Return the first hit where it is clear that its text answers and opening it costs little, else nothing.
+
+    How near the next best section comes says the search by words, where other lists had a say too.
+    """
+    terms = [term for term in query_terms(question) if term not in _EMPTY_TERMS]
+    if not hits or len(terms) < _TERMS_MIN:
+        return ()
+    rival = hits[0].runner_up
+    if rival is None:
+        rival = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
+    library, section_id = state.library, hits[0].section_id
+    tokens_max = _OPENED_TOKENS_MAX if room_tokens is None else min(_OPENED_TOKENS_MAX, room_tokens)
+    if rival > RIVAL_MAX or estimate_delivery_tokens(library, section_id) > tokens_max:
+        return ()
+    text = library.text_at(library.get_own_content_span(section_id))
+    found = {term for _, term in locate_terms(text, terms)}
+    is_text = len(text.split()) >= _PROSE_MIN and estimate_tokens(text) <= _OPENED_TOKENS_MAX
+    return (section_id,) if is_text and len(found) >= COVERED_MIN * len(terms) else ()
+
+
+def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
+    """Return what was asked and answered, oldest first."""
+    return tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
+
+
+def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
+    """Return the event of a search."""
+    found = (
+        SearchHit(
+            section_id=hit.section_id,
+            path=library.node(hit.section_id).path,
+            score=hit.score,
+            snippet=hit.snippet,
+            why=hit.why,
+        )
+        for hit in hits
+    )
+    return SectionsSearched(query=query, hits=tuple(found))
+
+
+def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return hits up to where the score breaks off; fused ranks are too flat to tell."""
+    if not hits or hits[0].runner_up is not None:
+        return tuple(hits)
+    shares = (_NOISE_SHARE if rank < HITS_MAX else _NOISE_SHARE_LATER for rank in range(len(hits)))
+    return tuple(hit for hit, share in zip(hits, shares, strict=True) if hit.score >= share * hits[0].score)
+
+
+@dataclass(frozen=True, slots=True)
+class _HitLine:
+    section_id: str
+    """Whose line it is."""
+    source_id: str
+    """Whose text is shown."""
+    is_limit: bool = False
+    """Whether it was not found, but limits what was."""
+
+
+def format_hits(
+    state: ConversationState,
+    hits: Sequence[Hit],
+    query: str,
+    *,
+    room_tokens: int | None = None,
+    opened: Sequence[str] = (),
+) -> HitList:
+    """Return hits as lines with excerpts, grouped by file, in the order of the best hit of each.
+
+    Args:
+        state: Holds the library, and what of it the model has.
+        hits: The best first.
+        query: What was looked for.
+        room_tokens: Of all excerpts, None where the window is no matter.
+        opened: Sections that the model gets with them, whose words are not missing.
+    """
+    library = state.library
+    terms = query_terms(query)
+    chosen = _choose_spans(library, _join_small(library, hits), terms, room_tokens)
+    if not chosen:
+        return HitList(text="")
+    groups: dict[str, list[_HitLine]] = {}
+    for one in chosen:
+        groups.setdefault(_get_file(library, one.section_id), []).append(one)
+    shown: list[Span] = []
+    if state.is_asking:
+        exchange = state.transcript.exchanges[-1]
+        shown = [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
+    lines: list[str] = []
+    excerpts: list[Span] = []
+    for file_id, members in groups.items():
+        is_file = members[0].section_id in (file_id, get_canonical_id(library, file_id) if file_id else "")
+        has_head = bool(file_id) and (len(members) > 1 or not is_file)
+        if has_head:
+            lines.append(f"{_name_file(library, file_id)}:")
+        for one in members:
+            spans = chosen[one]
+            name = _name_below(library, one.section_id) if has_head or not file_id else _name_file(library, file_id)
+            page = library.page_of(library.span(one.section_id))
+            standing = _format_delivery_note(state, one, spans, shown)
+            size = format_size(library, library.node(one.section_id))
+            marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", standing)))
+            lines.append(f"- [{one.section_id}] {name} ({marks})")
+            if standing not in (_OPEN_MARK, _SHOWN_MARK):
+                excerpts += spans
+                shown += spans
+                lines += _quote(library, one.source_id, spans)
+    for section_id in (*opened, *(one.section_id for one in chosen)):
+        is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX  # opening it gives what is below it too
+        shown.append(library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id))
+    held = {term for span in shown for _, term in locate_terms(_read(library, span), terms)}
+    if missing := [term for term in terms if term not in held]:
+        lines.append(f"(In none of these: {', '.join(missing)}.)")
+    ids = tuple(one.section_id for members in groups.values() for one in members)
+    return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
+
+
+def _format_delivery_note(
+    state: ConversationState, found: _HitLine, spans: Sequence[Span], shown: Sequence[Span]
+) -> str:
+    """Return whether the model has what an excerpt says, or all of its section by it; an empty string for neither."""
+    library = state.library
+    if not spans:
+        return ""
+    if not any(subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())) for span in spans):
+        return _OPEN_MARK
+    if not any(_subtract(span, shown) for span in spans):
+        return _SHOWN_MARK
+    if library.node(found.section_id).tokens > _WHOLES_TOKENS_MAX:
+        return ""
+    whole = library.get_content_span(found.section_id)
+    left = (Span(doc=whole.doc, start=start, end=end) for start, end in _subtract(whole, spans))
+    return "" if any(_says_something(library, span) for span in left) else "complete"
+
+
+def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
+    """Return what of a span none of the others holds."""
+    return subtract_bounds(span.start, span.end, ((one.start, one.end) for one in shown if one.doc == span.doc))
+
+
+def _join_small(library: Library, hits: Sequence[Hit]) -> list[_HitLine]:
+    """Return what has a line: a small file with several hits has one, with the text of its best."""
+    counts: dict[str, int] = {}
+    for hit in hits:
+        file_id = _get_file(library, hit.section_id)
+        counts[file_id] = counts.get(file_id, 0) + 1
+    found: dict[str, _HitLine] = {}
+    texts: set[str] = set()
+    for hit in hits:
+        text = library.text_at(library.get_own_content_span(hit.section_id)).strip()
+        if text in texts:
+            continue  # the same page twice, as sites have them
+        texts.add(text)
+        file_id = _get_file(library, hit.section_id)
+        is_small = bool(file_id) and counts[file_id] > 1 and library.node(file_id).tokens <= _SMALL_FILE_TOKENS
+        shown_id = get_canonical_id(library, file_id if is_small else hit.section_id)
+        found.setdefault(shown_id, _HitLine(shown_id, get_canonical_id(library, hit.section_id)))
+    return list(found.values())
+
+
+def _list_limiting_sections(library: Library, section_id: str, spans: Sequence[Span]) -> Iterator[str]:
+    """Yield the small sections that limit what an excerpt says: those that it refers to, those below and beside it."""
+    for span in spans:
+        text = library.text_at(span)
+        for end, target in list_references(library, span):
+            if _CONDITION.search(text, max(0, end - 150), end) or LIMITING.search(library.title_of(target)):
+                yield target
+    parent = library.parent(section_id)
+    beside = library.children(parent) if parent is not None else ()
+    near = (*library.children(section_id)[:_SIBLINGS_MAX], *(beside if len(beside) <= _SIBLINGS_MAX else ()))
+    yield from (node_id for node_id in near if LIMITING.search(library.title_of(node_id)))
+
+
+def _get_file(library: Library, section_id: str) -> str:
+    """Return the file or page that a section stands in, empty outside all."""
+    for node_id in (section_id, *reversed(library.ancestors(section_id))):
+        if library.get_label(node_id).kind in (NodeKind.FILE, NodeKind.LINK):
+            return node_id
+    return ""
+
+
+def _name_file(library: Library, file_id: str) -> str:
+    folders = (format_node_title(library.get_label(node_id)) for node_id in library.ancestors(file_id))
+    return "/".join((*folders, format_node_and_heading(library, library.get_label(file_id))))
+
+
+def _name_below(library: Library, section_id: str) -> str:
+    """Return the titles from below its file, or below the title of the whole document, down to a section."""
+    path = [*library.ancestors(section_id), section_id]
+    file_id = _get_file(library, section_id)
+    start = path.index(file_id) + 1 if file_id in path[:-1] else 0
+    titles = {library.title_id(), get_canonical_id(library, file_id) if file_id else None}
+    shown = [node_id for node_id in path[start:] if node_id not in titles or node_id == section_id]
+    return " > ".join(
+        format_node_title(library.get_label(node_id), length_max=80) for node_id in shown[-_PATH_TITLES_MAX:]
+    )
+
+
+def _choose_spans(
+    library: Library, found: Sequence[_HitLine], terms: Sequence[str], room_tokens: int | None
+) -> dict[_HitLine, tuple[Span, ...]]:
+    """Return the excerpt of each hit: a small section with all below it while there is room, else its best part.
+
+    Those that stand in the excerpt of another one are left out.
+    """
+    chosen: dict[_HitLine, tuple[Span, ...]] = {}
+    used = rank = 0
+    waiting = deque(found)
+    while waiting:
+        one = waiting.popleft()
+        tokens_max = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
+        whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], _WHOLES_TOKENS_MAX - used)
+        if room_tokens is not None:
+            tokens_max, whole_max = (min(tokens, room_tokens - used) for tokens in (tokens_max, whole_max))
+            if tokens_max < _EXCERPT_TOKENS_MIN:
+                break
+        rank += not one.is_limit
+        given = [span for spans in chosen.values() for span in spans]
+        source = library.get_own_content_span(one.source_id)
+        for section_id in (one.source_id, one.section_id):
+            whole = library.get_content_span(section_id)
+            is_new = not any(it.doc == whole.doc and it.start < whole.end and whole.start < it.end for it in given)
+            if is_new and library.node(section_id).tokens <= whole_max:
+                source = whole
+        text = _read(library, source)
+        bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max)
+        spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
+        if not spans or any(_subtract(span, given) for span in spans):
+            chosen[one] = spans
+            used += sum(estimate_tokens(text[start:end]) for start, end in bounds)
+            if not one.is_limit and rank <= _LIMITED_MAX:
+                limits = dict.fromkeys(_list_limiting_sections(library, one.source_id, spans))
+                small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMIT_TOKENS)
+                waiting.extendleft(_HitLine(node_id, node_id, is_limit=True) for node_id in reversed([*small]))
+    return chosen
+
+
+def _read(library: Library, span: Span) -> str:
+    return blank_footers(library.document(span.doc).text, span.start, span.end)
+
+
+def _says_something(library: Library, span: Span) -> bool:
+    """Return whether more than headings and marks stand in a span."""
+    return any(unit.kind is not UnitKind.HEADING for unit in split_units(_read(library, span)))
+
+
+def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
+    """Return the lines of an excerpt, each indented and none of which can be taken for one of ours.
+
+    What is left out is marked, and a link to a section carries its id in place of its address.
+    """
+    if not spans:
+        return []
+    own = library.get_own_content_span(section_id)
+    parts: list[str] = []
+    for span in spans:
+        ends = dict([*list_references(library, span), *list_heading_ends(library, span)])
+        marks = {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in ends.items()}
+        parts.append(_LINK.sub(r"\g<words>", insert_marks(_read(library, span), marks)))
+    if _says_something(library, Span(doc=own.doc, start=min(own.start, spans[0].start), end=spans[0].start)):
+        parts.insert(0, "")
+    if _says_something(library, Span(doc=own.doc, start=spans[-1].end, end=max(own.end, spans[-1].end))):
+        parts.append("")
+    lines = (line for line in _GAP.join(parts).splitlines() if line.strip())
+    quoted = []
+    for _, same in groupby(lines, key=str.strip):
+        line = next(same)
+        indent = line[: len(line) - len(line.lstrip())]  # it says something in code
+        quoted.append(_INDENT + indent + _LINKED_ID.sub(r" [\1]", escape(line)))
+    return quoted

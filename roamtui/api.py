@@ -1,0 +1,44 @@
+"""What `import roamtui` gives: the parts that the command line itself is made of; docs/library.md lists them."""
+
+from roamtui.agent.loop import Agent
+from roamtui.agent.quotes import find_quote
+from roamtui.agent.recheck import Claim, Finding, read_claims, recheck
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationEvent,
+    QuestionAnswered,
+    SectionsExpanded,
+    SectionsSearched,
+)
+from roamtui.conversation.session import Session
+from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
+from roamtui.library_loader import open_library
+from roamtui.models.registry import make_model
+from roamtui.outline.render import render_outline
+from roamtui.search.base import Hit
+from roamtui.search.factory import make_searcher
+from roamtui.search.options import RetrievalOptions
+
+__all__ = [
+    "Agent",
+    "AnswerStreamed",
+    "Claim",
+    "ConversationEvent",
+    "Finding",
+    "Hit",
+    "Library",
+    "QuestionAnswered",
+    "RetrievalOptions",
+    "RoamtuiError",
+    "SectionsExpanded",
+    "SectionsSearched",
+    "Session",
+    "find_quote",
+    "make_model",
+    "make_searcher",
+    "open_library",
+    "read_claims",
+    "recheck",
+    "render_outline",
+]

@@ -1,0 +1,590 @@
+"""The commands beside the app: a class for each, whose fields are its arguments and whose docstring is its help.
+
+What a command needs is imported when it runs, so that a quick one stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.evaluation.options import EvalOptions
+from roamtui.headless.output import warn, write_notes
+from roamtui.library_loader import open_all_pages, open_lazily, open_library, open_pages, reopen_source
+from roamtui.option_fields import (
+    FILES_HELP,
+    SEARCH,
+    SOURCE_HELP,
+    ConversationArguments,
+    WebArguments,
+    add_argument_group,
+    declare_overrides,
+    option,
+)
+from roamtui.paths import (
+    cache_path,
+    config_path,
+    conversions_path,
+    data_path,
+    indexes_path,
+    pages_path,
+    preferences_path,
+    summaries_path,
+)
+from roamtui.settings import Settings, load_settings
+from roamtui.sources.file_sources import split_sources
+
+_LIMIT_DEFAULT = 10
+"""Hits that `search` prints."""
+_MCP_PORT = 8001
+_PORT_MAX = 65_535
+_CHECK_FORMS = ("text", "json", "github")
+_JSON_HELP = "as JSON, for other programs"
+
+
+class Command(Protocol):
+    """What the command line can be asked for."""
+
+    def run(self) -> int:
+        """Carry it out and return the exit status.
+
+        Raises:
+            RoamtuiError: It failed; the message is for the person.
+        """
+        ...
+
+
+def _load_settings(given: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings, and tell what of the file was passed over."""
+    settings = load_settings(given)
+    write_notes(settings.warnings)
+    return settings
+
+
+def _open_with_notes(
+    sources: Sequence[str], web: WebArguments, index: str | None = None
+) -> tuple[Library, Loader | None]:
+    """Return a library with all of its files and what loads its pages, and tell what is to be known of it."""
+    library, loader = open_lazily(sources, is_whole=True, web=web, index=index)
+    write_notes(library.notes)
+    return library, loader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineCommand:
+    """Print the outline: the very text that the model reads, or every section as JSON."""
+
+    sources: tuple[str, ...] = option(..., f"{FILES_HELP}, or - for standard input", name="SOURCE", nargs="+")
+    web: WebArguments = add_argument_group(WebArguments)
+    as_json: bool = option(False, "every section, with ids and lines", name="--json")
+    budget_tokens: int | None = option(
+        None,
+        "tokens that the text may have (default: what the model gets, about 1000)",
+        name="--budget",
+        kind=int,
+        low=1,
+    )
+
+    def run(self) -> int:
+        from roamtui.headless.sections import print_outline
+
+        library, _ = _open_with_notes(self.sources, self.web, _load_settings().retrieval.index)
+        print_outline(library, budget_tokens=self.budget_tokens, as_json=self.as_json)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowCommand:
+    """Print the raw text of sections, with all below them."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    web: WebArguments = add_argument_group(WebArguments)
+    section_ids: tuple[str, ...] = option(
+        ...,
+        "from the outline: of a section, of its page 2 (07f3277d:2), of a range below it (07f3277d:c2)",
+        name="ID",
+        nargs="+",
+    )
+
+    def run(self) -> int:
+        from roamtui.headless.sections import print_sections
+        from roamtui.outline.structure import parse_reference
+
+        library, loader = _open_with_notes((self.source,), self.web)
+        if loader is not None:
+            told = library.notes
+            references = filter(None, map(parse_reference, self.section_ids))
+            library = open_pages(library, loader, [reference.section_id for reference in references])
+            write_notes(note for page in library.documents for note in page.notes if note not in told)
+        print_sections(library, self.section_ids)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskCommand:
+    """Ask one question and print a cited answer."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    question: str = option(..., "in your own words, as one argument", name="QUESTION")
+    web: WebArguments = add_argument_group(WebArguments)
+    overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", "keep_open", SEARCH)
+    conversation: ConversationArguments = add_argument_group(ConversationArguments)
+    within: str | None = option(
+        None, "ask about this section and what lies below it alone", name="--within", metavar="ID"
+    )
+    as_json: bool = option(False, "the answer with all about it as JSON", name="--json", exclusive_group="form")
+    as_events: bool = option(
+        False,
+        "what happens as JSON lines, as it happens; the last one is the answer",
+        name="--events",
+        exclusive_group="form",
+    )
+
+    def run(self) -> int:
+        import asyncio
+
+        from roamtui.conversation.state import begin_conversation
+        from roamtui.headless.ask import run_ask
+        from roamtui.wiring import build_agent
+
+        settings = _load_settings(self.overrides)
+        question = _decode_argument(self.question)
+        if not question.strip():
+            raise UsageError("the question is empty.")
+        library, loader = _open_with_notes((self.source,), self.web, settings.retrieval.index)
+        agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
+        agent.session.is_one_shot = True
+        within = self.within.strip("[]") if self.within is not None else None
+        form = "events" if self.as_events else "json" if self.as_json else "text"
+        return asyncio.run(run_ask(agent, question, within=within, is_watched=sys.stderr.isatty(), form=form))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCommand:
+    """Print the sections that fit a query best."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    query: str = option(..., "words to find, as one argument", name="QUERY")
+    web: WebArguments = add_argument_group(WebArguments)
+    as_json: bool = option(False, _JSON_HELP, name="--json")
+    given: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
+
+    def run(self) -> int:
+        from roamtui.headless.hits import print_hits
+        from roamtui.search.options import SearchMode
+        from roamtui.search_setup import make_searcher_factory
+
+        settings = _load_settings(self.given)
+        options = settings.retrieval
+        if options.mode is SearchMode.OFF:
+            raise UsageError("search is off. Choose a mode with --mode: keyword, vector or hybrid.")
+        make = make_searcher_factory(settings)
+        library, _ = _open_with_notes((self.source,), self.web)
+        searcher = make(library)
+        assert searcher is not None
+        hits = searcher.search(_decode_argument(self.query), limit=options.limit or _LIMIT_DEFAULT)
+        print_hits(library, hits, options.mode, as_json=self.as_json)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexCommand:
+    """Keep the search index of a source on disk; only what changed is written."""
+
+    sources: tuple[str, ...] = option(..., FILES_HELP, name="SOURCE", nargs="+")
+    web: WebArguments = add_argument_group(WebArguments)
+    delete: bool = option(False, "delete it", name="--delete")
+    uri: str | None = option(
+        None,
+        "keep it in a LanceDB database: a folder, s3://… or db://…; the same as --index elsewhere",
+        name="--to",
+        metavar="URI",
+    )
+    summaries: str | None = option(
+        None,
+        "let the model describe each document, or each longer section too; it says first what that costs",
+        name="--summaries",
+        choices=("documents", "sections"),
+        nargs="?",
+    )
+    assume_yes: bool = option(False, "do not ask before the model is asked", name="--yes")
+    given: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
+
+    def run(self) -> int:
+        from roamtui.headless.index import add_summaries, update_database, update_index
+        from roamtui.search.factory import make_searcher
+        from roamtui.search.index import IndexLocation
+        from roamtui.search_setup import make_search_services
+
+        named = {} if self.uri is None else {"index": self.uri}
+        settings = _load_settings({**self.given, SEARCH: {**self.given.get(SEARCH, {}), **named}})
+        library = open_library(self.sources, self.web)
+        if self.summaries is not None and not self.delete:
+            from roamtui.search.summary_store import SummaryStore
+            from roamtui.wiring import build_model
+
+            model, file = build_model(settings), SummaryStore(summaries_path(library.source))
+            with_sections = self.summaries == "sections"
+            library = add_summaries(library, model, file, with_sections=with_sections, is_agreed=self.assume_yes)
+        options, place = settings.retrieval, IndexLocation(folder=indexes_path(), on_warning=warn)
+        parts = replace(make_search_services(settings, warn), needs_vectors=True)
+        if options.index is not None:
+            update_database(library, options, parts, is_deleted=self.delete)
+            return 0
+        update_index(library, place, is_deleted=self.delete)
+        if options.needs_vectors and not self.delete:
+            searcher = make_searcher(library, options, parts, place)
+            assert searcher is not None
+            searcher.search("")  # embeds what is new
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationsCommand:
+    """List, show, export or delete saved conversations."""
+
+    action: str = option(
+        "list",
+        "list (default) all; show, export or delete the one with ID",
+        name="{list,show,export,delete}",
+        choices=("list", "show", "export", "delete"),
+        nargs="?",
+    )
+    conversation_id: str | None = option(None, "from the list", name="ID", nargs="?")
+    output_format: str = option(
+        "md",
+        "Markdown (default), JSON for other programs, or a page for a browser that replays it",
+        name="--format",
+        choices=("md", "json", "html"),
+    )
+
+    def run(self) -> int:
+        from roamtui.conversation.store import ConversationStore
+        from roamtui.headless.stored_data import print_conversation, print_conversations
+
+        if (self.conversation_id is None) != (self.action == "list"):
+            raise UsageError(f"{self.action} takes {'no' if self.action == 'list' else 'the'} ID of a conversation.")
+        store = ConversationStore(data_path())
+        write_notes(store.pop_warnings())
+        if self.conversation_id is None:
+            print_conversations(store, as_json=self.output_format == "json")
+        elif self.action == "delete":
+            store.delete(self.conversation_id)
+            write_notes((f"Deleted {self.conversation_id}.", *store.pop_warnings()))
+        else:
+            print_conversation(
+                store, self.conversation_id, self.output_format, lambda one: open_library(split_sources(one))
+            )
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesCommand:
+    """Print what you kept of a document as Markdown; without SOURCE, of which documents you kept anything."""
+
+    source: str | None = option(None, "the document; one that is gone as it is listed", name="SOURCE", nargs="?")
+    web: WebArguments = add_argument_group(WebArguments)
+    delete: bool = option(False, "delete all that is kept of it, for good", name="--delete")
+
+    def run(self) -> int:
+        from roamtui.conversation.store import ConversationStore
+        from roamtui.headless.stored_data import run_notes
+
+        folder = ConversationStore(data_path()).notes_folder
+        run_notes(folder, self.source, lambda one: open_library(split_sources(one), self.web), is_deleted=self.delete)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordCommand:
+    """Ask questions in the app and make a picture that moves of it, for a README or a talk. Nothing else is saved."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    questions: tuple[str, ...] = option(..., "asked one after the other", name="QUESTION", nargs="+")
+    file: Path = option(..., "an animated .svg, or a .cast for asciinema", name="-o", kind=Path, metavar="FILE")
+    web: WebArguments = add_argument_group(WebArguments)
+    given: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", SEARCH)
+
+    def run(self) -> int:
+        import asyncio
+
+        from roamtui.conversation.state import begin_conversation
+        from roamtui.tui.context import AppContext, TuiOptions
+        from roamtui.tui.recording import FORMS, record
+        from roamtui.wiring import build_agent
+
+        if self.file.suffix not in FORMS:
+            raise UsageError(f"-o takes a file whose name ends with {' or '.join(FORMS)}.")
+        settings = _load_settings(self.given)
+        library, loader = _open_with_notes((self.source,), self.web)
+        agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings)
+        context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
+        questions = [_decode_argument(question) for question in self.questions]
+        text, is_answered = asyncio.run(record(context, questions, self.file.suffix))
+        try:
+            self.file.write_text(text, "utf-8")
+        except OSError as error:
+            raise RoamtuiError(f"{self.file} cannot be written: {error.strerror}.") from None
+        warn(f"Wrote {self.file}." if is_answered else f"Wrote {self.file}, where a question has no answer.")
+        return 0 if is_answered else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecheckCommand:
+    """Say of each quote of an answer whether it still stands; exit 1 where one does not. Needs no model."""
+
+    targets: tuple[str, ...] = option(
+        (), "ids of conversations, or Markdown files with quotes, such as exports", name="ID|FILE", nargs="*"
+    )
+    all_conversations: bool = option(False, "every saved conversation", name="--all")
+    source: str | None = option(None, "look in this instead of what it was taken from", name="--source", metavar="NEW")
+    as_json: bool = option(False, _JSON_HELP, name="--json")
+    web: WebArguments = add_argument_group(WebArguments)
+
+    def run(self) -> int:
+        from roamtui.conversation.store import ConversationStore
+        from roamtui.headless.recheck import ClaimGroup, collect_claims, print_rows, recheck_claims
+
+        if bool(self.targets) == self.all_conversations:
+            raise UsageError("name conversations or Markdown files, or say --all.")
+        groups = collect_claims(ConversationStore(data_path()), self.targets, is_all=self.all_conversations)
+
+        def open_source(source: str, group: ClaimGroup) -> Library:
+            return reopen_source(source, group.links, group.approved, is_own=group.is_own, web=self.web)
+
+        rows = recheck_claims(groups, open_source, self.source)
+        return print_rows(rows, as_json=self.as_json)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheCommand:
+    """Say how much is kept that can be had again, such as pages of the web, or drop it."""
+
+    action: str = option(
+        "show",
+        "show (default) how much is kept, or clear it",
+        name="{show,clear}",
+        choices=("show", "clear"),
+        nargs="?",
+    )
+    as_json: bool = option(False, _JSON_HELP, name="--json")
+
+    def run(self) -> int:
+        from roamtui.headless.stored_data import run_cache
+
+        return run_cache(
+            self.action,
+            pages_path=pages_path(),
+            converted_path=conversions_path(),
+            indexes_path=indexes_path(),
+            as_json=self.as_json,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferencesCommand:
+    """Print what the model is told of how you want to be answered."""
+
+    is_editing: bool = option(False, "open it in $EDITOR", name="--edit")
+
+    def run(self) -> int:
+        from roamtui.headless.preferences import edit_preferences, print_preferences
+
+        if self.is_editing:
+            edit_preferences(preferences_path())
+        else:
+            print_preferences(preferences_path())
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorCommand:
+    """Say what is installed, where files lie, and which models are usable and why not."""
+
+    given: Mapping[str, Any] = declare_overrides("model", "api_base")
+    as_json: bool = option(False, _JSON_HELP, name="--json")
+
+    def run(self) -> int:
+        from roamtui.headless.doctor import collect_diagnostics, print_diagnosis
+
+        model, options = self.given.get("model"), None
+        try:
+            settings = load_settings()
+            problem = " ".join(settings.warnings)
+            options = settings.model_options(model or "")
+        except UsageError as error:
+            problem = str(error)
+        places = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
+        found = collect_diagnostics(places, problem, model, api_base=self.given.get("api_base"), model_options=options)
+        return print_diagnosis(found, as_json=self.as_json)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalCommand:
+    """Measure search, or with --model the whole agent, on questions with known sections."""
+
+    options: EvalOptions = add_argument_group(EvalOptions)
+    given: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
+
+    def run(self) -> int:
+        from roamtui.agent.options import AgentOptions
+        from roamtui.headless.evaluate import run_evaluation
+        from roamtui.search_setup import make_searcher_factory
+        from roamtui.wiring import build_model
+
+        settings = _load_settings(self.given)
+        if settings.retrieval.index is not None and self.options.scope != "all":
+            raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
+        make_model = partial(build_model, settings) if "model" in self.given else None
+        make_searcher = make_searcher_factory(settings, needs_vectors=True)
+        options = AgentOptions(confident_start=settings.confident_start)
+        return run_evaluation(self.options, make_searcher, settings.retrieval.mode, make_model, options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCommand:
+    """Say what makes a document hard to roam, for a person and for a model; exit 1 where anything does."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    web: WebArguments = add_argument_group(WebArguments)
+    selected: tuple[str, ...] = option(
+        (),
+        "only these rules: codes, beginnings of codes or names, with commas between them",
+        name="--select",
+        metavar="R",
+    )
+    ignored: tuple[str, ...] = option((), "not these rules", name="--ignore", metavar="R")
+    questions: Path | None = option(
+        None,
+        "ask these too, in the form that eval takes, and say to which no way leads",
+        name="--questions",
+        kind=Path,
+        metavar="FILE",
+    )
+    fetch_pages: bool = option(False, "fetch the pages of an llms.txt, and say which fail", name="--fetch")
+    output_format: str = option(
+        "text", "text (default), json, or github for annotations", name="--format", choices=_CHECK_FORMS
+    )
+
+    def run(self) -> int:
+        from roamtui.checking.rules import choose_rules
+        from roamtui.headless.check import run_check
+        from roamtui.search_setup import make_searcher_factory
+
+        rules = choose_rules(self.selected, self.ignored)
+        library, loader = open_lazily((self.source,), is_whole=True, web=self.web)
+        if self.fetch_pages and loader is not None:
+            library, notes = open_all_pages(library, loader)
+            write_notes(notes)
+        searcher = make_searcher_factory(_load_settings())(library) if self.questions is not None else None
+        return run_check(library, rules, self.output_format, self.questions, searcher)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeCommand:
+    """Show the app in a browser on this machine, and nowhere else."""
+
+    source: str = option(..., "a document, a folder or a zip of documents, or an https:// address", name="SOURCE")
+    web: WebArguments = add_argument_group(WebArguments)
+    port: int = option(8000, "port (default 8000)", name="--port", low=1, high=_PORT_MAX)
+    given: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
+
+    def run(self) -> int:
+        from roamtui.tui.web_server import run_server
+        from roamtui.wiring import build_model
+
+        if self.source == "-":
+            raise UsageError("name a file to serve: each page in the browser reads it anew.")
+        _open_with_notes((self.source,), self.web)
+        build_model(load_settings(self.given))
+        words = []
+        for name, value in {**self.given, **self.given.get(SEARCH, {})}.items():
+            flag = name.replace("_", "-")
+            if isinstance(value, bool):
+                words.append(f"--{flag}" if value else f"--no-{flag}")
+            elif name != SEARCH:
+                words.append(f"--{flag}={value}")
+        words += ["--no-network"] * self.web.is_offline
+        words += [f"--allow-origin={address}" for address in self.web.allowed_origins]
+        run_server([*words, "--", self.source], port=self.port, title=Path(self.source).name)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpCommand:
+    """Give other programs the tools that the model has, by the Model Context Protocol."""
+
+    sources: tuple[str, ...] = option(..., FILES_HELP, name="SOURCE", nargs="+")
+    web: WebArguments = add_argument_group(WebArguments)
+    is_http: bool = option(False, "serve HTTP on this machine in place of stdin and stdout", name="--http")
+    port: int | None = option(
+        None, f"port for --http (default {_MCP_PORT})", name="--port", kind=int, low=1, high=_PORT_MAX
+    )
+    given: Mapping[str, Any] = declare_overrides(SEARCH)
+
+    def run(self) -> int:
+        from roamtui.headless.mcp import check_extra, serve_http, serve_stdio
+        from roamtui.headless.mcp_session import SharedLibrary
+        from roamtui.search.base import Searcher
+        from roamtui.search.options import SearchMode
+        from roamtui.search_setup import make_searcher_factory
+        from roamtui.sources.file_sources import FileStamps
+
+        if self.port is not None and not self.is_http:
+            raise UsageError("--port needs --http.")
+        if "-" in self.sources and not self.is_http:
+            raise UsageError("- cannot be read, because standard input is the client's. Name a file, or choose --http.")
+        settings = _load_settings(self.given)
+        check_extra()
+        make_searcher = make_searcher_factory(settings)
+
+        def make(whole: Library) -> Searcher:
+            searcher = make_searcher(whole)
+            assert searcher is not None
+            return searcher
+
+        shared = SharedLibrary(
+            partial(open_lazily, self.sources, web=self.web, index=settings.retrieval.index),
+            options=settings.keep_options(),
+            make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make,
+            look=FileStamps(self.sources).read,
+        )
+        write_notes(shared.library.notes)
+        if self.is_http:
+            serve_http(shared, port=self.port or _MCP_PORT, title=shared.library.title)
+        else:
+            serve_stdio(shared)
+        return 0
+
+
+COMMANDS: Mapping[str, type[Command]] = {
+    "outline": OutlineCommand,
+    "show": ShowCommand,
+    "ask": AskCommand,
+    "search": SearchCommand,
+    "index": IndexCommand,
+    "conversations": ConversationsCommand,
+    "notes": NotesCommand,
+    "record": RecordCommand,
+    "recheck": RecheckCommand,
+    "cache": CacheCommand,
+    "preferences": PreferencesCommand,
+    "doctor": DoctorCommand,
+    "eval": EvalCommand,
+    "check": CheckCommand,
+    "serve": ServeCommand,
+    "mcp": McpCommand,
+}
+
+
+def _decode_argument(text: str) -> str:
+    """Return words that a person typed; what the locale cannot read is UTF-8, or is replaced."""
+    return os.fsencode(text).decode("utf-8", "replace")

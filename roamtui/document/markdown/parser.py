@@ -1,0 +1,526 @@
+"""Reads Markdown, and the HTML in it, as blocks: `read_markdown` is the one place that knows the parser's tokens."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.common.normalize_url import normalizeLink
+from markdown_it.common.utils import normalizeReference
+from markdown_it.rules_block import StateBlock, reference
+from markdown_it.token import Token
+
+from roamtui.document.headings import limit_nesting
+from roamtui.document.markdown.blocks import (
+    Block,
+    Code,
+    Details,
+    Emphasis,
+    Heading,
+    Inline,
+    Item,
+    List,
+    Markdown,
+    Paragraph,
+    Quote,
+    Table,
+    TableRow,
+    ThematicBreak,
+    Words,
+    flatten_blocks,
+)
+from roamtui.document.markdown.inline import (
+    CONTAINERS,
+    EMPHASES,
+    HIDDEN,
+    PARTING,
+    RAISED,
+    HtmlToken,
+    InlineReader,
+    ReadText,
+    read_footnotes,
+    split_html,
+)
+from roamtui.document.plain import strip_anchor
+from roamtui.document.text import compute_line_starts
+
+Definitions = dict[str, dict[str, str]]
+"""Where links lead that are defined apart, by their normalised labels, as markdown-it-py has them."""
+
+_FRAMES_MAX = 100
+"""Elements of HTML within each other; what is deeper stands where this level ends."""
+_SPAN_MAX = 50
+"""Columns or rows that one cell may take."""
+_CONTAINERS = {
+    "blockquote": "quote",
+    "bullet_list": "list",
+    "ordered_list": "list",
+    "list_item": "item",
+    "table": "table",
+    "tr": "row",
+    "th": "cell",
+    "td": "cell",
+}
+_PARENTS = {"item": "list", "row": "table", "cell": "row"}
+"""What stands around these containers, also where its tag is left out."""
+_SCOPES = {"item": "list", "row": "table", "cell": "table"}
+"""What an open container of the same kind ends in when another begins."""
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_PLACED = {"hr", "pre", *_HEADINGS}
+"""Elements that part paragraphs, and more than that."""
+_ALERT = re.compile(r"\[!([A-Za-z]{2,20})\][+-]?(?:[ \t]+(.*)|)")
+_ALIGNMENT = re.compile(r"text-align\s*:\s*(left|right|center)")
+_OPEN = re.compile(r"\sopen\b", re.IGNORECASE)
+_LABEL_LENGTH_MAX = 200
+"""Characters of a link's label that are looked at; CommonMark allows 999."""
+_DEFINITION = re.compile(
+    r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
+)
+_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
+
+
+def read_markdown(
+    text: str,
+    *,
+    prefix: str = "",
+    start: int = 0,
+    definitions: Definitions | None = None,
+    read_text: ReadText = read_footnotes,
+) -> Markdown:
+    """Return the blocks of a text or of a slice of one.
+
+    Args:
+        text: Markdown.
+        prefix: Whole lines before it that say what it begins in, and are no part of it.
+        start: Offset of its first character, from which all places are counted.
+        definitions: Of links, from all of the document; the text's own are known.
+        read_text: Finds marks in its text.
+    """
+    # Without a line end at its end, an HTML block in a quoted list makes the parser read past the end.
+    source = prefix + text + ("" if text.endswith("\n") else "\n")
+    tokens = _make_parser().parse(source, {"references": dict(definitions or {})})
+    starts = compute_line_starts(text)
+    prefix_lines = prefix.count("\n")
+
+    def find_offset(line: int) -> int:
+        own = line - prefix_lines
+        if own < 0:
+            return start - 1
+        return start + (starts[own] if own < len(starts) else len(text))
+
+    return _BlockBuilder(source, start, find_offset, read_text).read(tokens)
+
+
+def parse_link_definitions(text: str) -> Definitions:
+    """Return the link definitions of a text by their normalised labels; the first one of a label counts."""
+    definitions: Definitions = {}
+    mark = text.find("]:")
+    while mark >= 0:
+        # Looking backwards from the rare mark is far quicker than looking at the start of each line.
+        line_start = max(text.rfind(end, max(0, mark - _LABEL_LENGTH_MAX), mark) for end in "\n\r") + 1
+        match = _DEFINITION.match(text, line_start)
+        if match and match.end("label") == mark:
+            href = match["href"].removeprefix("<").removesuffix(">")
+            definitions.setdefault(normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)})
+        mark = text.find("]:", mark + 2)
+    return definitions
+
+
+@lru_cache(maxsize=1)
+def _make_parser() -> MarkdownIt:
+    parser = limit_nesting(MarkdownIt("commonmark").enable(["table", "strikethrough"]))
+    parser.block.ruler.at("reference", _read_reference)
+    return parser
+
+
+def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001
+    """Read a link definition, but leave a footnote's text where it stands."""
+    if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):
+        return False
+    return reference(state, start_line, end_line, silent)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Frame:
+    """A container that is open: a document, quote, list, item, table, row, cell, or details with their summary."""
+
+    kind: str
+    start: int
+    end: int
+    is_html: bool = False
+    is_open: bool = False
+    """Of details."""
+    blocks: list[Block] = field(default_factory=list)
+    """What it holds; of a list, table or row what stands between their own parts."""
+    alert: str = ""
+    title: Inline = ()
+    number: int | None = None
+    delimiter: str = "."
+    is_tight: bool | None = None
+    items: list[Item] = field(default_factory=list)
+    rows: list[TableRow] = field(default_factory=list)
+    row_spans: dict[int, int] = field(default_factory=dict)
+    """How many further rows cells of earlier ones take, by column."""
+    cells: list[_Frame] = field(default_factory=list)
+    words: Inline = ()
+    """Of a cell; what follows too."""
+    is_head: bool = False
+    alignment: str = ""
+    columns_taken: int = 1
+    rows_taken: int = 1
+    alignments: tuple[str, ...] = ()
+    """Of the columns of a table."""
+
+
+class _BlockBuilder:
+    """Makes blocks of one text's tokens."""
+
+    def __init__(self, source: str, start: int, find_offset: Callable[[int], int], read_text: ReadText) -> None:
+        self._source = source
+        self._start = start
+        self._find_offset = find_offset
+        self._words = InlineReader(read_text)
+        self._frames = [_Frame(kind="document", start=start, end=start)]
+        self._span = (start, start)
+        """Where the words that are gathered stand."""
+        self._here = (start, start)
+        """Where the piece of HTML stands that is being read."""
+        self._heading = 0
+        self._hidden = ""
+        """Name of the element whose text is passed over."""
+        self._line: int | None = None
+        """Line of that piece; None within a paragraph of Markdown."""
+        self._code: list[str] | None = None
+        """Texts of the preformatted element that is open."""
+        self._code_line = 0
+        self._code_info = ""
+
+    def read(self, tokens: Sequence[Token]) -> Markdown:
+        """Return the blocks of tokens."""
+        for token in tokens:
+            kind, _, side = token.type.rpartition("_")
+            if side == "open":
+                self._open(kind, token)
+            elif side == "close":
+                self._close(kind)
+            elif token.type == "inline":
+                self._take_inline(token)
+            elif token.type in ("fence", "code_block"):
+                self._add_code(token)
+            elif token.type == "hr":
+                start, end = self._find_span(token)
+                self._frames[-1].blocks.append(ThematicBreak(start=start, end=end))
+            elif token.type == "html_block":
+                self._take_html(token)
+        self._flush()
+        while len(self._frames) > 1:
+            self._pop()
+        return Markdown(blocks=tuple(self._frames[0].blocks), links=tuple(self._words.links))
+
+    def _find_span(self, token: Token) -> tuple[int, int]:
+        first, after = token.map or (0, 0)
+        return self._find_offset(first), self._find_offset(after)
+
+    def _open(self, kind: str, token: Token) -> None:
+        frame = self._frames[-1]
+        if kind == "heading":
+            # A heading begins a section, which reads alike where it is read alone: no element goes on into it.
+            while token.level == 0 and len(self._frames) > 1:
+                self._pop()
+            self._heading = int(token.tag[1])
+        elif kind == "paragraph" and frame.kind == "item" and not frame.is_html and self._frames[-2].is_tight is None:
+            self._frames[-2].is_tight = token.hidden
+        elif kind in _CONTAINERS:
+            start, end = self._find_span(token) if token.map else (frame.start, frame.end)
+            opened = _Frame(kind=_CONTAINERS[kind], start=start, end=end)
+            if kind == "ordered_list":
+                opened.number, opened.delimiter = int(token.attrGet("start") or 1), token.markup
+            if kind in ("th", "td"):
+                opened.is_head = kind == "th"
+                opened.alignment = str(token.attrGet("style") or "").removeprefix("text-align:")
+            self._frames.append(opened)
+
+    def _close(self, kind: str) -> None:
+        self._flush()
+        self._heading = 0
+        # Elements that began in it end with it.
+        while kind in _CONTAINERS:
+            is_html = self._frames[-1].is_html
+            self._pop()
+            if not is_html:
+                break
+
+    def _take_inline(self, token: Token) -> None:
+        self._span = self._find_span(token)
+        children = token.children or []
+        if self._frames[-1].kind == "quote" and not self._frames[-1].blocks:
+            first_line = token.map[0] if token.map else 0
+            children = self._take_alert(children, self._find_offset(first_line + 1))
+        for child in children:
+            kind, _, side = child.type.rpartition("_")
+            if child.type == "html_inline":
+                for piece in split_html(child.content, token.content):
+                    self._take_piece(piece)
+            elif self._hidden:
+                continue
+            elif side == "open":
+                self._words.open(kind, str(child.attrGet("href") or "") if kind == "link" else None)
+            elif side == "close":
+                self._words.close(kind)
+            else:
+                self._take_words(child)
+        self._words.close_all()
+        self._hidden = ""
+
+    def _take_words(self, token: Token) -> None:
+        match token.type:
+            case "code_inline":
+                self._words.add_plain(token.content, Emphasis.CODE)
+            case "softbreak":
+                self._words.add_plain(" ")
+            case "hardbreak":
+                self._words.end_line()
+            case "image":
+                self._words.add_image(token.content, str(token.attrGet("src") or ""))
+            case _:
+                self._words.add_text(token.content)
+
+    def _take_alert(self, children: list[Token], first_end: int) -> list[Token]:
+        """Make an alert of the quote that begins with these inline tokens if it is one; return what is its text."""
+        found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
+        after = next((n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children))
+        if found is None or (after > 1 and found[2] is None):
+            return children
+        frame = self._frames[-1]
+        frame.alert, frame.end = found[1].lower(), first_end
+        self._words.add_text(found[2] or "")
+        for child in children[1:after]:
+            self._take_words(child)
+        frame.title = self._words.take()
+        return children[after + 1 :]
+
+    def _add_code(self, token: Token) -> None:
+        first, after = token.map or (0, 0)
+        is_fence = token.type == "fence"
+        text = token.content.removesuffix("\n")
+        lines = text.count("\n") + 1 if token.content else 0
+        offsets = tuple(self._find_offset(min(first + is_fence + number, after)) for number in range(lines + 1))
+        info = token.info.strip() if self._find_offset(first) >= self._start else ""
+        self._frames[-1].blocks.append(Code(text=text, info=info, offsets=offsets))
+
+    def _take_html(self, token: Token) -> None:
+        first = (token.map or (0, 0))[0]
+        for piece in split_html(token.content, self._source):
+            text = piece.text
+            self._line = line = first + piece.line
+            first_line = line + text.count("\n", 0, len(text) - len(text.lstrip()))
+            last_line = line + text.rstrip().count("\n")
+            self._here = self._find_offset(first_line), self._find_offset(max(first_line, last_line) + 1)
+            if self._code is None and not self._words.is_begun:
+                self._span = self._here
+            self._span = self._span[0], self._here[1]
+            self._take_piece(piece)
+        self._end_code()
+        self._flush()
+        self._words.close_all()
+        self._heading, self._hidden, self._line = 0, "", None
+
+    def _take_piece(self, piece: HtmlToken) -> None:
+        """Take text or a tag of HTML."""
+        name = piece.name
+        if self._hidden:
+            self._hidden = "" if piece.is_end and name == self._hidden else self._hidden
+        elif self._code is not None:
+            self._take_code(piece)
+        elif not name:
+            self._words.add_html(piece.text)
+        elif name in HIDDEN:
+            self._hidden = "" if piece.is_end else name
+        elif name in CONTAINERS:
+            self._flush()
+            if piece.is_end:
+                self._close_element(CONTAINERS[name])
+            else:
+                self._open_element(CONTAINERS[name], piece)
+        elif PARTING.fullmatch(name) or name in _PLACED:
+            self._part(piece)
+        else:
+            self._take_inline_tag(piece)
+
+    def _part(self, piece: HtmlToken) -> None:
+        """Take a tag between two blocks."""
+        name = piece.name
+        self._flush()
+        self._span = self._here
+        self._words.close("dt")
+        self._heading = _HEADINGS.get(name, 0) if not piece.is_end else 0
+        if name == "hr":
+            self._frames[-1].blocks.append(ThematicBreak(start=self._here[0], end=self._here[1]))
+        elif name == "pre" and piece.is_end:
+            self._words.close("code")
+        elif name == "pre" and self._line is not None:
+            self._code, self._code_line, self._code_info = [], self._line, ""
+        elif name == "pre":
+            self._words.open("code")
+        elif name == "dt" and not piece.is_end:
+            self._words.open(name)
+
+    def _take_inline_tag(self, piece: HtmlToken) -> None:
+        """Take a tag within a line; one that changes nothing is passed over."""
+        name, attributes = piece.name, piece.attributes
+        if name == "br":
+            self._words.end_line()
+        elif name == "img":
+            self._words.add_image(attributes.get("alt", ""), attributes.get("src", ""))
+        elif name == "q":
+            self._words.add_plain("”" if piece.is_end else "“")
+        elif name == "input" and attributes.get("type") == "checkbox":
+            self._words.add_plain("[x] " if "checked" in piece.text else "[ ] ")
+        elif piece.is_end:
+            self._words.close(name)
+        elif name == "a" and "href" in attributes:
+            self._words.open(name, attributes["href"])
+        elif name in EMPHASES or name in RAISED:
+            self._words.open(name)
+
+    def _take_code(self, piece: HtmlToken) -> None:
+        assert self._code is not None
+        if piece.name == "pre" and piece.is_end:
+            self._end_code()
+        elif not piece.name:
+            self._code.append(html.unescape(piece.text))
+        elif piece.name == "code":
+            names = piece.attributes.get("class", "").split()
+            self._code_info = next((name[9:] for name in names if name.startswith("language-")), self._code_info)
+
+    def _end_code(self) -> None:
+        if self._code is None:
+            return
+        text = "".join(self._code)
+        line = self._code_line + text.startswith("\n")
+        text = text.removeprefix("\n").rstrip()
+        offsets = tuple(self._find_offset(line + number) for number in range(text.count("\n") + 2))
+        self._frames[-1].blocks.append(Code(text=text, info=self._code_info, offsets=offsets))
+        self._code = None
+
+    def _open_element(self, kind: str, piece: HtmlToken) -> None:
+        if kind in _SCOPES:
+            self._close_element(kind, _SCOPES[kind])
+        parent = _PARENTS.get(kind)
+        if parent and self._frames[-1].kind != parent:
+            self._open_element(parent, HtmlToken(text="", line=piece.line))
+        if len(self._frames) >= _FRAMES_MAX:
+            return
+        start, end = self._here if self._line is not None else self._span
+        frame = _Frame(kind=kind, start=start, end=end, is_html=True, is_tight=True)
+        attributes = piece.attributes
+        frame.is_open = _OPEN.search(piece.text) is not None
+        if piece.name == "ol":
+            frame.number = _read_number(attributes, "start", 10**9)
+        if kind == "cell":
+            style = _ALIGNMENT.search(attributes.get("style", ""))
+            frame.is_head = piece.name == "th"
+            frame.alignment = style[1] if style else attributes.get("align", "").lower()
+            frame.columns_taken = _read_number(attributes, "colspan", _SPAN_MAX)
+            frame.rows_taken = _read_number(attributes, "rowspan", _SPAN_MAX)
+        self._frames.append(frame)
+
+    def _close_element(self, kind: str, scope: str = "") -> None:
+        """Close the innermost element of a kind and what is open in it, but nothing beyond a `scope` or of Markdown."""
+        for frame in reversed(self._frames):
+            if not frame.is_html or frame.kind == scope:
+                return
+            if frame.kind == kind:
+                break
+        while self._pop().kind != kind:
+            pass
+
+    def _flush(self) -> None:
+        """End the paragraph or heading that words were gathered for."""
+        words = self._words.take()
+        if not words:
+            return
+        start, end = self._span
+        if self._heading:
+            last = words[-1]
+            words = (*words[:-1], Words(strip_anchor(last.text), last.emphasis, last.link, last.is_image))
+            self._frames[-1].blocks.append(Heading(level=self._heading, words=words, start=start, end=end))
+        else:
+            self._frames[-1].blocks.append(Paragraph(words=words, start=start, end=end))
+
+    def _pop(self) -> _Frame:
+        """Close the innermost container and return it."""
+        frame = self._frames.pop()
+        parent = self._frames[-1]
+        if frame.is_html and self._line is not None and frame.kind != "details":
+            frame.end = max(frame.end, self._here[1])
+        blocks, start, end = tuple(frame.blocks), frame.start, frame.end
+        match frame.kind:
+            case "quote" if blocks or frame.alert:
+                quote = Quote(blocks=blocks, alert=frame.alert, title=frame.title, start=start, end=end)
+                parent.blocks.append(quote)
+            case "details":
+                details = Details(summary=frame.title, is_open=frame.is_open, blocks=blocks, start=start, end=end)
+                parent.blocks.append(details)
+            case "summary" if parent.kind == "details":
+                parent.title, parent.start, parent.end = flatten_blocks(blocks), start, end
+            case "item":
+                parent.items.append(_make_item(frame))
+            case "cell":
+                frame.words = flatten_blocks(blocks)
+                parent.cells.append(frame)
+            case "row":
+                parent.blocks.extend(blocks)
+                _add_row(parent, frame, is_shown=start >= self._start)
+            case _:
+                parent.blocks.extend(blocks)
+                if frame.items:
+                    number, delimiter, is_tight = frame.number, frame.delimiter, frame.is_tight is not False
+                    items = tuple(frame.items)
+                    parent.blocks.append(List(items=items, number=number, delimiter=delimiter, is_tight=is_tight))
+                if frame.rows:
+                    parent.blocks.append(Table(rows=tuple(frame.rows), alignments=frame.alignments))
+        return frame
+
+
+def _read_number(attributes: dict[str, str], name: str, number_max: int) -> int:
+    value = attributes.get(name, "")
+    return min(int(value), number_max) if value.isdecimal() and len(value) < 10 else 1
+
+
+def _make_item(frame: _Frame) -> Item:
+    """Return an item; the marks of a task are no words of it."""
+    first = frame.blocks[0] if frame.blocks else None
+    is_done = _BOXES.get(first.words[0].text[:4]) if isinstance(first, Paragraph) else None
+    if is_done is not None and isinstance(first, Paragraph):
+        words = (replace(first.words[0], text=first.words[0].text[4:]), *first.words[1:])
+        frame.blocks[0] = replace(first, words=words)
+    return Item(blocks=tuple(frame.blocks), is_done=is_done, start=frame.start, end=frame.end)
+
+
+def _add_row(table: _Frame, row: _Frame, *, is_shown: bool) -> None:
+    """Add a row to its table, with an empty cell wherever another one takes the place."""
+    if not row.cells:
+        return
+    cells: list[Inline] = []
+
+    def skip_taken() -> None:
+        while table.row_spans.get(len(cells), 0) > 0:
+            table.row_spans[len(cells)] -= 1
+            cells.append(())
+
+    for cell in row.cells:
+        skip_taken()
+        columns = cell.columns_taken if len(cells) < _SPAN_MAX else 1
+        if cell.rows_taken > 1:
+            table.row_spans |= dict.fromkeys(range(len(cells), len(cells) + columns), cell.rows_taken - 1)
+        cells.extend((cell.words, *((),) * (columns - 1)))
+    skip_taken()
+    table.alignments = table.alignments or tuple(cell.alignment for cell in row.cells)
+    if is_shown:
+        is_head = all(cell.is_head for cell in row.cells)
+        table.rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=row.start, end=row.end))

@@ -1,0 +1,155 @@
+"""What a person named, paths or an address, into a library with what loads the rest of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+
+from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.library import Library
+from roamtui.document.loader import BatchLoader, LoadedBatch, Report, WebOptions, get_link_url, make_error_document
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_source_text
+from roamtui.errors import SourceError, UsageError
+from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.file_sources import is_multi_file, list_sources
+from roamtui.sources.listing import Listing
+from roamtui.sources.read import RawText, is_path, read_source
+
+_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
+
+
+_NO_WEB = WebOptions()
+
+
+def build_library(raw: RawText) -> Library:
+    """Return the library of a single document."""
+    return Library(source=raw.source, root=parse_source_text(raw))
+
+
+def open_sources(
+    names: Sequence[str], *, web: WebOptions = _NO_WEB, kept_dir: Path | None = None, report: PageReport | None = None
+) -> tuple[Library, SourceLoader | None]:
+    """Return the library of what a person named: paths, or one address or ``-``.
+
+    Returns:
+        The library, of files their listing alone, and what loads those and the pages of links; None where it has
+        neither.
+
+    Raises:
+        SourceError: It cannot be read.
+        UsageError: Something was named together with others that can only be opened alone.
+    """
+    if len(names) == 1 and is_address(names[0]):
+        from roamtui.document.web_loader import make_page_loader, open_address  # noqa: PLC0415 - only addresses need the web
+        from roamtui.sources.web.urls import origin_of, parse_url  # noqa: PLC0415 - likewise
+
+        url = parse_url(names[0])
+        pages = make_page_loader(web, frozenset({origin_of(url)}))
+        return open_address(url, pages), SourceLoader(None, lambda: pages)
+    is_single = len(names) == 1 and not (is_path(names[0]) and is_multi_file(Path(names[0])))
+    listing = None
+    try:
+        if is_single:
+            library = build_library(read_source(names[0], kept_dir=kept_dir, report=report))
+        else:
+            for name in names:
+                if not is_path(name):
+                    raise UsageError(f"{name} is opened by itself, not together with other sources.")
+            listing = list_sources([Path(name) for name in names], kept_dir=kept_dir)
+            rows = [
+                NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
+                for path, is_folder in listing.list_entries()
+            ]
+            root = Document(key="", title=listing.name, text="", columns=build_columns(rows, 0), notes=listing.notes)
+            library = Library(source=listing.source, root=root)
+    except SourceError as error:
+        address = suggest_address(names[0]) if len(names) == 1 else None
+        if address is None:
+            raise
+        raise SourceError(f"{error} If you mean a site, write {address}.") from None
+    if listing is None and NodeKind.LINK not in library.root.columns.kinds:
+        return library, None
+    return library, SourceLoader(listing, partial(_make_page_loader, web))
+
+
+def is_address(name: str) -> bool:
+    """Return whether what a person named has a scheme, as an address of the web must."""
+    return name != "-" and not is_path(name)
+
+
+def suggest_address(name: str) -> str | None:
+    """Return the address that a person may mean by a name without a scheme that is no file, None where none."""
+    if os.path.lexists(name) or _HOST.fullmatch(name) is None:
+        return None
+    return f"https://{name}"
+
+
+def _make_page_loader(web: WebOptions) -> BatchLoader:
+    from roamtui.document.web_loader import make_page_loader  # noqa: PLC0415 - only links need the web
+
+    return make_page_loader(web, frozenset())
+
+
+class SourceLoader:
+    """Reads the files of a listing, and has a loader of pages made when the first link is opened."""
+
+    def __init__(self, listing: Listing | None, make_pages: Callable[[], BatchLoader]) -> None:
+        self._listing = listing
+        self._make_pages = make_pages
+
+    @cached_property
+    def _pages(self) -> BatchLoader:
+        return self._make_pages()
+
+    @property
+    def bytes_total(self) -> int:
+        """Size of all files."""
+        return self._listing.bytes_total if self._listing is not None else 0
+
+    def load(self, library: Library, node_id: str) -> Document:
+        """Return the document that belongs below a node, with all counted that would cost time later; see `Loader`."""
+        if self._listing is None or get_link_url(library, node_id):
+            return self._pages.load_batch(library, (node_id,), frozenset()).documents[node_id]
+        listing, row = library.locate(node_id)
+        key = "/".join(listing.columns.path(row))
+        reader = self._listing.readers.get(key)
+        if reader is None:
+            problem = f"{key} was not there when the folder was listed. Read it again."
+            return make_error_document(key, problem, is_page=False)
+        try:
+            raw = reader()
+        except SourceError as error:
+            return make_error_document(key, str(error), is_page=False)
+        said = raw.notes[1:] if raw.is_converted else raw.notes  # that it was converted is not news in a folder
+        notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in said)
+        document = parse_source_text(replace(raw, notes=notes), key=key)
+        document.precompute()
+        return document
+
+    def load_batch(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
+    ) -> LoadedBatch:
+        """Return the documents that belong below several nodes, in the order asked; see `Loader`."""
+        links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
+        batch = self._pages.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
+        documents = dict(batch.documents)
+        for node_id in node_ids:
+            if node_id not in documents:
+                documents[node_id] = self.load(library, node_id)
+                if report is not None:
+                    report(len(documents), 0)
+        return LoadedBatch(
+            documents={node_id: documents[node_id] for node_id in node_ids}, refused_origins=batch.refused_origins
+        )
+
+    def list_unapproved_origins(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Return the origins that a person must approve first, each with its nodes; see `Loader`."""
+        links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
+        return self._pages.list_unapproved_origins(library, links, approved) if links else {}

@@ -1,0 +1,243 @@
+"""Questions whose sections are known: read from a file, one JSON object a line, and what is a hit for each.
+
+What a line lacks is said with its number.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from roamtui.document.document import Document
+from roamtui.document.plain import sanitise_line
+from roamtui.document.text import line_number_at
+from roamtui.errors import RoamtuiError, SourceError
+
+_NEEDED = 'it needs "gold_section_titles_path" (headings) or "gold_line" (a line number)'
+_Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+_Line = Annotated[int, msgspec.Meta(ge=1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gold:
+    """Where an answer stands, as the question file names it."""
+
+    doc: str
+    titles: tuple[str, ...]
+    """Headings from the top, or only the last of them; empty where a line alone is given."""
+    line: int | None
+    """1-based line of the heading, or one inside the section."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Something that was said before the question."""
+
+    is_user: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalQuestion:
+    """A question whose sections are known."""
+
+    id: str
+    line_number: int
+    """Where it stands in its file."""
+    doc: str
+    question: str
+    golds: tuple[Gold, ...]
+    is_page: bool = False
+    """Whether any section of the page is a hit."""
+    is_own_only: bool = False
+    """Whether a section inside the gold one is none."""
+    history: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionFile:
+    """What a question file holds."""
+
+    questions: tuple[EvalQuestion, ...]
+    problems: tuple[str, ...]
+    """A sentence for each line that could not be used."""
+
+
+class GoldError(RoamtuiError):
+    """A gold section is not in the documents."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldIds:
+    """What counts as found."""
+
+    strict: frozenset[str]
+    """A gold section, or one inside it."""
+    relaxed: frozenset[str]
+    """Likewise, and the sections right above gold ones."""
+
+
+class _PlaceError(ValueError):
+    """A gold section is named by nothing."""
+
+
+class _GoldRecord(msgspec.Struct):
+    """A gold section as a line has it: a person's own file may use shorter names."""
+
+    doc: str | None = None
+    gold_section_titles_path: str | list[str] = []
+    path: str | list[str] = []
+    heading: str | list[str] = []
+    gold_line: _Line | None = None
+    line: _Line | None = None
+
+    def read(self, doc: str, *, may_lack_place: bool = False) -> Gold:
+        titles = self.gold_section_titles_path or self.path or self.heading
+        line = self.line if self.gold_line is None else self.gold_line
+        if not titles and line is None and not may_lack_place:
+            raise _PlaceError(_NEEDED)
+        return Gold(doc=self.doc or doc, titles=(titles,) if isinstance(titles, str) else tuple(titles), line=line)
+
+
+class _TurnRecord(msgspec.Struct):
+    content: str
+    role: str = ""
+
+
+class _QuestionRecord(_GoldRecord, kw_only=True):
+    doc: _Text
+    question: _Text
+    id: str | int = ""
+    gold_is_page: bool | None = None
+    gold_own_only: bool | None = None
+    gold_alt: list[_GoldRecord] | None = None
+    history: list[_TurnRecord] | None = None
+
+
+def read_lines(path: Path, advice: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file that hold anything, each with its number.
+
+    Raises:
+        SourceError: It cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}. {advice}") from None
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if line.strip():
+            yield number, line
+
+
+def read_questions(path: Path) -> QuestionFile:
+    """Return the questions of a JSONL file.
+
+    Raises:
+        SourceError: It cannot be read as text.
+    """
+    questions: list[EvalQuestion] = []
+    problems: list[str] = []
+    lines_by_id: dict[str, int] = {}
+    for number, line in read_lines(path, "Name a file of questions."):
+        try:
+            value = json.loads(line.decode("utf-8"))
+            question = _make_question(msgspec.convert(value, _QuestionRecord), number)
+        except (_PlaceError, msgspec.ValidationError) as error:
+            problems.append(f"{path.name} line {number} is no question: {sanitise_line(str(error))}; it is left out.")
+            continue
+        except (ValueError, RecursionError):
+            problems.append(f"{path.name} line {number} is no JSON; it is left out.")
+            continue
+        first = lines_by_id.setdefault(question.id, number)
+        if first == number:
+            questions.append(question)
+        else:
+            problems.append(f"{path.name} line {number} has the id of line {first}; it is left out.")
+    return QuestionFile(questions=tuple(questions), problems=tuple(problems))
+
+
+def _make_question(written: _QuestionRecord, number: int) -> EvalQuestion:
+    others = (gold.read(written.doc) for gold in written.gold_alt or ())
+    return EvalQuestion(
+        id=str(written.id) or f"line {number}",
+        line_number=number,
+        doc=written.doc,
+        question=written.question,
+        golds=(written.read(written.doc, may_lack_place=bool(written.gold_is_page)), *others),
+        is_page=bool(written.gold_is_page),
+        is_own_only=bool(written.gold_own_only),
+        history=tuple(Turn(is_user=turn.role == "user", text=turn.content) for turn in written.history or ()),
+    )
+
+
+def sample_questions(questions: Sequence[EvalQuestion], count: int, seed: int) -> tuple[EvalQuestion, ...]:
+    """Return `count` of the questions by chance, in their order; all where there are not as many."""
+    if count >= len(questions):
+        return tuple(questions)
+    chosen = random.Random(seed).sample(range(len(questions)), count)  # noqa: S311 - no secret
+    return tuple(questions[index] for index in sorted(chosen))
+
+
+def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:
+    """Return the ids that are a hit for a question.
+
+    Args:
+        question: Names gold sections by headings or lines.
+        documents: Those that are searched, by their path below the folder; golds in others cannot be hit.
+
+    Raises:
+        GoldError: A gold section is not where the question says.
+    """
+    strict: set[str] = set()
+    parents: set[str] = set()
+    for gold in question.golds:
+        document = documents.get(gold.doc)
+        if document is None:
+            continue
+        if question.is_page and gold is question.golds[0]:
+            strict.update(document.ids)
+            continue
+        row = _resolve_gold(document, gold)
+        if row is None:
+            named = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.line}"
+            raise GoldError(f"{named} is not in {gold.doc}")
+        end = row + 1 if question.is_own_only else document.columns.ends[row]
+        strict.update(document.ids[row:end])
+        parent = document.columns.parents[row]
+        if parent >= 0:
+            parents.add(document.ids[parent])
+    if not strict:
+        raise GoldError(f"none of its documents, such as {question.doc}, is there")
+    return GoldIds(strict=frozenset(strict), relaxed=frozenset(strict | parents))
+
+
+def _resolve_gold(document: Document, gold: Gold) -> int | None:
+    """Return the row of a gold section, None where the document has none such.
+
+    The line decides among equal headings, the last at or before it; where a heading has moved, its path finds it.
+    """
+    columns, line_starts = document.columns, document.line_starts
+    row = None
+    if gold.line is not None and gold.line <= len(line_starts):
+        before = bisect_right(columns.starts, line_starts[gold.line - 1], hi=len(columns))
+        row = before - 1 if before else None
+    if not gold.titles:
+        return row
+    wanted = [_fold(title) for title in gold.titles]
+    if row is not None and _fold(columns.titles[row]) == wanted[-1]:
+        return row
+    rows = [index for index, title in enumerate(columns.titles) if _fold(title) == wanted[-1]]
+    rows = [index for index in rows if [_fold(title) for title in columns.path(index)][-len(wanted) :] == wanted]
+    line = gold.line or 0
+    return min(rows, key=lambda index: abs(line_number_at(line_starts, columns.starts[index]) - line), default=None)
+
+
+def _fold(title: str) -> str:
+    return " ".join(title.split()).casefold()

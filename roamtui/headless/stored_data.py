@@ -1,0 +1,182 @@
+"""What is kept on this machine, printed or deleted: `roamtui conversations`, `roamtui notes`, `roamtui cache`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from roamtui.agent.recheck import locate_notes, render_notes
+from roamtui.conversation.export import render_markdown, to_json_conversation
+from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.notes import NoteStore, count_notes
+from roamtui.conversation.store import ConversationStore
+from roamtui.document.library import Library
+from roamtui.document.plain import sanitise_line
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.headless.output import warn, write_json, write_notes, write_text
+from roamtui.sources.web.page import FetchOptions
+
+_LISTED = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
+"""What `--json` says of each conversation."""
+_DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
+
+
+def print_conversations(store: ConversationStore, *, as_json: bool) -> None:
+    """Write a line for each conversation, newest first."""
+    summaries = store.list()
+    if as_json:
+        write_json([{name: getattr(summary, name) for name in _LISTED} for summary in summaries])
+        return
+    if not summaries:
+        write_text("No conversations yet.\n")
+    for summary in summaries:
+        count = f"{summary.questions} question{'s' if summary.questions != 1 else ''}"
+        title = sanitise_line(summary.title) or "(no question yet)"
+        write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  ({count}, {sanitise_line(summary.source)})\n")
+
+
+def print_conversation(
+    store: ConversationStore, conversation_id: str, form: str, read: Callable[[str], Library]
+) -> None:
+    """Write a whole conversation.
+
+    Args:
+        store: Where it is kept.
+        conversation_id: Which one.
+        form: `md`, `json` or `html`.
+        read: Opens a source as it is now.
+
+    Raises:
+        StoreError: There is none with this id.
+    """
+    saved = store.load(conversation_id)
+    source = next((summary.source for summary in store.list() if summary.id == conversation_id), "")
+    if form == "json":
+        write_json(to_json_conversation(saved, source))
+    elif form == "html":
+        from roamtui.headless.replay import render_replay  # noqa: PLC0415 - the other forms need no Markdown parser
+
+        library = None
+        try:
+            library = read(source)
+        except RoamtuiError as error:
+            warn(f"without the sections: {error}")
+        write_text(render_replay(saved.title, saved.model, saved.transcript.exchanges, source, library))
+    else:
+        write_text(render_markdown(saved, source))
+
+
+def run_notes(folder: Path, source: str | None, read: Callable[[str], Library], *, is_deleted: bool) -> None:
+    """Print or delete the notes of a document, or list the documents of which there are notes.
+
+    Args:
+        folder: Where notes lie.
+        source: The document, None for the list.
+        read: Opens it.
+        is_deleted: Whether its notes are to be deleted.
+
+    Raises:
+        RoamtuiError: There is nothing to print, the document cannot be opened, or its notes cannot be deleted.
+    """
+    if source is None:
+        if is_deleted:
+            raise UsageError("--delete needs the SOURCE whose notes are to be deleted.")
+        counts = count_notes(folder)
+        for name, count in counts.items():
+            write_text(f"{sanitise_line(name)}  ({_count_notes(count)})\n")
+        if not counts:
+            write_text("No notes yet: b in the app keeps a section, or selected words.\n")
+        if Path("notes").exists():
+            write_notes(["What is called notes here is opened by: roamtui ./notes"])
+        return
+    notes, library = NoteStore(folder, source), None
+    try:
+        library = read(source)
+        notes = NoteStore(folder, get_source_key(library))
+    except RoamtuiError as error:
+        if not notes.read():
+            raise
+        warn(f"as they were kept: {error}")
+    kept = notes.read()
+    write_notes(filter(None, [notes.damage]))
+    if is_deleted:
+        notes.delete([note.id for note in kept])
+        write_notes([f"Deleted {_count_notes(len(kept))}."])
+    elif kept:
+        title = library.title if library is not None else kept[0].source
+        write_text(render_notes(locate_notes(kept, library), kept[0].source, title))
+    else:
+        raise RoamtuiError("Nothing is kept of this document: b in the app keeps a section, or selected words.")
+
+
+def _count_notes(number: int) -> str:
+    return "1 note" if number == 1 else f"{number:,} notes"
+
+
+def run_cache(action: str, *, pages_path: Path, converted_path: Path, indexes_path: Path, as_json: bool) -> int:
+    """Write how much is kept that can be made again, or drop it all but indexes, and return the exit status.
+
+    Args:
+        action: `show` or `clear`.
+        pages_path: Of the web.
+        converted_path: Texts of files of other formats.
+        indexes_path: For search, which cost most to make: they are never dropped unasked.
+        as_json: Whether the answer is for a program.
+    """
+    bytes_max, is_cleared = FetchOptions().cache_bytes_max, action == "clear"
+    listed = {folder: _list_files(folder) for folder in (pages_path, converted_path, indexes_path)}
+    sizes = {folder: sum(files.values()) for folder, files in listed.items()}
+    if is_cleared:
+        for path in (*listed[pages_path], *listed[converted_path]):
+            with suppress(OSError):
+                path.unlink()
+    if as_json:
+        others = {
+            folder.name: {"folder": str(folder), "files": len(listed[folder]), "bytes": sizes[folder]}
+            for folder in (converted_path, indexes_path)
+        }
+        told: dict[str, Any] = {"folder": str(pages_path)}
+        if is_cleared:
+            kept = {indexes_path.name: others.pop(indexes_path.name)}
+            told |= {"dropped_pages": len(listed[pages_path]), "dropped_bytes": sizes[pages_path]}
+            told |= {**others, "left": kept}
+        else:
+            told |= {"pages": len(listed[pages_path]), "bytes": sizes[pages_path], "bytes_max": bytes_max, **others}
+        write_json(told)
+        return 0
+
+    def describe(noun: str, plural: str, folder: Path) -> str:
+        count = len(listed[folder])
+        return f"{count:,} {noun if count == 1 else plural}, {_describe_bytes(sizes[folder])}"
+
+    verb, left = ("Dropped ", "Left ") if is_cleared else ("", "")
+    limit = "from" if is_cleared else f"of at most {_describe_bytes(bytes_max)} in"
+    lines = [f"{verb}{describe('page', 'pages', pages_path)} {limit} {pages_path}"]
+    if listed[converted_path]:
+        files = describe("converted file", "converted files", converted_path)
+        lines.append(f"{verb}{files} {'from' if is_cleared else 'in'} {converted_path}")
+    if listed[indexes_path]:
+        files = describe("file of search indexes", "files of search indexes", indexes_path)
+        hint = f": {_DELETE_INDEXES}" if is_cleared else f" ({_DELETE_INDEXES})"
+        lines.append(f"{left}{files} in {indexes_path}{hint}")
+    write_text("\n".join(lines) + "\n")
+    return 0
+
+
+def _list_files(folder: Path) -> dict[Path, int]:
+    """Return the files that lie in a folder itself with their sizes, none where it cannot be read."""
+    sizes: dict[Path, int] = {}
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.is_file() and not path.is_symlink():
+                with suppress(OSError):
+                    sizes[path] = path.stat().st_size
+    return sizes
+
+
+def _describe_bytes(count: int) -> str:
+    if count < 1_000:
+        return f"{count} bytes"
+    return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"

@@ -1,0 +1,305 @@
+"""Opens the app: what its first screen shows is made at once, all else when that screen stands.
+
+Where no document is named, the start screen has the person choose one first.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.state import ConversationState, begin_conversation
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
+from roamtui.document.node import NodeKind
+from roamtui.document.plain import sanitise_line
+from roamtui.document.source_loader import is_address, suggest_address
+from roamtui.errors import UsageError
+from roamtui.library_loader import (
+    open_lazily,
+    open_library,
+    reload_changed_files,
+    reload_with_pages,
+    truncate_notes,
+)
+from roamtui.option_fields import AppArguments, ConversationArguments
+from roamtui.paths import config_path, places_path, preferences_path, sites_path, themes_path
+from roamtui.search.options import RetrievalOptions
+from roamtui.settings import Settings, load_settings, save_setting
+from roamtui.sources.file_sources import split_sources
+
+if TYPE_CHECKING:
+    from roamtui.models.base import Model
+    from roamtui.sources.convert.converted import PageReport
+    from roamtui.tui.context import (  # Textual is imported for the app alone
+        AppContext,
+        StartOffer,
+        StartupContext,
+        TuiOptions,
+    )
+
+_OFFLINE = "offline"
+_QUICK_BYTES = 1_000_000
+"""A PDF up to this size is there before a screen that shows its pages would be."""
+_NO_TERMINAL = "the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`."
+
+
+def run_app(arguments: AppArguments) -> int:
+    """Show the app until the person leaves it, and return the exit status.
+
+    Raises:
+        RoamtuiError: Something that was named cannot be used; told before the screen is touched.
+    """
+    settings = load_settings(arguments.overrides)
+    arguments = _confirm_address(arguments)
+    if _should_run_plain(arguments) and not _is_in_browser():
+        return _run_plain(arguments, settings)
+    first, is_late = None, _has_screen() and _needs_slow_conversion(arguments.sources)
+    if not is_late and (arguments.sources or not _has_screen()):
+        first = _open_initial_document(arguments, settings)
+        if "-" in arguments.sources:
+            _reattach_terminal()
+        if not _has_screen():
+            raise UsageError(_NO_TERMINAL)
+        _validate_arguments_eagerly(first, arguments, settings)
+    from roamtui.tui.app import RoamApp
+    from roamtui.tui.app import run_until_exit as show_app
+    from roamtui.tui.context import DocumentOpener
+
+    opening = DocumentOpener(
+        list_offers=_list_offers,
+        open_source=partial(_open_document, arguments, settings),
+        suggest_address=suggest_address,
+        save_setting=partial(save_setting, config_path()),
+    )
+    named = arguments.sources[0] if is_late else ""
+    exit_code, failures = show_app(RoamApp(first, opening, _make_initial_options(settings), named))
+    if failures:
+        from roamtui.headless.output import write_note
+
+        for failure in failures:
+            write_note(f"roamtui: {failure}")
+    return exit_code
+
+
+def _open_initial_document(
+    arguments: AppArguments,
+    settings: Settings,
+    model: Model | None = None,
+    report: PageReport | None = None,
+) -> StartupContext:
+    """Return what the app shows of what was named, with the model of the settings where none is given."""
+    is_whole = (  # a conversation, a trace's digest and a search by vectors need the text before the app starts
+        settings.retrieval.needs_vectors
+        or settings.model.startswith("recorded")
+        or arguments.conversation != ConversationArguments()
+    )
+    library, loader = open_lazily(
+        arguments.sources,
+        is_whole=is_whole,
+        web=arguments.web,
+        index=settings.retrieval.index,
+        report=report,
+    )
+    from roamtui.tui.context import StartupContext
+
+    state = begin_conversation(library, settings.keep_options())
+    return StartupContext(
+        initial_state=state,
+        model_name=settings.model if model is None else model.name,
+        options=_make_initial_options(settings),
+        make_app_context=partial(_make_context, state, loader, arguments, settings, model),
+    )
+
+
+def _validate_arguments_eagerly(first: StartupContext, arguments: AppArguments, settings: Settings) -> None:
+    """Make all that the app works with, where something was named that may have to be refused before it is shown."""
+    is_new = arguments.conversation == ConversationArguments()
+    is_offline = settings.model == _OFFLINE and "api_base" not in arguments.overrides
+    if not (is_new and is_offline and settings.retrieval == RetrievalOptions()):
+        _ = first.app_context
+
+
+def _open_document(
+    arguments: AppArguments,
+    settings: Settings,
+    source: str,
+    conversation_id: str | None,
+    model: Model | None,
+    report: PageReport,
+) -> StartupContext:
+    """Return what the app shows of a document that the person chose in it, as `DocumentOpener` says."""
+    from roamtui.tui.screens import main  # noqa: F401 - loaded here, in a thread
+
+    sources = split_sources(source)
+    conversation = arguments.conversation
+    if conversation_id is not None or model is not None or arguments.sources not in ((), sources):
+        conversation = ConversationArguments(conversation_id=conversation_id)
+        settings = replace(settings, warnings=())
+    arguments = replace(arguments, sources=sources, conversation=conversation)
+    first = _open_initial_document(arguments, settings, model, report)
+    _validate_arguments_eagerly(first, arguments, settings)
+    return first
+
+
+def _confirm_address(arguments: AppArguments) -> AppArguments:
+    """Return the arguments with an address in place of a bare name that is no file, where the person means that."""
+    address = suggest_address(arguments.sources[0]) if len(arguments.sources) == 1 else None
+    if address is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return arguments
+    question = f"There is no file {sanitise_line(arguments.sources[0])}. Open {sanitise_line(address)}? [y/N] "
+    try:
+        is_meant = input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        is_meant = False
+    return replace(arguments, sources=(address,)) if is_meant else arguments
+
+
+def _run_plain(arguments: AppArguments, settings: Settings) -> int:
+    """Hold the conversation in lines of text, and return the exit status."""
+    gc.enable()
+    index = settings.retrieval.index
+    library, loader = open_lazily(arguments.sources, is_whole=True, web=arguments.web, index=index)
+    if "-" in arguments.sources:
+        _reattach_terminal()
+    from roamtui.headless.plain_chat import PlainContext, run_plain_chat
+    from roamtui.headless.preferences import add_preference
+    from roamtui.models.registry import make_model
+    from roamtui.wiring import build_agent, choose_example_questions
+
+    agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings, arguments.conversation)
+    context = PlainContext(
+        agent=agent,
+        choose_model=lambda name: make_model(name, options=settings.model_options(name)),
+        notes=(*settings.warnings, *library.notes),
+        examples=choose_example_questions(agent.model, library),
+        remember=partial(add_preference, preferences_path()),
+    )
+    return run_plain_chat(context)
+
+
+def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
+    """Return whether there is a file to convert of which pages can be read before all of them are."""
+    path = Path(*sources[:1])
+    return len(sources) == 1 and path.suffix.lower() == ".pdf" and path.is_file() and path.stat().st_size > _QUICK_BYTES
+
+
+def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
+    from roamtui.errors import StoreError
+    from roamtui.tui.screens.open_document import list_offers
+    from roamtui.wiring import open_store
+
+    problems: list[str] = []
+    store = open_store(problems.append)
+    try:
+        summaries = store.list()
+    except StoreError as error:
+        problems.append(str(error))
+        summaries = ()
+    offers, problem = list_offers(summaries, sites_path())
+    return offers, " ".join([*problems, problem]).strip()
+
+
+def _make_initial_options(settings: Settings) -> TuiOptions:
+    from roamtui.tui.context import TuiOptions
+
+    return TuiOptions(
+        theme=settings.theme,
+        keys={action: (keys,) for action, keys in settings.keys.items()},
+        themes_dirs=(themes_path(),),
+        places_path=places_path(),
+        save_setting=partial(save_setting, config_path()),
+    )
+
+
+def _should_run_plain(arguments: AppArguments) -> bool:
+    """Return whether lines of text are wanted: asked for, or all that this terminal can show."""
+    is_dumb = os.environ.get("TERM") == "dumb" and sys.stdin.isatty() and sys.stdout.isatty()
+    return arguments.is_plain or is_dumb
+
+
+def _has_screen() -> bool:
+    return _is_in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())
+
+
+def _is_in_browser() -> bool:
+    """Return whether `roamtui serve` started this program, which then has no terminal of its own."""
+    return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
+
+
+def _make_context(
+    state: ConversationState, loader: Loader | None, arguments: AppArguments, settings: Settings, model: Model | None
+) -> AppContext:
+    """Return all that the app works with."""
+    from roamtui.headless.output import EmbeddingProgress
+    from roamtui.sources.file_sources import FileStamps
+    from roamtui.tui.context import AppContext
+    from roamtui.wiring import build_agent, choose_example_questions
+
+    library = state.library
+    notes = [*settings.warnings, *truncate_notes(library.notes)]
+    progress = EmbeddingProgress()
+    agent = build_agent(state, loader, settings, arguments.conversation, notes.append, progress)
+    if model is not None:
+        agent.model = model
+    if settings.retrieval.needs_vectors and agent.searcher is not None:
+        agent.searcher.search("")  # embeds all sections while the terminal can still show how far that is
+    progress.mute()
+    is_of_many = library.root.columns.has_files
+    context = AppContext(
+        agent=agent,
+        options=_make_options(arguments, settings, choose_example_questions(agent.model, library)),
+        reload_library=_make_reloader(library, arguments, settings),
+        read_stamps=FileStamps(arguments.sources).read if is_of_many else None,
+        reload_on_change=arguments.is_watching,
+        notes=tuple(notes),
+    )
+    gc.freeze()  # all that was loaded stays: the collector need not look at it
+    gc.enable()
+    return context
+
+
+def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[str, ...]) -> TuiOptions:
+    """Return how the app looks, which keys it has and which models it offers."""
+    from roamtui.wiring import discover_ollama_models, list_model_offers, make_named_model
+
+    return replace(
+        _make_initial_options(settings),
+        examples=examples,
+        model_offers=list_model_offers(settings),
+        discover_models=partial(discover_ollama_models, settings),
+        make_model=partial(make_named_model, settings),
+        may_save_model=settings.api_base is None or "api_base" in arguments.overrides,
+    )
+
+
+def _make_reloader(
+    library: Library, arguments: AppArguments, settings: Settings
+) -> Callable[[Library, frozenset[str]], Library] | None:
+    """Return what reads the same document once more: a file, files that changed, or pages of the web, but no pipe."""
+    from roamtui.sources.file_sources import stamp_source
+
+    if library.root.columns.has_files:
+        return partial(reload_changed_files, arguments.sources, arguments.web)
+    if is_address(library.source) or NodeKind.LINK in library.root.columns.kinds:
+        return partial(reload_with_pages, arguments.sources, arguments.web)
+    if stamp_source(library.source) is None:
+        return None
+    return lambda _before, _changed: open_library(arguments.sources, arguments.web, index=settings.retrieval.index)
+
+
+def _reattach_terminal() -> None:
+    """Read the keyboard from the terminal once the document came through standard input."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY)
+    except OSError:
+        raise UsageError("the app needs a terminal for its keys. Use `roamtui ask - QUESTION` without one.") from None
+    os.dup2(terminal, 0)
+    os.close(terminal)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life

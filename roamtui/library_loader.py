@@ -1,0 +1,222 @@
+"""Opens what a person named, and loads as much of it as a command needs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from roamtui.document.library import Library
+from roamtui.document.loader import (
+    Loader,
+    WebOptions,
+    format_refusal,
+    get_link_url,
+    is_loadable,
+    load_files,
+    make_error_document,
+)
+from roamtui.document.source_loader import SourceLoader, is_address, open_sources
+from roamtui.errors import SourceError, StoreError, UsageError
+from roamtui.headless.output import report_conversion, write_note
+from roamtui.option_fields import WebArguments
+from roamtui.paths import conversions_path, pages_path, summaries_path
+from roamtui.settings import load_settings
+from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.file_sources import split_sources
+
+_LOADED_AT_START_BYTES = 1_000_000
+"""A folder up to this size is loaded before the app shows it: that takes no longer than anyone notices."""
+_FILES_TOLD = 200
+"""Files from which on reading them is worth a line."""
+_NOTES_SHOWN = 5
+
+
+def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
+    """Return the library of what the person named, all of its files loaded; see `open_partly`."""
+    return open_lazily(sources, is_whole=True, web=web, index=index)[0]
+
+
+def open_lazily(
+    sources: Sequence[str],
+    *,
+    is_whole: bool = False,
+    web: WebArguments | None = None,
+    index: str | None = None,
+    report: PageReport | None = None,
+) -> tuple[Library, Loader | None]:
+    """Return the library of what the person named, of a large folder listed alone, and what loads the rest.
+
+    Args:
+        sources: What the person named.
+        is_whole: Whether all files are needed at the start, as to go on with a conversation.
+        web: What may be fetched; None for the usual.
+        index: A LanceDB database with what a model wrote of its documents.
+        report: Told how far a conversion is; None for lines on stderr, where a person may see them.
+
+    Raises:
+        UsageError: Nothing was named, or things that are not opened together; LanceDB is not installed.
+        SourceError: It cannot be read.
+        IndexLostError: The database cannot be used.
+    """
+    if not sources:
+        raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
+    if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
+        write_note(f"Fetching {sources[0]}…")
+    with report_conversion(sources[0]) as tell:
+        library, loader = _open(sources, web, report=report or tell)
+    if index is not None:
+        from roamtui.search.lance import LanceDatabase, load_summaries  # noqa: PLC0415 - few searches have one
+
+        library = replace(library, summaries={**load_summaries(LanceDatabase(index)), **library.summaries})
+    if loader is not None and (is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES):
+        count = len(library.list_unloaded())
+        if count >= _FILES_TOLD:
+            write_note(f"Reading {count:,} files…")
+        library = load_files(library, loader)
+    return library, loader
+
+
+def reopen_source(
+    source: str, links: tuple[str, ...], approved: frozenset[str], *, is_own: bool, web: WebArguments
+) -> Library:
+    """Return what a saved conversation or a file was taken from, as it is now.
+
+    Args:
+        source: An address that only a file names must be among what may be fetched.
+        links: Those whose pages are needed.
+        approved: Origins of pages that a person approved.
+        is_own: Whether a person named the source, not a file.
+        web: What the person allows now.
+
+    Raises:
+        SourceError: It cannot be read.
+        UsageError: It is none that can be opened.
+    """
+    from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
+
+    if source.startswith("-"):
+        raise SourceError("It came by a pipe. Name what it was taken from with --source.")
+    if is_address(source) and not is_own:
+        from roamtui.sources.web.urls import origin_of, parse_origins, parse_url  # noqa: PLC0415 - few sources are addresses
+
+        origin = origin_of(parse_url(source))
+        if origin not in parse_origins((*web.allowed_origins, *_load_allowed_origins()), "--allow-origin"):
+            raise SourceError(f"A file alone does not make roamtui fetch: allow it with --allow-origin {origin}.")
+    library, loader = open_lazily(split_sources(source), is_whole=True, web=web)
+    if loader is None:
+        return library
+    library = load_linked_pages(library, links, loader, approved)
+    refused = [link for link in links if link in library and not library.is_loaded(link)]
+    return open_pages(library, loader, refused)  # which says why
+
+
+def reload_changed_files(
+    sources: Sequence[str], web: WebArguments | None, before: Library, changed: frozenset[str]
+) -> Library:
+    """Return the library of several files as they are now; only those are read that changed or are new.
+
+    Changed are files by their keys. What was not read before stays unread.
+
+    Raises:
+        SourceError: The source cannot be read.
+    """
+    library, loader = _open(sources, web)
+    library = replace(library, summaries={**before.summaries, **library.summaries})
+    if loader is None:
+        return library
+    kept = {document.key: document for document in before.grafts.values() if not document.problem}
+    unread = {_get_document_key(before, node_id) for node_id in before.list_unloaded()}
+    documents = {}
+    for node_id in library.list_unloaded():
+        key = _get_document_key(library, node_id)
+        if key in kept and key not in changed:
+            documents[node_id] = kept[key]
+        elif key not in unread:
+            documents[node_id] = loader.load(library, node_id)
+    return library.graft_all(documents)
+
+
+def reload_with_pages(
+    sources: Sequence[str], web: WebArguments | None, before: Library, _changed: frozenset[str] = frozenset()
+) -> Library:
+    """Return the library of a list of links, or of a page, as the site gives it now, with the pages that it had.
+
+    Each is asked for again, and transferred where it has changed.
+
+    Raises:
+        SourceError: The source cannot be read. A page that cannot is the older one, or says why not.
+    """
+    from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
+    from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - likewise
+
+    library, loader = _open(sources, web, is_checking=True)
+    links = tuple(node_id for node_id in (*before.grafts, *before.aliases) if get_link_url(before, node_id))
+    if loader is None or not links:
+        return library
+    pages = [page for page in before.grafts.values() if not page.problem]
+    approved = frozenset(origin_of(url) for page in pages for url in (page.key, page.url) if url and is_address(url))
+    return load_linked_pages(library, links, loader, approved)
+
+
+def _get_document_key(library: Library, node_id: str) -> str:
+    listing, row = library.locate(node_id)
+    return "/".join(listing.columns.path(row))
+
+
+def _open(
+    sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False, report: PageReport | None = None
+) -> tuple[Library, SourceLoader | None]:
+    """Return the library of what the person named, with what a model wrote of it earlier, and what loads the rest."""
+    web = web or WebArguments()
+    options = WebOptions(
+        cache_dir=pages_path(),
+        is_offline=web.is_offline,
+        is_checking=is_checking,
+        allowed=web.allowed_origins,
+        read_allowed=_load_allowed_origins,
+    )
+    library, loader = open_sources(sources, web=options, kept_dir=conversions_path(), report=report)
+    path = summaries_path(library.source)
+    if path.exists():
+        from roamtui.search.summary_store import SummaryStore  # noqa: PLC0415 - few sources have summaries
+
+        try:
+            library = replace(library, summaries=SummaryStore(path).load())
+        except StoreError as error:
+            write_note(f"roamtui: {error}")
+    return library, loader
+
+
+def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:
+    """Return a library in which the pages of those sections that are links are there, or the reason why not."""
+    links = tuple(section_id for section_id in dict.fromkeys(section_ids) if is_loadable(library, section_id))
+    denied = {
+        link: make_error_document(get_link_url(library, link), format_refusal(get_link_url(library, link), origin))
+        for origin, refused in loader.list_unapproved_origins(library, links, frozenset()).items()
+        for link in refused
+    }
+    batch = loader.load_batch(library, tuple(link for link in links if link not in denied), frozenset())
+    return library.graft_all({**batch.documents, **denied}) if links else library
+
+
+def open_all_pages(library: Library, loader: Loader) -> tuple[Library, tuple[str, ...]]:
+    """Return a library with the pages of all its links, and a note for each origin that nobody approved."""
+    links = tuple(node_id for node_id in library.walk() if get_link_url(library, node_id))
+    unapproved = loader.list_unapproved_origins(library, links, frozenset())
+    left = {link for refused in unapproved.values() for link in refused}
+    notes = tuple(
+        f"{len(refused)} pages on {origin} were not fetched. Allow it with --allow-origin {origin}."
+        for origin, refused in unapproved.items()
+    )
+    return open_pages(library, loader, [link for link in links if link not in left]), notes
+
+
+def _load_allowed_origins() -> tuple[str, ...]:
+    return load_settings().allowed_origins
+
+
+def truncate_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first notes, and how many more there are."""
+    more = len(notes) - _NOTES_SHOWN
+    return (*notes[:_NOTES_SHOWN], f"{more} more notes on the files.") if more > 1 else notes

@@ -1,0 +1,205 @@
+"""What a provider's or litellm's exception means to a person: one sentence that says what to do next.
+
+Exceptions are told apart by what they carry and by what caused them, not by litellm's classes: it files a refused
+connection and an overloaded provider alike under status 500.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.models.secrets import redact_secrets
+from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
+from roamtui.sources.web.cache import parse_retry_after
+
+CONNECTION_TIMED_OUT = "nobody took the connection in time"
+"""What a connection is given up with: aiohttp passes on nothing else of an error."""
+CHOOSE = "choose another model with --model"
+_MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
+_PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
+_OVERFLOW = re.compile(
+    r"context.{0,20}(length|window|size)|maximum.{0,20}tokens|too many (input )?tokens"
+    r"|(prompt|input|request) is too long|request too large|too large for|exceeds? the.{0,30}(limit|context)",
+    re.IGNORECASE,
+)
+_NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
+_DETAIL_LENGTH_MAX = 200
+
+
+class UnfinishedReplyError(Exception):
+    """A reply ended without saying that it had."""
+
+
+class EmptyReplyError(Exception):
+    """A reply ended before it began."""
+
+
+_UNREACHABLE = "check the network, and --api-base if you gave it"
+_CAUSES: tuple[tuple[tuple[type[BaseException] | str, ...], str, str, bool], ...] = (
+    ((EmptyReplyError,), "{who} sent no reply", "ask again, or check --api-base if you gave it", True),
+    (
+        (ImportError,),
+        "{who} needs a Python package that is not installed ({detail})",
+        f"install it beside roamtui or {CHOOSE}",
+        False,
+    ),
+    (
+        (ssl.SSLError, "ClientConnectorCertificateError"),
+        "No secure connection to {where} could be made",
+        "check the address, its certificate and the clock of this machine",
+        False,
+    ),
+    ((ConnectionRefusedError,), "Nothing answers at {where}", "{start} there or check --api-base", False),
+    (
+        (socket.gaierror, "ConnectTimeout", "ConnectionTimeoutError", CONNECTION_TIMED_OUT),
+        "{where} cannot be reached",
+        _UNREACHABLE,
+        False,
+    ),
+    (
+        (TimeoutError, "ReadTimeout", "WriteTimeout", "PoolTimeout"),
+        "{who} sent nothing for too long",
+        f"ask again or {CHOOSE}",
+        False,
+    ),
+    (
+        (UnfinishedReplyError, "ReadError", "RemoteProtocolError", "ClientPayloadError"),
+        "The reply of {who} broke off",
+        "ask again",
+        True,
+    ),
+    (("ConnectError", "WriteError", ConnectionError), "The connection to {where} failed", _UNREACHABLE, True),
+)
+"""Classes or texts that may be among the causes, what that means, what to do, and whether it may pass soon.
+
+The first that is there decides.
+"""
+
+
+def to_failure(error: BaseException, target: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
+    """Return what `error`, raised while `target` was asked, means to a person."""
+    chain = tuple(_walk_causes(error))
+    for kinds, reason, advice, is_passing in _CAUSES:
+        if found := _get_first_cause(chain, kinds):
+            words = {
+                "who": target.title,
+                "where": target.address or target.title,
+                "start": "start Ollama" if target.is_ollama else "start the server",
+                "detail": _clean(str(found), environ),
+            }
+            return ModelFailure(
+                reason=reason.format_map(words), advice=advice.format_map(words), is_transient=is_passing
+            )
+    return _explain_status(chain, target, environ)
+
+
+def _walk_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield `error` and all that led to it, nearest first."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        current = waiting.pop(0)
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        causes = (getattr(current, "original_exception", None), current.__cause__, current.__context__)
+        waiting.extend(cause for cause in causes if isinstance(cause, BaseException))
+
+
+def _get_first_cause(
+    chain: tuple[BaseException, ...], kinds: tuple[type[BaseException] | str, ...]
+) -> BaseException | None:
+    for error in chain:
+        names = {type(error).__name__, CONNECTION_TIMED_OUT if CONNECTION_TIMED_OUT in str(error) else ""}
+        if any(kind in names if isinstance(kind, str) else isinstance(error, kind) for kind in kinds):
+            return error
+    return None
+
+
+def _explain_status(
+    chain: tuple[BaseException, ...], target: ResolvedModel, environ: Mapping[str, str]
+) -> ModelFailure:
+    who, text, status = target.title, " ".join(map(str, chain)), _get_http_status(chain)
+    model = _clean(target.model.partition("/")[2] or target.model, environ)
+    is_too_long = status in (400, 413, 422, 429, 500, None) and _OVERFLOW.search(text) is not None
+    is_too_long = is_too_long or status == 413 or _get_first_cause(chain, ("ContextWindowExceededError",)) is not None
+    is_busy, advice = False, f"check it or {CHOOSE}"
+    if is_too_long:
+        reason, advice = f'The conversation is longer than "{model}" can take', f"close some sections or {CHOOSE}"
+    elif status in (401, 403) and target.missing_keys:
+        reason, advice = f"{who} asks for a key ({status})", f"export {target.missing_keys[0]} or {CHOOSE}"
+    elif status in (401, 403):
+        key = f"the key in {target.key_name}" if target.key_name else "your key"
+        reason = f'{who} does not accept {key} for "{model}" ({status})'
+    elif status == 404:
+        reason = f'{who} has no model "{model}"'
+        advice = f'run "ollama pull {model}" or {CHOOSE}' if target.is_ollama else f"check the name or {CHOOSE}"
+    elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
+        reason, advice = f"Your account at {who} has no credit left", f"add some or {CHOOSE}"
+    elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
+        reason = f"{who} {'has too many requests' if status == 429 else 'cannot answer now'} ({status})"
+        is_busy, advice = True, f"wait a minute and ask again or {CHOOSE}"
+    else:
+        refused = f"The request to {who} failed" if status is None else f"{who} refused the request ({status})"
+        reason, advice = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}", CHOOSE
+    wait = _get_retry_after(chain) if is_busy else None
+    return ModelFailure(reason=reason, advice=advice, is_transient=is_busy, is_overflow=is_too_long, wait_seconds=wait)
+
+
+def _get_http_status(chain: tuple[BaseException, ...]) -> int | None:
+    """Return the status that the server sent, None where no server had a part in the failure.
+
+    litellm's own exceptions carry a guess in any case; it counts where a server reports an error within a reply.
+    """
+    sent = [error for error in chain if "HTTPStatusError" in type(error).__name__]
+    if not sent and any(_is_builtin(error) for error in chain):
+        return None
+    for error in (*sent, *reversed(chain)):
+        response = getattr(error, "response", None)
+        status = getattr(response, "status_code", None) or getattr(error, "status_code", None)
+        if isinstance(status, int):
+            return status
+    return None
+
+
+def _get_provider_message(chain: tuple[BaseException, ...]) -> str:
+    """Return what the server said about the failure, else what the exception says."""
+    for error in chain:
+        body = getattr(error, "body", None)
+        if isinstance(body, Mapping) and isinstance(body.get("message"), str):
+            return str(body["message"])
+    text = str(chain[0])
+    if found := _MESSAGE.search(text):
+        try:
+            return str(json.loads(f'"{found[1]}"')) if found[1] else found[2]
+        except ValueError:
+            return found[1]
+    if _is_builtin(chain[-1]):
+        text = str(chain[-1])
+    return _PREFIX.sub("", text) or type(chain[-1]).__name__
+
+
+def _is_builtin(error: BaseException) -> bool:
+    return type(error).__module__ == "builtins"
+
+
+def _get_retry_after(chain: tuple[BaseException, ...]) -> float | None:
+    """Return how long the server asks to wait, None where it does not say."""
+    for error in chain:
+        response: Any = getattr(error, "response", None)
+        for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
+            if headers is not None and (text := headers.get("retry-after")):
+                return parse_retry_after(text)
+    return None
+
+
+def _clean(text: str, environ: Mapping[str, str]) -> str:
+    """Return foreign text fit for a sentence: short, on one line, without keys or control characters."""
+    return shorten(sanitise_line(redact_secrets(text, environ)), _DETAIL_LENGTH_MAX)

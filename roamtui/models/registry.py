@@ -1,0 +1,229 @@
+"""Models by name: which can be used here, and why not the others. No provider is asked anything."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.errors import ModelError, SourceError, UsageError
+from roamtui.models.base import Model
+from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.options import ModelOptions
+from roamtui.models.recorded import RECORDED, RecordedModel
+from roamtui.models.secrets import PROVIDERS, get_key_variable
+from roamtui.sources.web.page import FetchError, FetchOptions, UnreachableError
+from roamtui.sources.web.urls import AllowedOrigins, origin_of, parse_url
+
+OFFLINE = "offline"
+OLLAMA_ADDRESS = "http://127.0.0.1:11434"
+_PATIENCE_SECONDS = 1.0
+_LENGTH_MAX = 1_000_000
+_NEEDS_NOTHING = "it needs no key and no network"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOffer:
+    """A model that could be used, once the person has said yes."""
+
+    name: str
+    """What to give as `--model`."""
+    note: str
+    """Why it is offered, such as ``OPENAI_API_KEY is set``."""
+    choose: Callable[[], Model]
+    """Makes the model; called once a person has said yes."""
+    provider: str = ""
+    """Who would get questions and sections unasked, so that a person must say yes first; empty where nobody would."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAvailability:
+    """Whether a model can be used here."""
+
+    name: str
+    is_usable: bool
+    reason: str
+    """Why, or why not; a key is named by its variable alone."""
+    provider: str | None = None
+    window_tokens: int | None = None
+    can_call_tools: bool | None = None
+    """None where unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OllamaStatus:
+    """What was found at an address."""
+
+    address: str
+    """Without anything secret."""
+    models: tuple[str, ...] = ()
+    problem: str = ""
+    """Why no model can be used, a few words; empty where there are some."""
+
+
+def make_model(
+    name: str,
+    *,
+    api_base: str | None = None,
+    options: ModelOptions | None = None,
+    environ: Mapping[str, str] | None = None,
+    worker: WorkerProcess | None = None,
+) -> Model:
+    """Return the model that a person chose; nothing is started or asked yet.
+
+    Args:
+        name: ``offline``, ``recorded:FILE``, or provider and model such as ``openai/gpt-4.1-mini``.
+        api_base: Address of the server, None for the provider's own; `offline` has none.
+        options: Sizes, patience and retries of models with a provider.
+        environ: Where keys are looked up, None for this program's environment.
+        worker: A process to share with others, which is then theirs to close.
+
+    Raises:
+        UsageError: Name or address make no sense, or the file cannot be replayed.
+    """
+    if name.startswith(RECORDED):
+        return RecordedModel(Path(name.removeprefix(RECORDED)).expanduser(), environ)
+    if not name or not name.isprintable() or any(character.isspace() for character in name):
+        shown = shorten(sanitise_line(name), 80)
+        raise UsageError(
+            f'"{shown}" is no name of a model; write provider/model, such as openai/gpt-4.1-mini, or offline.'
+        )
+    if name == OFFLINE:
+        from roamtui.models.offline import OfflineModel  # noqa: PLC0415 - needed by few commands
+
+        return OfflineModel()
+    check_address(api_base)
+    return LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker)
+
+
+def check_address(api_base: str | None, flag: str = "--api-base") -> None:
+    """Refuse what is no address of a server.
+
+    Raises:
+        UsageError: It is none, or holds a password; the message names the flag.
+    """
+    if api_base is None:
+        return
+    if "@" in api_base:
+        raise UsageError(f"{flag} must not hold a name or password; set the server's key in the environment.")
+    try:
+        parse_url(api_base)
+    except SourceError:
+        shown = shorten(sanitise_line(api_base), 80)
+        raise UsageError(f'"{shown}" is no address of a server; write {flag} like http://localhost:11434.') from None
+
+
+def list_usable_models(
+    environ: Mapping[str, str] | None = None,
+    choose_options: Callable[[str], ModelOptions] | None = None,
+) -> tuple[ModelOffer, ...]:
+    """Return a model of each provider whose key is set, then `offline`; no server is asked."""
+    offline, *keyed = inspect_providers(os.environ if environ is None else environ)
+    return tuple(
+        ModelOffer(
+            name=(model := report.name),
+            note=report.reason,
+            choose=partial(make_model, model, options=choose_options and choose_options(model), environ=environ),
+            provider=PROVIDERS[report.provider].title if report.provider else "",
+        )
+        for report in (*keyed, offline)
+        if report.is_usable
+    )
+
+
+def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
+    """Return a report on `offline` and on a model of each well-known provider, by the keys that are set."""
+    reports = [ModelAvailability(name=OFFLINE, is_usable=True, reason=_NEEDS_NOTHING)]
+    for name, provider in PROVIDERS.items():
+        if model := provider.suggestion:
+            key_name = get_key_variable(name, environ)
+            reason = f"{provider.key_names[0]} is not set" if key_name is None else f"{key_name} is set"
+            reports.append(ModelAvailability(name=model, is_usable=key_name is not None, reason=reason, provider=name))
+    return tuple(reports)
+
+
+async def inspect_model(
+    name: str,
+    *,
+    api_base: str | None = None,
+    options: ModelOptions | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> ModelAvailability:
+    """Return a report on any model: what litellm knows of it, or why its name leads nowhere."""
+    environ = os.environ if environ is None else environ
+    try:
+        model = make_model(name, api_base=api_base, options=options, environ=environ)
+        if not isinstance(model, LitellmModel):
+            window = model.window_tokens
+            return ModelAvailability(
+                name=name, is_usable=True, reason=_NEEDS_NOTHING, window_tokens=window, can_call_tools=True
+            )
+        try:
+            found = await model.describe()
+        finally:
+            await model.close()
+    except (UsageError, ModelError) as error:
+        return ModelAvailability(name=name, is_usable=False, reason=str(error))
+    is_usable, key_name = found.can_be_asked, get_key_variable(found.provider, environ)
+    if not is_usable:
+        reason = f"{' or '.join(found.missing_keys)} is not set"
+    elif key_name is not None:
+        reason = f"{key_name} is set"
+    else:
+        reason = f"it is asked at {urlsplit(api_base).netloc}" if api_base else "no key is known to be missing"
+    if found.is_ollama and is_usable:
+        address = api_base or get_ollama_url(environ)
+        is_usable, reason = await asyncio.to_thread(_check_ollama, name.partition("/")[2], address)
+    return ModelAvailability(
+        name=name,
+        is_usable=is_usable,
+        reason=reason,
+        provider=found.provider,
+        window_tokens=found.window_tokens,
+        can_call_tools=found.can_call_tools,
+    )
+
+
+def _check_ollama(model: str, address: str) -> tuple[bool, str]:
+    found = probe_ollama(address)
+    if model in found.models or f"{model}:latest" in found.models:
+        return True, f"Ollama at {found.address} has it"
+    if found.problem:
+        return False, f"Ollama at {found.address}: {found.problem}"
+    return False, f'Ollama at {found.address} does not have it; run "ollama pull {model}"'
+
+
+def get_ollama_url(environ: Mapping[str, str]) -> str:
+    """Return the address that the person set, else the one that Ollama has by itself."""
+    return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_ADDRESS
+
+
+def probe_ollama(address: str, seconds: float = _PATIENCE_SECONDS) -> OllamaStatus:
+    """Return what is found at `address`, after `seconds` at most."""
+    from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - the first screen waits for none
+
+    try:
+        url, origin = parse_url(address).rstrip("/"), origin_of(address)
+    except SourceError:
+        return OllamaStatus(address="?", problem="its address makes no sense; write it like " + OLLAMA_ADDRESS)
+    options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_LENGTH_MAX, redirects_max=0, retries_max=0)
+    models: tuple[str, ...] = ()
+    with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
+        try:
+            page = fetcher.fetch(f"{url}/api/tags", AllowedOrigins(typed=frozenset({origin})))
+            models = tuple(sorted(str(model["name"]) for model in json.loads(page.body)["models"]))
+        except FetchError as error:
+            problem = "nothing answers there" if isinstance(error, UnreachableError) else "it does not answer"
+            problem = f"what answers there is no Ollama ({error.status})" if error.status is not None else problem
+        except (SourceError, ValueError, KeyError, TypeError, RecursionError):
+            problem = "what answers there is no Ollama"
+        else:
+            problem = "" if models else "it has no models yet"
+    return OllamaStatus(address=url, models=models, problem=problem)

@@ -1,0 +1,217 @@
+"""Tools for a model that has no tool calls: it is told of them in words, and answers in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from roamtui.conversation.transcript import Message, Role, ToolCall
+from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived, ToolSpec
+
+_WORDS: Mapping[str, str] = {
+    "expand_sections": "open",
+    "search_sections": "search",
+    "collapse_sections": "close",
+}
+"""The word after the backticks, by the name of the tool."""
+_TOOLS = {word: tool for tool, word in _WORDS.items()} | {tool: tool for tool in _WORDS}
+_SEARCH = "search_sections"
+_CALL = re.compile(rf"[ \t`]*({'|'.join(_WORDS)})\((.*)\)[ \t`;]*", re.DOTALL)
+_CALL_STARTS = tuple(f"{tool}(" for tool in _WORDS)
+_QUERY = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS)})(?:[ \t]+(.*))?[ \t]*", re.IGNORECASE)
+_TICKS = "```"
+_SEPARATORS = re.compile(r"[\s\[\]{}(),;\"'`*]+")
+_ENDS_OF_WORDS = ".:-#"
+_LIKE_AN_ID = re.compile(r"[0-9a-f]{8}|\w*\d\w*(?::[\w.]+)?|[0-9a-f]{8}:[\w.]+", re.IGNORECASE)
+_RULES = """\
+How to call tools
+You call a tool by writing a fenced block at the end of your reply, exactly as shown below, and nothing after it. You \
+may write several. The next message brings the results; never write results yourself. A reply without such a block is \
+your answer."""
+_EXAMPLES = {
+    "expand_sections": "a8a96034 b9e8ef5c",
+    "search_sections": "late fees",
+    "collapse_sections": "a8a96034",
+}
+_REFUSAL = re.compile(
+    r"(?:not support|unsupported)[^.]{0,30}\b(?:tool|function)"
+    r"|\b(?:tool|function)[^.]{0,30}(?:not|n't) (?:be )?(?:support|enabl|available)"
+    r"|requires --enable-auto-tool-choice",
+    re.IGNORECASE,
+)
+
+
+class FenceReader:
+    """Takes a reply piece by piece: lets text through, and keeps all from the first line on that is a call.
+
+    Text among the calls is dropped: what a model writes there are results that it made up.
+    """
+
+    def __init__(self) -> None:
+        self.wishes: list[tuple[str, Mapping[str, object]]] = []
+        """The calls, in order, once the reply has ended: tool and arguments."""
+        self._pending = ""
+        """The end of the text, which may be the beginning of a call; from the first call on all of it."""
+        self._blank = ""
+        """White space that goes with the text after it, if any comes."""
+        self._is_mid_line = False
+        self._is_calling = False
+
+    def feed(self, piece: str) -> str:
+        """Take a piece and return the text that can be shown now."""
+        self._pending += piece
+        shown = ""
+        while self._pending and not self._is_calling:
+            line, end, rest = self._pending.partition("\n")
+            if not self._is_mid_line and (_begins_call(line) if end else _may_begin_call(line)):
+                self._is_calling = bool(end)
+                break
+            shown, self._pending, self._is_mid_line = shown + line + end, rest, not end
+        return self._let_through(shown)
+
+    def finish(self) -> str:
+        """Take the end of the reply, which ends an open block too, and return the rest of the text."""
+        if self._is_calling or (not self._is_mid_line and _begins_call(self._pending)):
+            self.wishes = list(_read_calls(self._pending))
+            return ""
+        return self._let_through(self._pending)
+
+    def _let_through(self, text: str) -> str:
+        text = self._blank + text
+        shown = text.rstrip()
+        self._blank = text[len(shown) :]
+        return shown
+
+
+def _begins_call(line: str) -> bool:
+    return bool(_OPENING.fullmatch(line) or _CALL.fullmatch(line))
+
+
+def _may_begin_call(start: str) -> bool:
+    """Return whether a line that is not whole yet may be a call."""
+    start = start.lstrip(" \t")
+    return start.startswith("`") or any(start.startswith(call) or call.startswith(start) for call in _CALL_STARTS)
+
+
+def _read_calls(text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield the calls of a text that begins with one: tool and arguments."""
+    word, body = "", list[str]()
+    for line in text.split("\n"):
+        opening, call = _OPENING.fullmatch(line), None if word else _CALL.fullmatch(line)
+        if call is not None:
+            yield from _read_block(call[1], [_read_brackets(call[1], call[2])])
+            continue
+        if opening is not None:
+            if word:
+                yield from _read_block(word, body)
+            word, body = opening[1].lower(), []
+        inside = ((opening[2] or "") if opening else line).strip()
+        if word and (inside or not opening):
+            if not inside.startswith(_TICKS):
+                body.append(inside.strip("` "))
+            if inside.startswith(_TICKS) or inside.endswith(_TICKS):
+                yield from _read_block(word, body)
+                word = ""
+    if word:
+        yield from _read_block(word, body)
+
+
+def _read_brackets(tool: str, arguments: str) -> str:
+    """Return what stands between the brackets of a call as the body of a block: of a search its query alone."""
+    found = _QUERY.search(arguments) if tool == _SEARCH and _read_object(arguments) is None else None
+    return arguments if found is None else found[1] or found[2] or ""
+
+
+def _read_block(word: str, body: Sequence[str]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield what the body of a block asks for: JSON, queries, or ids without the titles that stand beside them."""
+    tool, arguments = _TOOLS[word], _read_object("\n".join(body))
+    if arguments is not None:
+        yield tool, arguments
+    elif tool == _SEARCH:
+        for query in [line for line in body if line] or [""]:
+            yield tool, {"query": query}
+    else:
+        words = [word for found in _SEPARATORS.split(" ".join(body)) if (word := found.strip(_ENDS_OF_WORDS))]
+        yield tool, {"section_ids": [word for word in words if _LIKE_AN_ID.fullmatch(word)] or words}
+
+
+def _read_object(text: str) -> Mapping[str, object] | None:
+    """Return the arguments of a call that is written as JSON."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+async def stream_with_text_tools(
+    events: AsyncIterator[ModelEvent], request: ModelRequest
+) -> AsyncGenerator[ModelEvent, None]:
+    """Yield the events of a reply to a translated request; its blocks come as calls before the end, never as text."""
+    reader = FenceReader()
+    async for event in events:
+        match event:
+            case TextDelta(text):
+                if shown := reader.feed(text):
+                    yield TextDelta(shown)
+            case ReplyFinished():
+                if rest := reader.finish():
+                    yield TextDelta(rest)
+                for number, (tool, wish) in enumerate(reader.wishes, start=1):
+                    arguments = json.dumps(wish, ensure_ascii=False)
+                    yield ToolCallReceived(
+                        ToolCall(id=f"text_{len(request.messages)}_{number}", name=tool, arguments=arguments)
+                    )
+                yield replace(event, reason="tool_calls") if reader.wishes else event
+            case _:
+                yield event
+
+
+def is_tool_refusal(message: str) -> bool:
+    """Return whether a server says that its model has no tool calls."""
+    return _REFUSAL.search(message) is not None
+
+
+def translate_request(request: ModelRequest) -> ModelRequest:
+    """Return a request that says the same without tools. One that another begins with stays so."""
+    messages: list[Message] = []
+    calls = {call.id: call for message in request.messages for call in message.tool_calls}
+    for are_results, group in groupby(request.messages, lambda message: message.role is Role.TOOL):
+        if are_results:
+            results = (_write_result(calls[message.tool_call_id or ""], message.text) for message in group)
+            messages.append(Message(role=Role.USER, text="\n\n".join(results)))
+            continue
+        for message in group:
+            parts = [message.text, *map(write_fence, message.tool_calls)]
+            if message.role is Role.SYSTEM and request.tools:
+                parts += [_RULES, *map(_describe_tool, request.tools)]
+            messages.append(replace(message, text="\n\n".join(filter(None, parts)), tool_calls=()))
+    return ModelRequest(messages=tuple(messages))
+
+
+def write_fence(call: ToolCall) -> str:
+    """Return a call as a fenced block, a tool without a word of its own by its name."""
+    return f"```{_WORDS.get(call.name, call.name)}\n{_describe_arguments(call)}\n```"
+
+
+def _write_result(call: ToolCall, text: str) -> str:
+    return f"Result of {_WORDS.get(call.name, call.name)} {_describe_arguments(call)}:\n{text}"
+
+
+def _describe_arguments(call: ToolCall) -> str:
+    """Return what a call asks for: ids or a query; arguments that make no sense as they are."""
+    arguments = _read_object(call.arguments) or {}
+    ids, query = arguments.get("section_ids"), arguments.get("query")
+    if isinstance(ids, list):
+        return " ".join(str(section_id) for section_id in ids)
+    return query if isinstance(query, str) else call.arguments
+
+
+def _describe_tool(tool: ToolSpec) -> str:
+    if tool.name not in _WORDS:
+        return ""
+    return f"{tool.name}: {tool.description}\n```{_WORDS[tool.name]}\n{_EXAMPLES[tool.name]}\n```"

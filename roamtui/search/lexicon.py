@@ -1,0 +1,149 @@
+"""What is known of words: which share a stem, which language they are of, which say nothing in it or mean the same.
+
+Most of it stands in `lexicon.txt`. English is read by its stemmer and needs no roots. All words are folded.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from enum import StrEnum
+from functools import cache, lru_cache
+from pathlib import Path
+
+TOKENIZER = "porter unicode61 remove_diacritics 2"
+"""By which FTS5 finds words and their stems."""
+_LISTS = re.compile(r"^== (.+)\n((?:(?!==).*\n)*)", re.MULTILINE)
+_STEMMING = threading.Lock()
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """Return the stem of a word as every index has it, since FTS5 itself is asked; 16 µs for each new word."""
+    with _STEMMING:
+        connection = _open_stemmer()
+        connection.execute("INSERT INTO words VALUES(?)", (word,))
+        stems = connection.execute("SELECT term FROM stems").fetchall()
+        connection.rollback()
+    return str(stems[0][0]) if len(stems) == 1 else word
+
+
+@cache
+def _open_stemmer() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.execute(f"CREATE VIRTUAL TABLE words USING fts5(word, content='', tokenize='{TOKENIZER}')")
+    connection.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(words, row)")
+    return connection
+
+
+@cache
+def _read_lists() -> Mapping[str, tuple[str, ...]]:
+    text = Path(__file__).with_suffix(".txt").read_text("utf-8")
+    return {name: tuple(filter(None, lines.split("\n"))) for name, lines in _LISTS.findall(text)}
+
+
+def list_words(name: str) -> tuple[str, ...]:
+    """Return the words of a list."""
+    return tuple(" ".join(_read_lists()[name]).split())
+
+
+def make_pattern(name: str) -> str:
+    """Return a list as alternatives of a pattern."""
+    return "|".join(_read_lists()[name])
+
+
+_HIRAGANA = "\u3041-\u309f"
+_QUANTITY = re.compile(make_pattern("quantity"), re.IGNORECASE)
+"""Asks for a number; its second word seldom stands where the number does."""
+_CHINESE = re.compile(make_pattern("asking zh"))
+_JAPANESE = re.compile(make_pattern("asking ja"))
+_PARTICLE = re.compile(
+    rf"(?<=[^\s{_HIRAGANA}])(?:から|まで|より|には|では|とは|にも|は|が|を|に|で|と|も|の|へ|か|や)+(?![{_HIRAGANA}])"
+)
+_HIRAGANA_WORD = re.compile(f"[{_HIRAGANA}]")
+
+_AGE_WORDS = ("age", "lebensjahr", "alter", "edad", "岁", "歳")
+_ASKS_FOR_AGE = re.compile(make_pattern("asks for age"), re.IGNORECASE)
+
+
+class Language(StrEnum):
+    """A language that a question can be in; English stands for all that are not told apart."""
+
+    ENGLISH = "en"
+    GERMAN = "de"
+    FRENCH = "fr"
+    SPANISH = "es"
+
+
+STOP_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"stop {language}")) for language in Language}
+STOP_WORDS = STOP_WORDS_BY_LANGUAGE[Language.ENGLISH]
+"""English words that say nothing of what is looked for."""
+_FOREIGN = (Language.GERMAN, Language.FRENCH, Language.SPANISH)
+_ASKING = {language: frozenset(list_words(f"asking {language}")) for language in _FOREIGN}
+"""Words with which questions begin, and which English has not: one of them alone tells the language."""
+_FOREIGN_MIN = 2
+"""Other words of a language alone that tell it."""
+_MEANING = frozenset(list_words("meaning something")) - STOP_WORDS
+EMPTY_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values()) - _MEANING
+"""Words that say nothing in any of the languages, those that mean something in English apart."""
+_ROOT_MIN = 4
+"""Letters."""
+_PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")
+_ENDINGS = {language: list_words(f"endings {language}") for language in _FOREIGN}
+"""The longest first where one ends with another."""
+
+
+def detect_language(words: Collection[str]) -> Language:
+    """Return the language of a question; English where it is not clearly another."""
+    words = frozenset(word for word in words if len(word) > 1)
+    best = max(_ASKING, key=lambda language: len(words & STOP_WORDS_BY_LANGUAGE[language]))
+    found, english = words & STOP_WORDS_BY_LANGUAGE[best], (words & STOP_WORDS) - STOP_WORDS_BY_LANGUAGE[best]
+    alone = found - STOP_WORDS
+    is_told = len(alone) >= _FOREIGN_MIN or bool(alone & _ASKING[best])
+    return best if is_told and len(alone) > len(english) else Language.ENGLISH
+
+
+@lru_cache(maxsize=1 << 14)
+def reduce_to_root(word: str, language: Language) -> str:
+    """Return what the forms of a word share, such as ``wahl`` of ``gewahlt``; English words come back as they are."""
+    if language is Language.ENGLISH:
+        return word
+    if language is Language.GERMAN:
+        word = _PARTICIPLE.sub("", word)
+    for ending in _ENDINGS[language]:
+        if word.endswith(ending) and len(word) - len(ending) >= _ROOT_MIN:
+            return word[: -len(ending)]
+    return word
+
+
+def strip_question_words(question: str) -> str:
+    """Return a question without the words that only ask."""
+    question = _QUANTITY.sub(lambda match: match[0].split()[0], question)  # whose first word holds its place
+    if _HIRAGANA_WORD.search(question):
+        return _PARTICLE.sub(" ", _JAPANESE.sub(" ", question))
+    return _CHINESE.sub(" ", question)
+
+
+def get_synonyms(words: Iterable[str]) -> tuple[str, ...]:
+    """Return words that mean nearly the same as some of `words`, folded and sorted, none of these among them."""
+    stems = {stem(word) for word in words}
+    found = {other for word_stem in stems for other in _list_by_stem().get(word_stem, ())}
+    return tuple(sorted(other for other in found if stem(other) not in stems))
+
+
+@cache
+def _list_by_stem() -> Mapping[str, frozenset[str]]:
+    """Return the words of the groups that hold a stem, by that stem."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for group in _read_lists()["synonyms"]:
+        for word in group.split():
+            found[stem(word)].update(group.split())
+    return {word_stem: frozenset(words) for word_stem, words in found.items()}
+
+
+def get_implied_words(question: str) -> tuple[str, ...]:
+    """Return the words that a question asks for without saying them: a text says age where one asks how old."""
+    return _AGE_WORDS if _ASKS_FOR_AGE.search(question) else ()

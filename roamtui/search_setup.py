@@ -1,0 +1,101 @@
+"""Search as a person set it up: the embedder and the model that they chose, and where vectors are kept."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from roamtui.document.library import Library
+from roamtui.errors import UsageError
+from roamtui.headless.output import EmbeddingProgress, warn
+from roamtui.models.base import Model
+from roamtui.models.recorded import RECORDED
+from roamtui.models.registry import OFFLINE, make_model
+from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, ModelRewriter, make_embedder
+from roamtui.paths import cache_path, indexes_path
+from roamtui.search.base import Embedder, Progress, Searcher, SearchServices
+from roamtui.search.factory import make_searcher
+from roamtui.search.index import IndexLocation
+from roamtui.search.lance import LanceDatabase
+from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
+from roamtui.settings import Settings
+
+_BEST_COUNT = 10
+"""Sections that a model is asked to name where it chooses."""
+
+
+def make_searcher_factory(
+    settings: Settings,
+    tell: Callable[[str], None] = warn,
+    progress: Progress | None = None,
+    *,
+    needs_vectors: bool = False,
+) -> Callable[[Library], Searcher | None]:
+    """Return what makes the searcher of a library, which gives None where search is off.
+
+    Args:
+        settings: The person's; the model reranks and rewrites.
+        tell: Is told in a sentence what search does without.
+        progress: Is told while sections are embedded, None for lines on stderr.
+        needs_vectors: Whether a hybrid search fails with its embedder, rather than go on by words alone.
+
+    Raises:
+        UsageError: What was chosen is not available; the message says what to choose or to install.
+        IndexLostError: The database that was named cannot be used.
+    """
+    options = settings.retrieval
+    if options.index is not None and options.mode is not SearchMode.OFF:
+        LanceDatabase(options.index)  # refused now rather than at the first search
+    parts = replace(make_search_services(settings, tell, progress), needs_vectors=needs_vectors)
+    # What is only measured leaves no index behind.
+    place = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=tell)
+    return partial(make_searcher, options=options, parts=parts, place=place)
+
+
+def make_search_services(
+    settings: Settings, tell: Callable[[str], None] = warn, progress: Progress | None = None
+) -> SearchServices:
+    """Return what search needs beside a library; nothing is loaded or asked yet.
+
+    Arguments and errors are those of `prepare_search`.
+    """
+    options = settings.retrieval
+    is_model_asked = options.mode is not SearchMode.OFF and (options.rerank is not Rerank.OFF or options.rewrite)
+    if not options.needs_vectors and not is_model_asked:
+        return SearchServices()
+    background = BackgroundLoop()
+    embedder = _make_embedder(options, background) if options.needs_vectors else None
+    judge = _make_ranking_model(settings, background) if is_model_asked else None
+    best_count = _BEST_COUNT if options.rerank is Rerank.CHOOSE else None
+    reranker = ModelReranker(judge, background, best_count=best_count) if judge else None
+    return SearchServices(
+        embedder=embedder,
+        reranker=reranker if options.rerank is not Rerank.OFF else None,
+        rewriter=ModelRewriter(judge, background) if judge and options.rewrite else None,
+        cache=cache_path(),
+        progress=progress or EmbeddingProgress(),
+        on_warning=tell,
+    )
+
+
+def _make_embedder(options: RetrievalOptions, background: BackgroundLoop) -> Embedder:
+    works = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without"
+    if importlib.util.find_spec("numpy") is None:
+        install = 'pip install "roamtui[vectors]"'
+        raise UsageError(f"search mode {options.mode} needs numpy; {works}. Install it with: {install}")
+    if options.embedder is None:
+        raise UsageError(
+            f"search mode {options.mode} needs an embedder; {works}. Name one with --embedder: {EXAMPLES}."
+        )
+    return make_embedder(options.embedder, background, api_base=options.embedder_api_base)
+
+
+def _make_ranking_model(settings: Settings, background: BackgroundLoop) -> Model:
+    name = settings.model
+    if name == OFFLINE or name.startswith(RECORDED):
+        flag = "--rerank off" if settings.retrieval.rerank is not Rerank.OFF else "--no-rewrite"
+        raise UsageError(f"the model {OFFLINE} can neither rerank nor rewrite. Choose another with --model, or {flag}.")
+    options = settings.model_options(name)
+    return make_model(name, api_base=settings.api_base, options=options, worker=background.worker)

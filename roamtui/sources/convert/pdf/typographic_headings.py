@@ -1,0 +1,294 @@
+"""Headings that their letters give away: larger, bold, in capitals, in the middle or set apart."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, islice, takewhile, zip_longest
+from statistics import median
+
+from roamtui.sources.convert.pdf.outline import (
+    CONTINUED,
+    MARKS,
+    DetectedHeading,
+    PageText,
+    continues_title,
+    is_capitals,
+    join_rows,
+)
+from roamtui.sources.convert.pdf.rows import PageRow
+
+_LONG, _LONG_UNLISTED = 8_000, 1_500
+"""Characters: shorter sections need no headings inside; in a file that lists its sections, and in another."""
+_LONG_SHARE = 0.1
+"""Of a file that lists none: a short one is divided more finely."""
+_REPEATS_MAX = 4
+"""What stands in one section more often is a label."""
+_LARGER = 1.12
+_LENGTH_MAX = 150
+_SENTENCE_LENGTH_MAX = 400
+"""Of a title in bold letters, such as that of a risk."""
+_SMALLEST = 0.85
+"""Of the text's size."""
+_ROWS_MAX = 4
+_APART = 1.25
+"""Of the usual distance of rows: a title that only its slope marks stands so far from what is before."""
+_APART_LENGTH_MAX = 90
+_CENTRED = 0.03
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_DATE = re.compile(
+    r"\W*(?:(?:as of|for the|at|in|three|six|nine|twelve|fiscal|quarters?|years?|months?|weeks?|periods?|ended|ending"
+    rf"|and|the)\s+)*(?:{_MONTH}|\d{{4}}|\d{{1,2}}/\d{{1,2}})(?:[\s,/()\d–-]|(?:and|to|through)\b|{_MONTH})*",
+    re.IGNORECASE,
+)
+"""What heads a table: no title."""
+_CAPTION = re.compile(
+    r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE
+)
+_MONOSPACED = re.compile(r"cour|mono|consol|typewriter|cmtt|code|menlo|fixed", re.IGNORECASE)
+_NO_START = re.compile(
+    r"[□■○◆](?!\s*[\u1100-\ud7ff])|\((?:in |[A-Za-z]{4})"
+    r"|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|\S*\w[(._]\w\S*$"
+)
+"""How no title begins."""
+_CAPTION_STYLE: tuple[float, ...] = (0.0,)
+"""Weaker than all others."""
+_TOP_ROWS = 3
+_TABLE_NEAR = 20
+"""Rows: the heads of a table may be many."""
+_SLIDES_MIN = 3
+_SLIDES_SHARE = 0.8
+_SLIDE_LENGTH_MAX = 1_000
+_SLIDE_ROWS = 3
+
+
+class TypographicHeadings:
+    """Finds headings by their letters."""
+
+    def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
+        """Measure a file.
+
+        Args:
+            pages: All of it.
+            skipped: Pages and rows where no heading is looked for.
+        """
+        self._pages = pages
+        self._skipped = skipped
+        sizes: Counter[float] = Counter()
+        leadings: list[float] = []
+        for page in pages:
+            for row, after in zip_longest(page.rows, page.rows[1:]):
+                sizes[round(row.size * 4) / 4] += len(row.text)
+                if after is not None and len(row.text) > 60 and 0 < after.top - row.top < 3 * row.size:
+                    leadings.append((after.top - row.top) / row.size)
+        self._size = max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0
+        """Of most letters."""
+        self._leading = median(leadings) if leadings else 1.2
+        """Usual distance of rows, in heights of their letters."""
+        self._tables = [{index for table in page.tables for index in range(table.start, table.end)} for page in pages]
+        self._offsets: list[list[int]] = []
+        self._length = 0
+        self._long: float = _LONG
+        for page in pages:
+            self._offsets.append([*accumulate((len(row.text) for row in page.rows), initial=self._length)])
+            self._length = self._offsets[-1][-1]
+
+    def detect(self, headings: Sequence[DetectedHeading], *, has_skeleton: bool) -> list[DetectedHeading]:
+        """Return the headings inside sections that are long.
+
+        Args:
+            headings: Known so far, in order.
+            has_skeleton: Whether these are the file's own outline, so that what is before it is a cover.
+        """
+        more = [] if has_skeleton else self._detect_siblings(headings)
+        headings = sorted([*headings, *more], key=lambda heading: heading.place)
+        starts = [(0, 0), *(heading.end for heading in headings)]
+        ends = [*(heading.place for heading in headings), (len(self._pages), 0)]
+        levels = [0, *(heading.level for heading in headings)]
+        self._long = _LONG if has_skeleton else min(_LONG_UNLISTED, _LONG_SHARE * self._length)
+        for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
+            if has_skeleton if not number else self._measure(start, end) < self._long:
+                continue
+            found = list(self._iter_title_candidates(start, end))
+            counts = Counter(heading.title for heading in found)
+            more += self._divide([one for one in found if counts[one.title] <= _REPEATS_MAX], start, end, level)
+        return more
+
+    def _detect_siblings(self, headings: Sequence[DetectedHeading]) -> list[DetectedHeading]:
+        """Return titles without a number that are set like those with one: an abstract, references, an appendix."""
+        tops = [heading for heading in headings if heading.level == 1 and heading.count]
+        styles = Counter(self._style(heading.page, heading.row) for heading in tops)
+        if not styles:
+            return []
+        known = {heading.place for heading in headings}
+        style = styles.most_common(1)[0][0]
+        titles = self._iter_title_candidates((0, 0), (len(self._pages), 0))
+        found = [title for title in titles if title.style == style and title.place not in known]
+        for heading in found:
+            heading.level = 1
+        return found if len(found) <= len(tops) else []
+
+    def looks_like_title(self, page: PageText, index: int) -> float:
+        """Return how much a row of a page is set like a title: by its letters, or by the blank around it."""
+        row = page.rows[index]
+        if _NO_START.match(row.text):
+            return 0.0
+        if self._is_strong(row):
+            return 2.0
+        is_apart = not index or self._is_far(page.rows[index - 1], row)
+        return 0.3 * (is_apart and len(row.text) < 80 and row.text[-1] not in ".:;,")
+
+    def _measure(self, start: tuple[int, int], end: tuple[int, int]) -> int:
+        """Return how many characters stand between two places."""
+        low, high = (
+            self._offsets[page][row] if page < len(self._pages) else self._length for page, row in (start, end)
+        )
+        return high - low
+
+    def _divide(
+        self, titles: Sequence[DetectedHeading], start: tuple[int, int], end: tuple[int, int], level: int
+    ) -> Iterator[DetectedHeading]:
+        """Yield the titles that divide a part: those of the strongest style, then others where that left long parts."""
+        best = max((title.style for title in titles), default=None)
+        chosen = [title for title in titles if title.style == best]
+        weaker = [title for title in titles if title.style != best]
+        places = [title.place for title in weaker]
+        lows, highs = [start, *(title.end for title in chosen)], [*(title.place for title in chosen), end]
+        for heading, low, high in zip([None, *chosen], lows, highs, strict=True):
+            if heading is not None:
+                heading.level = level + 1
+                yield heading
+            inside = weaker[bisect_left(places, low) : bisect_left(places, high)]
+            if inside and self._measure(low, high) >= self._long:
+                yield from self._divide(inside, low, high, level + (heading is not None))
+            elif inside and low == (0, 0):
+                inside[0].level = level + 1
+                yield inside[0]
+
+    def _iter_title_candidates(self, start: tuple[int, int], end: tuple[int, int]) -> Iterator[DetectedHeading]:
+        """Yield what may be a heading between two places."""
+        for page in range(start[0], min(end[0] + 1, len(self._pages))):
+            rows = self._pages[page].rows
+            index = start[1] if page == start[0] else 0
+            high = end[1] if page == end[0] else len(rows)
+            while index < high:
+                if caption := _CAPTION.match(rows[index].text):
+                    count, style = self._count_caption(page, index, high), _CAPTION_STYLE
+                    is_title = bool(caption[1]) and self._heads_table(page, index, count)
+                else:
+                    count, style = self._count_title(page, index, high), self._style(page, index)
+                    is_title = any(len(row.cells) == 1 for row in rows[index : index + 2])
+                if count and is_title:
+                    title = join_rows(rows[index : index + count])
+                    yield DetectedHeading(page=page, row=index, count=count, level=0, title=title, style=style)
+                index += max(1, count)
+
+    def _count_caption(self, page: int, index: int, high: int) -> int:
+        """Return how many rows from one on are a caption, those of its table left out."""
+        rows, table = self._pages[page].rows, self._tables[page]
+        cells = (row for row in range(index + 1, high) if row in table and len(rows[row].cells) > 1)
+        return self._count_alike(rows, index, next(cells, high))
+
+    def _heads_table(self, page: int, index: int, count: int) -> bool:
+        """Return whether a caption at the top of a page names a table that begins there."""
+        rows = self._pages[page].rows[index : index + count + 1]
+        is_near = not self._tables[page].isdisjoint(range(index, index + _TABLE_NEAR))
+        is_continued = any(CONTINUED.search(row.text) for row in rows)
+        return index < _TOP_ROWS and is_near and count <= _ROWS_MAX and not is_continued
+
+    def _count_alike(self, rows: Sequence[PageRow], index: int, high: int) -> int:
+        """Return how many rows from one on look the same and stand close."""
+        count = 1
+        while index + count < high and continues_title(rows[index + count - 1], rows[index + count]):
+            count += 1
+        return count
+
+    def _count_title(self, page: int, index: int, high: int) -> int:
+        """Return how many rows from one on are a title, 0 where it is none."""
+        rows, in_table = self._pages[page].rows, self._tables[page]
+        row = rows[index]
+        is_free = index not in in_table and (page, index) not in self._skipped and row.size >= _SMALLEST * self._size
+        if not is_free or not _has_title_words(row) or not (self._is_strong(row) or self._is_set_apart(rows, index)):
+            return 0
+        count = self._count_alike(rows, index, high)
+        if index + count - 1 in in_table or (len(row.cells) > 1 and index + count in in_table):
+            return 0  # it heads a table
+        return count if count <= _ROWS_MAX and _reads_like_title(rows[index : index + count]) else 0
+
+    def _is_strong(self, row: PageRow) -> bool:
+        return row.size > _LARGER * self._size or row.font.is_bold
+
+    def _is_set_apart(self, rows: Sequence[PageRow], index: int) -> bool:
+        """Return whether a row in italics or capitals stands alone."""
+        row = rows[index]
+        if not _is_slight(row) or row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
+            return False
+        is_apart = not index or self._is_far(rows[index - 1], row) or rows[index - 1].text[-1] in ".!?"
+        return is_apart and not any(map(_is_slight, rows[index + 1 : index + 2]))
+
+    def _is_far(self, above: PageRow, row: PageRow) -> bool:
+        """Return whether more than the usual blank is between two rows."""
+        return row.top < above.top or row.top - above.top > _APART * self._leading * row.size
+
+    def _style(self, page: int, index: int) -> tuple[float, ...]:
+        """Return what orders titles: the more it is, the higher they stand."""
+        rows = self._pages[page].rows
+        row = rows[index]
+        left, right = min(each.x0 for each in rows), max(each.x1 for each in rows)
+        shift = abs(row.x0 + row.x1 - left - right)
+        is_centred = row.x0 - left > 0.1 * (right - left) and shift < 2 * _CENTRED * (right - left)
+        size = round(row.size / self._size, 1) if row.size > _LARGER * self._size else 1.0
+        return size, row.font.is_bold, is_capitals(row.text), is_centred, not row.font.is_italic
+
+
+def _is_slight(row: PageRow) -> bool:
+    """Return whether the letters of a row are marked, and no more than that."""
+    return row.font.is_italic or is_capitals(row.text)
+
+
+def _has_title_words(row: PageRow) -> bool:
+    """Return whether a row that looks like a title has as many letters as one."""
+    text = row.text
+    if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
+        return False
+    letters = MARKS.sub("", text)
+    needed = 2 if letters[:1] > "\u02ff" else 3
+    return len(letters) >= needed and len(letters) * 2 > len(text) and text.count("(") == text.count(")")
+
+
+def _reads_like_title(rows: Sequence[PageRow]) -> bool:
+    """Return whether the words of rows that look like a title may be one."""
+    text = join_rows(rows)
+    length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if rows[0].font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
+    if len(text) > length_max or text[-1] in ends:
+        return False
+    return not (_NO_START.match(text) or _DATE.fullmatch(text) or CONTINUED.search(text))
+
+
+def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
+    """Return the titles of slides, of level 0; none where a file is no slides: wide pages with few words."""
+    shown = [(number, page) for number, page in enumerate(pages) if page.rows]
+    lengths = [sum(len(row.text) for row in page.rows) for _, page in shown]
+    wide = sum(page.is_wide for _, page in shown)
+    if len(shown) < _SLIDES_MIN or wide < _SLIDES_SHARE * len(shown) or median(lengths) > _SLIDE_LENGTH_MAX:
+        return []
+    found: list[DetectedHeading] = []
+    for number, page in shown:
+        rows = page.rows
+        worded = [row for row in range(min(_SLIDE_ROWS, len(rows))) if any(map(str.isalpha, rows[row].text))]
+        first = max(worded, key=lambda row: round(rows[row].size), default=0)
+        smallest = min(row.size for row in rows)
+        large = (
+            row.size > _LARGER * smallest and abs(row.size / rows[first].size - 1) < 0.06 for row in rows[first + 1 :]
+        )
+        count = 1 + len(list(takewhile(bool, islice(large, _ROWS_MAX - 1))))
+        title = join_rows(rows[first : first + count])
+        before = found[-1].title if found else ""
+        if len(title) <= _LENGTH_MAX and title != before and not CONTINUED.search(title):
+            found.append(DetectedHeading(page=number, row=first, count=count, level=0, title=title))
+    return found

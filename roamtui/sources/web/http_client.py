@@ -1,0 +1,270 @@
+"""`HttpClient`: one request and its answer, within all limits; what an answer means is not decided here.
+
+It stands on httpcore, the engine of httpx, and not on httpx itself: no redirect, cookie, login or proxy is looked at,
+and no second reader of addresses stands between the one that was checked and the one that is connected to.
+"""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import httpcore
+
+from roamtui.sources.web.backend import CheckedBackend, Deadline, HostResolver
+from roamtui.sources.web.cache import PAGE_STATUSES, HttpResponse, parse_seconds
+from roamtui.sources.web.page import USER_AGENT, BodyTooLargeError, FetchError, FetchOptions, UnreachableError
+
+Report = Callable[[int, int | None], None]
+"""Is told the bytes received so far, and how many there will be where that is known."""
+_HEADERS_MAX = 200
+_IGNORED_BODY_BYTES_MAX = 64_000
+"""How much of an error page is read, so that its connection can be used again."""
+_IGNORED_BODY_SECONDS_MAX = 1.0
+_IDLE_CONNECTIONS_MAX = 32
+_IDLE_SECONDS_MAX = 20.0
+_GZIP_BITS = 16 + zlib.MAX_WBITS
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """What a site is asked."""
+
+    url: str
+    headers: Mapping[str, str]
+    allows_local: bool
+    """Whether the host may be on this machine or network."""
+    bytes_max: int
+    report: Report | None = None
+
+
+class HttpClient:
+    """Sends requests over connections that are kept open. Thread-safe."""
+
+    def __init__(
+        self,
+        options: FetchOptions,
+        time_limit: Deadline,
+        book: HostResolver,
+        *,
+        dial: httpcore.NetworkBackend | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        self._options = options
+        self._time_limit = time_limit
+        self._book = book
+        self._dial = dial or httpcore.SyncBackend()
+        self._ssl_context = ssl_context
+        self._pools: dict[tuple[bool, bool], httpcore.ConnectionPool] = {}
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def send(self, request: HttpRequest) -> HttpResponse:
+        """Send a request and return the answer, whatever its status.
+
+        Raises:
+            FetchError: No answer came, or none that can be taken in.
+        """
+        pool = self._get_pool(request)
+        try:
+            try:
+                return self._ask_once(pool, request)
+            except _StaleConnectionError:
+                return self._ask_once(pool, request)
+        except _StaleConnectionError as error:
+            raise self._explain(request.url, error.reason) from None
+        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+            raise self._explain(request.url, error) from None
+
+    def close(self) -> None:
+        """Close all connections."""
+        with self._lock:
+            self._is_closed = True
+            pools = list(self._pools.values())
+            self._pools.clear()
+        for pool in pools:
+            pool.close()
+
+    def _ask_once(self, pool: httpcore.ConnectionPool, request: HttpRequest) -> HttpResponse:
+        parts = urlsplit(request.url)
+        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        read, connect = self._options.read_seconds_max, self._options.connect_seconds_max
+        headers = {
+            "Host": parts.netloc,
+            **request.headers,
+            "Accept-Encoding": "gzip",  # which can be decompressed in bounded steps without another package
+            "Connection": "keep-alive",
+            "User-Agent": USER_AGENT,
+        }
+        asked = httpcore.Request(
+            "GET",
+            httpcore.URL(
+                scheme=parts.scheme.encode("ascii"),
+                host=(parts.hostname or "").encode("ascii"),
+                port=parts.port,
+                target=target.encode("ascii"),
+            ),
+            headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()],
+            extensions={"timeout": {"connect": connect, "read": read, "write": read, "pool": connect}},
+        )
+        try:
+            response = pool.handle_request(asked)
+        except (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError) as error:
+            raise _StaleConnectionError(error) from None
+        try:
+            return self._read_reply(response, request)
+        finally:
+            response.close()
+
+    def _read_reply(self, response: httpcore.Response, request: HttpRequest) -> HttpResponse:
+        connection = response.extensions.get("network_stream")
+        if not getattr(connection, "has_read_since_write", True):
+            raise _StaleConnectionError(FetchError(f"{request.url} was answered before it was asked for. Try again."))
+        headers = _read_headers(response, request.url)
+        if response.status not in PAGE_STATUSES:
+            with self._time_limit.within(_IGNORED_BODY_SECONDS_MAX):
+                _skip_body(response)
+            return HttpResponse(status=response.status, headers=headers, body=b"")
+        body = BodyReader(headers.get("content-encoding", ""), request.bytes_max, request.url)
+        length = parse_seconds(headers.get("content-length", ""))
+        total = int(length) if length is not None else None
+        if total is not None and total > request.bytes_max:
+            raise BodyTooLargeError(request.url, request.bytes_max)
+        for piece in response.iter_stream():
+            body.add(piece)
+            if request.report is not None:
+                request.report(body.bytes_received, total)
+            if self._time_limit.remaining() <= 0:
+                raise FetchError(f"{request.url} took too long. Try again later.")
+        return HttpResponse(status=response.status, headers=headers, body=body.finish())
+
+    def _explain(self, url: str, error: Exception) -> FetchError:
+        host = urlsplit(url).netloc
+        if isinstance(error, FetchError):
+            return error
+        if isinstance(error, httpcore.ConnectTimeout | httpcore.ConnectError):
+            return UnreachableError(_explain_connecting(host, error))
+        if self._time_limit.remaining() <= 0:
+            reason = f"{url} took too long. Try again later."
+        elif isinstance(error, httpcore.TimeoutException):
+            reason = f"{host} stopped answering. Try again later."
+        elif isinstance(error, httpcore.RemoteProtocolError) and "complete message body" in str(error):
+            reason = f"{url} came incomplete. Try again."
+        elif isinstance(error, httpcore.NetworkError):
+            reason = f"The connection to {host} broke. Try again."
+        else:
+            reason = f"{host} does not speak proper HTTP. Check the address and the port."
+        return FetchError(reason)
+
+    def _get_pool(self, request: HttpRequest) -> httpcore.ConnectionPool:
+        """Return the connections for a request.
+
+        Those that may reach this machine have connections of their own, so that no other request goes over one.
+        """
+        is_safe = request.url.startswith("https:")
+        with self._lock:
+            if self._is_closed:
+                raise FetchError("Fetching has ended. Start the program again.")
+            pool = self._pools.get((request.allows_local, is_safe))
+            if pool is None:
+                if is_safe and self._ssl_context is None:
+                    self._ssl_context = httpcore.default_ssl_context()
+                pool = self._pools[request.allows_local, is_safe] = httpcore.ConnectionPool(
+                    ssl_context=self._ssl_context,
+                    max_connections=None,  # each host has its own limit
+                    max_keepalive_connections=_IDLE_CONNECTIONS_MAX,
+                    keepalive_expiry=_IDLE_SECONDS_MAX,
+                    network_backend=CheckedBackend(
+                        self._book, self._time_limit, self._dial, allows_local=request.allows_local
+                    ),
+                )
+            return pool
+
+
+class _StaleConnectionError(Exception):
+    """A connection broke before an answer came: the site may have closed it while it was idle."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+def _explain_connecting(host: str, error: httpcore.ConnectError | httpcore.ConnectTimeout) -> str:
+    if isinstance(error, httpcore.ConnectTimeout):
+        return f"{host} cannot be reached: no connection in time. Check the address and the network."
+    cause = error.args[0] if error.args else None
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        reason = "".join(character for character in cause.verify_message if character.isprintable())
+        return f"{host} cannot prove who it is ({reason}), so nothing was fetched. Check the address."
+    if isinstance(cause, ssl.SSLError):
+        return f"No safe connection to {host}: TLS failed. Check the address and the port."
+    if isinstance(cause, ConnectionRefusedError):
+        return f"{host} refuses the connection. Check the address and the port."
+    return f"{host} cannot be reached. Check the address and the network."
+
+
+def _read_headers(response: httpcore.Response, url: str) -> dict[str, str]:
+    if len(response.headers) > _HEADERS_MAX:
+        raise FetchError(f"{url} comes with more than {_HEADERS_MAX} headers. It is not opened.")
+    headers: dict[str, str] = {}
+    for name, value in response.headers:
+        try:
+            text = value.decode("utf-8")
+        except UnicodeDecodeError:
+            text = value.decode("latin-1")
+        headers.setdefault(name.decode("ascii", "replace").lower(), text)
+    return headers
+
+
+def _skip_body(response: httpcore.Response) -> None:
+    """Read past a body that nobody needs; whatever happens to it does not matter."""
+    received = 0
+    with suppress(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
+        for piece in response.iter_stream():
+            received += len(piece)
+            if received > _IGNORED_BODY_BYTES_MAX:
+                return
+
+
+class BodyReader:
+    """Collects the pieces of one body, decompressed within a limit of bytes."""
+
+    def __init__(self, encoding: str, bytes_max: int, url: str) -> None:
+        name = encoding.strip().lower()
+        if name not in ("", "identity", "gzip", "x-gzip"):
+            raise FetchError(f"{url} comes in an encoding that was not asked for. The site must repair that.")
+        self._decoder = zlib.decompressobj(_GZIP_BITS) if name.endswith("gzip") else None
+        self._bytes_max = bytes_max
+        self._url = url
+        self._pieces: list[bytes] = []
+        self._length = 0
+        self.bytes_received = 0
+        """As they came, before decompression."""
+
+    def add(self, data: bytes) -> None:
+        """Take in the next piece."""
+        self.bytes_received += len(data)
+        if self._decoder is not None:
+            try:
+                data = self._decoder.decompress(data, self._bytes_max - self._length + 1)
+            except zlib.error:
+                raise FetchError(f"{self._url} came damaged: it cannot be decompressed. Try again.") from None
+        self._length += len(data)
+        if max(self._length, self.bytes_received) > self._bytes_max:
+            raise BodyTooLargeError(self._url, self._bytes_max)
+        self._pieces.append(data)
+
+    def finish(self) -> bytes:
+        """Return the whole body."""
+        if self._decoder is not None and self.bytes_received:
+            if not self._decoder.eof:
+                raise FetchError(f"{self._url} came incomplete. Try again.")
+            if self._decoder.unused_data.startswith(_GZIP_MAGIC):
+                raise FetchError(f"{self._url} came in several parts. The site must repair that.")
+        return b"".join(self._pieces)

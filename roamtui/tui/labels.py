@@ -1,0 +1,56 @@
+"""How a node is called on the screen: its title on one line, and the way to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.document.plain import sanitise_line, strip_anchor
+
+STEP = " › "
+"""Stands between the titles of a path on the screen."""
+
+
+def format_node(library: Library, section_id: str) -> str:
+    """Return a node's title on one line, or words in its place where it has none."""
+    title = strip_anchor(sanitise_line(library.title_of(section_id)))
+    if title:
+        return title
+    document, row = library.locate(section_id)
+    return "(opening text)" if document.columns.kinds[row] is NodeKind.PREAMBLE else "(untitled)"
+
+
+def format_breadcrumb(library: Library, section_ids: Iterable[str]) -> str:
+    """Return nodes from the top down on one line, without the document's own title: the first line says it."""
+    title_id = library.title_id()
+    return STEP.join(format_node(library, one) for one in section_ids if one != title_id)
+
+
+def format_full_path(library: Library, section_id: str) -> str:
+    """Return a node with what stands above it on one line; words in its place where the document has it no more."""
+    if section_id not in library:
+        return f"unknown section {sanitise_line(section_id)}"
+    return format_breadcrumb(library, (*library.ancestors(section_id), section_id)) or format_node(library, section_id)
+
+
+def format_ancestors(library: Library, section_id: str | None) -> str:
+    """Return what stands above a node, which may be out of view; empty at the top, and for no node."""
+    if section_id is None or section_id not in library:
+        return ""
+    return format_breadcrumb(library, library.ancestors(section_id))
+
+
+def format_library_size(library: Library) -> tuple[str, str]:
+    """Return how much there is in a library, in words and shorter."""
+    files = sum(kind is NodeKind.FILE for kind in library.root.columns.kinds) if library.root.columns.has_files else 0
+    count = len(library)
+    if files and count == len(library.root.columns):
+        words = _count(files, "file")
+        return words, words
+    sections = _count(count, "section")
+    return (f"{_count(files, 'file')} · {sections}", sections) if files else (sections, f"{count:,}")
+
+
+def _count(number: int, word: str) -> str:
+    return f"1 {word}" if number == 1 else f"{number:,} {word}s"

@@ -1,0 +1,190 @@
+"""What a person wants, as commands of the core and as messages to the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.message import Message
+
+from roamtui.conversation.commands import (
+    CloseAgentOpened,
+    CloseSections,
+    Command,
+    ExpandSections,
+    FoldNodes,
+    Origin,
+    PinSections,
+    Undo,
+    UnfoldNodes,
+)
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation
+from roamtui.document.loader import is_loadable
+
+if TYPE_CHECKING:
+    from roamtui.models.base import Model
+
+
+@dataclass
+class ActionUnavailable(Message):
+    """A key had nothing to do here, and why, in a few words."""
+
+    reason: str
+
+
+@dataclass
+class NoteRequested(Message):
+    """A person wants to keep a section, or words of it that an answer cites, among their notes."""
+
+    section_id: str
+    citation: Citation | None = None
+
+
+@dataclass
+class CopyRequested(Message):
+    """A person wants text in the clipboard."""
+
+    text: str
+    what: str
+    """In our own words, such as `the answer`."""
+
+
+@dataclass
+class DocumentRequested(Message):
+    """A person wants to open another document, and choose it first where no source is named."""
+
+    source: str = ""
+    conversation_id: str | None = None
+
+
+class ReadingPosition(NamedTuple):
+    """Where a person is in a document."""
+
+    section_id: str
+    offset: int
+    """Characters from the beginning of the section to what is at the top of the view; fewer than none above it."""
+    file_id: str
+    """The file of a folder that it is in, else the section itself."""
+
+
+@dataclass
+class LinkClicked(Message):
+    """A link was clicked; its address is as the document has it."""
+
+    href: str
+
+
+@dataclass
+class ReadingPositionChanged(Message):
+    """Another section or page has been scrolled to the top of the view, or there is more beside it than before."""
+
+    section_id: str
+    page: int | None = None
+    """None in a document without pages."""
+    overflow_signs: str = ""
+    """Signs of where lines in view go on: ``◂``, ``▸`` or both; empty where all is in view."""
+
+
+@dataclass
+class ScrolledPastEnd(Message):
+    """A person wants to scroll beyond the end of the document (1), or its beginning (-1)."""
+
+    direction: int
+
+
+@dataclass
+class ModelReleased(Message):
+    """A model no longer answers for the document that is shown."""
+
+    model: Model
+
+
+class SearchKind(StrEnum):
+    """What a person looks for when they find sections."""
+
+    ALL = "All"
+    TITLES = "Titles"
+    TEXT = "Text"
+    MEANING = "Meaning"
+
+
+def open_section(_state: ConversationState, section_id: str) -> Command:
+    """Open a section for the conversation."""
+    return ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
+
+
+def close_section(state: ConversationState, section_id: str) -> Command | str:
+    """Close a section, if it is open and not pinned."""
+    section = state.get_open(section_id)
+    if section is None:
+        return "this section is not open"
+    if section.is_pinned:
+        return "this section is pinned: unpin it first"
+    return CloseSections(section_ids=(section_id,), origin=Origin.PERSON)
+
+
+def toggle_pin(state: ConversationState, section_id: str) -> Command:
+    """Pin a section, or let go of it."""
+    section = state.get_open(section_id)
+    return PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
+
+
+def toggle_fold(state: ConversationState, section_id: str) -> Command:
+    """Show or hide what is below a node."""
+    return (FoldNodes if section_id in state.unfolded else UnfoldNodes)(section_ids=(section_id,))
+
+
+def unfold(state: ConversationState, *section_ids: str) -> Command | str:
+    """Show what is below nodes that are folded."""
+    folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
+    return UnfoldNodes(section_ids=folded) if folded else ""
+
+
+def unfold_subtree(state: ConversationState, section_id: str) -> Command | str:
+    """Show everything below a node."""
+    return unfold(state, *_list_branch_ids(state, section_id))
+
+
+def fold_subtree(state: ConversationState, section_id: str) -> Command | str:
+    """Hide everything below a node."""
+    unfolded = tuple(node_id for node_id in _list_branch_ids(state, section_id) if node_id in state.unfolded)
+    return FoldNodes(section_ids=unfolded) if unfolded else ""
+
+
+def close_agent_sections(state: ConversationState, _section_id: str) -> Command | str:
+    """Close and fold everything that the agent opened."""
+    from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
+
+    command = CloseAgentOpened()
+    _, events = update(state, command)
+    return command if events else "the model has nothing open that could be closed"
+
+
+SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]] = {
+    "open": open_section,
+    "close": close_section,
+    "pin": toggle_pin,
+    "unfold_all": unfold_subtree,
+    "fold_all": fold_subtree,
+    "close_agent": close_agent_sections,
+    "undo": lambda state, _section_id: Undo() if state.undo_stack else "there is nothing to take back",
+    "redo": lambda state, _section_id: (
+        Undo(is_redo=True) if state.redo_stack else "nothing was taken back that could be done again"
+    ),
+}
+"""What the table of actions can do by a command, to the section that a person points at."""
+
+
+def _list_branch_ids(state: ConversationState, section_id: str) -> tuple[str, ...]:
+    """Return a node and those below it that have children; of what is not loaded, only the node itself."""
+    library = state.library
+    if is_loadable(library, section_id):
+        return (section_id,)
+    if library.grafts:
+        return tuple(node_id for node_id in library.walk(section_id) if library.children(node_id))
+    document, first = library.locate(section_id)
+    ids, ends = document.ids, document.columns.ends
+    return tuple(ids[row] for row in range(first, ends[first]) if ends[row] - row > 1)

@@ -1,0 +1,266 @@
+"""`PaneSwitcher`: which panes show, and where the focus goes when a person changes between them."""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+from typing_extensions import override
+
+from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.panes.pane import Pane, PaneTitle
+from roamtui.tui.panes.reader_pane import ReaderPane
+from roamtui.tui.panes.tree_pane import TreePane
+from roamtui.tui.question_box import QuestionBox
+
+_TWO_PANES_COLUMNS = 64
+_THREE_PANES_COLUMNS = 150
+_TREE_COLUMNS_MIN = 16
+_RIGHT_COLUMNS_MIN = 30
+"""What stays of the screen for the panes beside the outline."""
+
+
+def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
+    """Return the panes to show.
+
+    Args:
+        columns: Width of the terminal.
+        active: Where the person is.
+        main: What stands beside the outline where there is room for one: chat or reader.
+    """
+    if columns >= _THREE_PANES_COLUMNS:
+        return frozenset(Pane)
+    if columns >= _TWO_PANES_COLUMNS:
+        return frozenset({Pane.TREE, main})
+    return frozenset({Pane.TREE if active is Pane.TREE else main})
+
+
+class ChatPane(Vertical):
+    """Shows the conversation below its title line, which says where it goes on below what is in view."""
+
+    DEFAULT_CSS = """
+    ChatPane { background: $background; }
+    """
+
+    def __init__(self, log: ChatLog) -> None:
+        super().__init__(id="chat-pane")
+        self.title_line = PaneTitle(Pane.CHAT)
+        """Its first line."""
+        self._log_view = log
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.title_line
+        yield self._log_view
+
+    def on_mount(self) -> None:
+        """Follow what is in view."""
+        self.watch(self._log_view, "scroll_y", self._update_below_hint, init=False)
+        self.watch(self._log_view, "virtual_size", self._update_below_hint, init=False)
+
+    def _update_below_hint(self) -> None:
+        self.call_next(self._show_below)
+
+    def _show_below(self) -> None:
+        is_more = self._log_view.current is not None and self._log_view.scroll_y < self._log_view.max_scroll_y
+        self.title_line.show_note("more below · pgdn" if is_more else "")
+
+
+class PaneSwitcher(Horizontal):
+    """Holds the panes, shows those that the width allows, and moves the focus over what a person can reach."""
+
+    DEFAULT_CSS = """
+    PaneSwitcher {
+        height: 1fr;
+        & TreePane { width: 36%; max-width: 46; min-width: 24; border-right: vkey $background; }
+        & TreePane.-alone { width: 1fr; max-width: 100%; border-right: none; }
+        & TreePane.-alone OutlineTree { padding: 0 1; }
+        & #right { width: 1fr; }
+        & #upper { height: 1fr; }
+        & ChatPane, & ReaderPane { width: 1fr; }
+        & #ask { height: auto; padding: 0 1; }
+        & #ask-frame {
+            height: auto;
+            padding: 0 1;
+            border: round $faint;
+            border-title-color: $accent;
+            background: $background;
+            &:focus-within { border: round $primary; }
+        }
+        & #prompt { width: 2; height: 1; color: $secondary; text-style: bold; }
+    }
+    """
+
+    def __init__(self, tree: TreePane, log: ChatLog, reader: ReaderPane, box: QuestionBox) -> None:
+        super().__init__(id="body")
+        self._tree = tree
+        self._log_view = log
+        self._chat = ChatPane(log)
+        self._reader = reader
+        self._box = box
+        self._right = Vertical(id="right")
+        self._columns = 0
+        self._tree_columns: int | None = None
+        """How wide the person made the outline."""
+        self.active = Pane.CHAT
+        """Where the person is."""
+        self.main = Pane.CHAT
+        """What stands beside the outline where there is room for one."""
+        self._before_reader: Widget = tree.outline
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self._tree
+        with self._right:
+            with Horizontal(id="upper"):
+                yield self._chat
+                yield self._reader
+            with Container(id="ask"), Horizontal(id="ask-frame"):
+                yield Static(Content("❯"), id="prompt")
+                yield self._box
+
+    @property
+    def shown(self) -> frozenset[Pane]:
+        """The panes on the screen."""
+        return choose_panes(self._columns, active=self.active, main=self.main)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show what fits into a new width."""
+        self._columns = event.size.width
+        self._show()
+
+    @on(events.DescendantFocus)
+    def _follow_focus(self, event: events.DescendantFocus) -> None:
+        """Follow the focus to the pane where it is now."""
+        self._enter(event.widget)
+        self._show()
+        for one in (self._tree, self._chat, self._reader):
+            one.title_line.refresh()
+
+    def _enter(self, widget: Widget) -> None:
+        """Take the pane of a widget for where the person is; above the question box stays what there is."""
+        pane = self._pane_of(widget)
+        self.active = pane or Pane.CHAT
+        if pane in (Pane.CHAT, Pane.READER):
+            self.main = pane
+
+    def _pane_of(self, widget: Widget) -> Pane | None:
+        """Return the pane that a widget is in, None for the question box, which is in none."""
+        panes = {Pane.TREE: self._tree, Pane.READER: self._reader, Pane.CHAT: self._chat}
+        return next((pane for pane, one in panes.items() if one in widget.ancestors_with_self), None)
+
+    @on(TreePane.ResizeRequested)
+    def _widen_tree(self, event: TreePane.ResizeRequested) -> None:
+        self._tree_columns = self._tree.region.width + event.columns
+        self._show()
+
+    @on(QuestionBox.ScrollRequested)
+    def _scroll_page(self, event: QuestionBox.ScrollRequested) -> None:
+        if Pane.CHAT not in self.shown:
+            self._reader.action_page(event.direction)
+        elif event.direction > 0:
+            self._log_view.action_page_down()
+        else:
+            self._log_view.action_page_up()
+
+    def focus_tree(self) -> None:
+        """Go to the outline."""
+        self._go(self._tree.outline)
+
+    def focus_question_box(self) -> None:
+        """Go to the question box; what stands above it stays."""
+        self._go(self._box)
+
+    def focus_chat(self) -> None:
+        """Go to the conversation itself."""
+        self._go(self._log_view)
+
+    def focus_reader(self) -> None:
+        """Go to the reader and remember the way back; where it is empty, read the section under the cursor."""
+        if self._reader.section_id is None:
+            self._tree.action_read()
+        self._remember_return(self.screen.focused)
+        self._go(self._reader.reader)
+
+    def _go(self, widget: Widget) -> None:
+        self._enter(widget)
+        self._show()
+        # At once, not when the app comes to it: keys that were typed already belong to the new pane.
+        widget.screen.set_focus(widget, scroll_visible=False)
+
+    def show_chat(self) -> None:
+        """Bring the conversation into view, the focus unchanged."""
+        self.main = Pane.CHAT
+        self._show()
+
+    def show_reader(self, *, came_from: Widget | None) -> None:
+        """Bring the reader into view; go there only where it hides what the person came from."""
+        self._remember_return(came_from)
+        if Pane.READER in self.shown:
+            return
+        pane = None if came_from is None else self._pane_of(came_from)
+        if {pane, Pane.READER} <= choose_panes(self._columns, active=self.active, main=Pane.READER):
+            self.main = Pane.READER
+            self._show()
+        else:
+            self._go(self._reader.reader)
+
+    def show_reader_unfocused(self) -> None:
+        """Bring the reader into view beside the outline, the focus unchanged; where one pane fits it stays hidden."""
+        if self.active is Pane.TREE:
+            self._before_reader = self._tree.outline
+        self.main = Pane.READER
+        self._show()
+
+    def _remember_return(self, came_from: Widget | None) -> None:
+        if came_from is not None and self._reader not in came_from.ancestors_with_self:
+            self._before_reader = came_from
+
+    def step_out(self) -> None:
+        """Leave what the focus is in, one step; the conversation takes the place of the reader again."""
+        match self.active:
+            case Pane.TREE:
+                if not self._reader.end_search():
+                    self.focus_question_box()
+            case Pane.READER:
+                if not self._reader.end_search():
+                    self.main = Pane.CHAT
+                    self._go(self._before_reader)
+            case Pane.CHAT:
+                if self.screen.focused is self._box or not self._log_view.clear_selection():
+                    self.focus_tree()
+
+    def focus_adjacent(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) place that can have the focus."""
+        stops: list[Widget | None] = [self._tree.outline]
+        if self._log_view.has_targets:
+            stops.append(self._log_view)
+        stops.append(self._box)
+        if self._reader.section_id is not None:
+            stops.append(self._reader.reader)
+        focused = self.screen.focused
+        here = stops.index(focused) if focused in stops else -direction
+        target = stops[(here + direction) % len(stops)]
+        assert target is not None
+        self._go(target)
+
+    def _show(self) -> None:
+        visible = self.shown
+        self._tree.display = Pane.TREE in visible
+        self._chat.display = Pane.CHAT in visible
+        self._reader.display = Pane.READER in visible
+        self._right.display = bool(visible & {Pane.CHAT, Pane.READER})
+        self._tree.set_class(len(visible) == 1, "-alone")
+        hidden = frozenset(Pane) - visible
+        beside_tree = Pane.TREE in visible and len(visible) > 1
+        width = self._tree_columns if beside_tree else None
+        if width is not None:
+            width = self._tree_columns = max(_TREE_COLUMNS_MIN, min(width, self._columns - _RIGHT_COLUMNS_MIN))
+        styles = self._tree.styles
+        styles.width = styles.min_width = styles.max_width = width
+        self._tree.title_line.show_hidden(frozenset() if beside_tree else hidden)
+        self._chat.title_line.show_hidden(hidden)
+        self._reader.title_line.show_hidden(hidden)

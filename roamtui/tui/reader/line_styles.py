@@ -1,0 +1,123 @@
+"""How lines look in the reader: strips of them, in styles made of variables that every theme has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from roamtui.document.markdown.blocks import Emphasis
+from roamtui.tui.markdown.line import LINK_STYLE, ROLE_STYLES, Line, RunStyle, TextRole, format_css_rule
+
+_EMPHASES = {
+    Emphasis.STRONG: Style(bold=True),
+    Emphasis.ITALIC: Style(italic=True),
+    Emphasis.STRUCK: Style(strike=True),
+}
+
+
+class HighlightKind(StrEnum):
+    """What is laid over characters of a line; later ones lie above earlier ones."""
+
+    QUOTE = "highlight"
+    MATCH = "match"
+    CURRENT_MATCH = "current-match"
+    CURRENT_LINK = "current-link"
+
+
+STYLE_NAMES = {
+    *(f"reader--{role}" for role in TextRole),
+    *(f"reader--{overlay}" for overlay in HighlightKind),
+    "reader--link",
+    "reader--inline-code",
+    "reader--code-background",
+}
+STYLES = (
+    """
+Reader {
+    background: $surface;
+    color: $foreground;
+    padding: 0 1;
+    overflow: auto auto;
+    scrollbar-size: 0 1;
+    scrollbar-gutter: stable;
+    & > .reader--inline-code { color: $text-warning; background: $foreground 8%; }
+    & > .reader--code-background { background: $foreground 6%; }
+    & > .reader--highlight { background: $success 35%; text-style: bold; }
+    & > .reader--match { background: $warning 35%; }
+    & > .reader--current-match { background: $warning; color: $background; text-style: bold; }
+    & > .reader--current-link { background: $block-cursor-background; color: $block-cursor-foreground; }
+    &:ansi > .reader--inline-code { background: transparent; }
+    &:ansi > .reader--code-background { background: transparent; }
+    &:ansi > .reader--highlight { background: ansi_green; color: ansi_black; }
+    &:ansi > .reader--match { background: ansi_yellow; color: ansi_black; }
+    &:ansi > .reader--current-match { background: ansi_bright_yellow; color: ansi_black; }
+}
+"""
+    + "\n".join(format_css_rule(f"Reader > .reader--{role}", style) for role, style in ROLE_STYLES.items())
+    + format_css_rule("Reader > .reader--link", LINK_STYLE)
+)
+
+
+class ReaderPalette:
+    """The styles of a widget that has the names and styles of this module."""
+
+    def __init__(self, widget: Widget) -> None:
+        def read_whole(name: str) -> Style:
+            style = widget.get_component_rich_style(f"reader--{name}")
+            own = widget.get_component_rich_style(f"reader--{name}", partial=True)
+            color, ground = style.color if own.color else None, style.bgcolor if own.bgcolor else None
+            return style.without_color + Style(color=color, bgcolor=ground)
+
+        self._roles: dict[str, Style] = {}
+        for name in (*TextRole, "link"):
+            style = widget.get_component_rich_style(f"reader--{name}")
+            self._roles[name] = style.without_color + Style(color=style.color)
+        self.base = widget.rich_style
+        self.overlays = {overlay: read_whole(overlay) for overlay in HighlightKind}
+        self._inline_code, self._code_background = read_whole("inline-code"), read_whole("code-background")
+        selection = widget.screen.get_component_rich_style("screen--selection")
+        # Most themes leave the letters' colour as it is; mixed with the ground, no colour is the ground's own.
+        has_color = widget.screen.get_component_styles("screen--selection").color.a > 0
+        color = selection.color if has_color else None
+        self.selection = selection.without_color + Style(color=color, bgcolor=selection.bgcolor)
+        """Of what a person selected."""
+        self._looks: dict[RunStyle, Style] = {}
+
+    def style_of(self, look: RunStyle) -> Style:
+        """Return the style of a look."""
+        if look not in self._looks:
+            style = self.base + self._roles[look.role]
+            if Emphasis.CODE in look.emphasis:
+                style += self._inline_code
+            for emphasis, added in _EMPHASES.items():
+                if emphasis in look.emphasis:
+                    style += added
+            self._looks[look] = style if look.link is None else style + self._roles["link"]
+        return self._looks[look]
+
+    def draw(self, line: Line, width: int, overlays: Iterable[tuple[int, int, Style]]) -> Strip:
+        """Return a strip of a line, at least `width` cells long, with styles laid over some of its characters."""
+        ground = self._code_background if line.is_code else Style.null()
+        segments = [Segment(run.text, self.style_of(run.look) + ground) for run in line.runs]
+        for start, end, style in overlays:
+            segments = list(_lay_over(segments, start, end, style))
+        return Strip(segments).extend_cell_length(width, self.base + ground)
+
+
+def _lay_over(segments: list[Segment], first: int, last: int, added: Style) -> Iterable[Segment]:
+    position = 0
+    for text, style, _ in segments:
+        start = max(0, min(len(text), first - position))
+        end = max(start, min(len(text), last - position))
+        position += len(text)
+        parts = (
+            (text[:start], style),
+            (text[start:end], (style or Style.null()) + added),
+            (text[end:], style),
+        )
+        yield from (Segment(part, part_style) for part, part_style in parts if part)

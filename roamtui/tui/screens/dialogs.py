@@ -1,0 +1,445 @@
+"""The boxes above the main screen: how all look and are closed, their lists, and those that ask for one answer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Generic, TypeVar, assert_never
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen, ScreenResultType
+from textual.widgets import Button, Input, OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import Worker, WorkerState
+from typing_extensions import override
+
+from roamtui.conversation.commands import ApprovalRequest, CostApprovalRequest, OriginApprovalRequest
+from roamtui.document.plain import sanitise_line, sanitise_text, shorten
+from roamtui.errors import RoamtuiError
+from roamtui.tui.actions import Keymap, Scope
+from roamtui.tui.app import format_error
+
+_URL_LENGTH_MAX = 70
+
+
+class Dialog(ModalScreen[ScreenResultType]):
+    """A box in the middle; what stands behind it shows through."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close")]
+    DEFAULT_CSS = """
+    Dialog {
+        align: center middle;
+        background: $background 60%;
+        & > Vertical {
+            width: 64;
+            max-width: 94%;
+            height: auto;
+            max-height: 80%;
+            padding: 1 2;
+            background: $panel;
+            border: round $primary;
+        }
+        & Input {
+            height: 1;
+            margin: 1 0;
+            border: none;
+            padding: 0 1;
+            background: $background;
+            &:focus { border: none; background-tint: $panel 0%; }
+        }
+        & OptionList {
+            border: none;
+            padding: 0;
+            background: $panel;
+            scrollbar-size-vertical: 1;
+            &:focus { border: none; background-tint: $panel 0%; }
+        }
+        & .foot { color: $muted; }
+    }
+    """
+
+    _end: Callable[[], object] | None = None
+    """Closes it with what came of work in the background, None while that goes on."""
+
+    def finish(self, result: ScreenResultType) -> None:
+        """Close with what came of work in the background, once nothing else that was opened lies above this."""
+        self._end = partial(self.dismiss, result)
+        self._finish()
+
+    @on(events.ScreenResume)
+    def _finish(self) -> None:
+        if self._end is not None and self.is_active:
+            self._end()
+
+    def action_leave(self) -> None:
+        """Leave without a result."""
+        self.dismiss(None)
+
+
+Item = TypeVar("Item")
+_SIGN = Content.styled("› ", "bold $secondary")
+_GAP = Content("  ")
+_SIGN_WIDTH = 2
+"""Cells that the sign takes from each line."""
+
+
+class ItemList(OptionList, Generic[Item]):
+    """Lists items, a sign before the chosen one, so that it is seen without colour and focus; none is a heading."""
+
+    DEFAULT_CSS = """
+    ItemList {
+        & > .option-list--option-highlighted, &:focus > .option-list--option-highlighted {
+            background: $foreground 12%;
+            color: $foreground;
+            text-style: none;
+        }
+        & > .option-list--option-disabled { color: $muted; text-style: bold; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[Item | None] = []
+        """What is listed, None for a heading."""
+        self._contents: list[Content] = []
+        self._signed: int | None = None
+
+    @property
+    def chosen(self) -> Item | None:
+        """The item that is chosen."""
+        return self.items[self.highlighted] if self.highlighted is not None else None
+
+    @property
+    def room(self) -> int:
+        """How many cells a line may have."""
+        return max(20, self.scrollable_content_region.width - _SIGN_WIDTH)
+
+    def set_items(self, lines: Sequence[tuple[Item | None, Content]], chosen: int | None) -> None:
+        """List items in place of what there was, the one at a place chosen; each may have several lines."""
+        self.items = [item for item, _ in lines]
+        self._contents = [content for _, content in lines]
+        self._signed = chosen  # at once: a line that changes has all of them measured again
+        self.clear_options()
+        self.add_options([Option(self._draw(place), disabled=item is None) for place, item in enumerate(self.items)])
+        self.highlighted = chosen
+
+    def update_item(self, place: int, line: Content) -> None:
+        """Show another content on a line."""
+        self._contents[place] = line
+        self.replace_option_prompt_at_index(place, self._draw(place))
+
+    @on(OptionList.OptionHighlighted)
+    def _follow(self, event: OptionList.OptionHighlighted) -> None:
+        if self.highlighted == event.option_index:
+            before, self._signed = self._signed, event.option_index
+            for place in {before, event.option_index} - {None}:
+                if place is not None and place < len(self._contents):
+                    self.update_item(place, self._contents[place])
+
+    def _draw(self, place: int) -> Content:
+        line = self._contents[place]
+        if self.items[place] is None:
+            return line
+        first, *rest = line.split("\n", allow_blank=True) or [line]
+        sign = _SIGN if place == self._signed else _GAP
+        return Content("\n").join([sign + first, *(_GAP + further for further in rest)])
+
+
+class ListDialog(Dialog[ScreenResultType]):
+    """A box with one list, whose cursor goes by `j` and `k` too."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("j", "move(1)", "Down"), Binding("k", "move(-1)", "Up")]
+
+    def action_move(self, lines: int) -> None:
+        """Go up or down."""
+        options = self.query_one(OptionList)
+        (options.action_cursor_down if lines > 0 else options.action_cursor_up)()
+
+
+class ConfirmDialog(Dialog[bool]):
+    """Asks before something that cannot be taken back, or that leaves this machine; the safe answer has the focus."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "Yes"),
+        Binding("n,escape", "answer(False)", "No"),
+        Binding("left,right", "app.focus_next", "Other button", show=False),
+    ]
+    DEFAULT_CSS = """
+    ConfirmDialog {
+        & > Vertical { border: round $accent; }
+        & .detail { color: $accent; margin: 1 0; }
+        & Horizontal { height: auto; width: auto; }
+        & Button {
+            margin-right: 2;
+            background: $surface;
+            color: $foreground;
+            text-style: none;
+            &:hover { background: $surface; text-style: underline; }
+            &:focus { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+        }
+    }
+    """
+
+    def __init__(self, question: str, detail: str = "", *, yes: str = "Yes", no: str = "No") -> None:
+        """Ask `question`; `detail` says what it is about, such as an address, and may come from a document."""
+        super().__init__()
+        self._question = question
+        self._detail = detail
+        self._yes = yes
+        self._no = no
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Content.styled(self._question, "bold"))
+            if self._detail:
+                yield Static(Content(sanitise_text(self._detail)), classes="detail")
+            with Horizontal():
+                yield Button(Content(f"{self._no} (n)"), id="no", compact=True)
+                yield Button(Content(f"{self._yes} (y)"), id="yes", compact=True)
+
+    @on(Button.Pressed)
+    def _take_answer(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:  # noqa: FBT001 - the argument of a binding
+        """Close with an answer."""
+        self.dismiss(answer)
+
+
+class ApprovalScreen(ConfirmDialog):
+    """Asks before a question may cost more than the person set, and before a page of another site is fetched."""
+
+    def __init__(self, approval: ApprovalRequest) -> None:
+        match approval:
+            case CostApprovalRequest(spent_usd=spent, cap_usd=cap):
+                question = "The next request may pass your spending limit. Go on with this conversation?"
+                super().__init__(question, f"spent ${spent:.2f} · limit ${cap:.2f}", yes="Go on", no="Stop")
+            case OriginApprovalRequest(host=host, urls=urls):
+                more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+                detail = f"{shorten(sanitise_line(urls[0]), _URL_LENGTH_MAX)}{more}" if urls else ""
+                question = f"Fetch pages from {sanitise_line(host)}, for as long as this conversation goes on?"
+                super().__init__(question, detail, yes="Fetch", no="No")
+            case _:
+                assert_never(approval)
+
+
+class PromptDialog(Dialog[str | None]):
+    """Lets a person type a line; the result is None where they leave, and empty only where that is allowed."""
+
+    DEFAULT_CSS = """
+    PromptDialog > Vertical { width: 70; max-width: 92%; }
+    PromptDialog .detail { max-height: 6; }
+    """
+
+    def __init__(
+        self,
+        heading: str,
+        value: str,
+        *,
+        detail: str = "",
+        foot: str = "enter takes it, esc closes",
+        may_be_empty: bool = False,
+    ) -> None:
+        """Ask for a line; `value`, which stands there at first, and `detail` may come from a document."""
+        super().__init__()
+        self._heading = heading
+        self._value = sanitise_line(value)
+        self._detail = sanitise_text(detail)
+        self._may_be_empty = may_be_empty
+        self._foot = foot
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Content.styled(self._heading, "bold $primary"))
+            if self._detail:
+                yield Static(Content(self._detail), classes="detail")
+            yield Input(self._value, select_on_focus=False)
+            yield Static(Content(self._foot), classes="foot")
+
+    def on_mount(self) -> None:
+        """Put the cursor behind what is proposed."""
+        field = self.query_one(Input)
+        field.cursor_position = len(field.value)
+
+    @on(Input.Submitted)
+    def _take(self, event: Input.Submitted) -> None:
+        event.stop()
+        value = sanitise_line(event.value).strip()
+        if value or self._may_be_empty:
+            self.dismiss(value)
+
+
+class PickerDialog(ListDialog[str | None]):
+    """Lets a person choose a name; the result is None where they did not."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "leave", "Close")]
+    DEFAULT_CSS = """
+    PickerDialog {
+        background: $background 30%;
+        & OptionList { height: auto; max-height: 16; margin-top: 1; }
+        & .foot { margin-top: 1; }
+        &.-short OptionList { max-height: 30vh; }
+    }
+    """
+
+    def __init__(
+        self,
+        title: str,
+        choices: Mapping[str, str],
+        current: str,
+        *,
+        foot: str = "enter chooses, esc closes",
+        preview: Callable[[str], None] | None = None,
+    ) -> None:
+        """Offer `choices`, names with a note or none; `preview` is called with each one that the person looks at."""
+        super().__init__()
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (33, "-tall")]
+        self._heading = title
+        self._choices = dict(choices)
+        self._current = current
+        self._foot = foot
+        self._preview = preview
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Content.styled(self._heading, "bold $primary"))
+            yield OptionList(*map(self._draw, self._choices))
+            yield Static(Content(self._foot), classes="foot")
+
+    def add_choices(self, choices: Mapping[str, str]) -> None:
+        """Offer some more, below what is there; a name that is there already is not offered twice."""
+        new = [name for name in choices if name not in self._choices]
+        self._choices |= {name: choices[name] for name in new}
+        self.query_one(OptionList).add_options(map(self._draw, new))
+
+    def show_foot(self, foot: str) -> None:
+        """Say something else below the list; it must be safe for the screen."""
+        self.query_one(".foot", Static).update(Content(foot))
+
+    def on_mount(self) -> None:
+        """Begin at what is in force."""
+        options = self.query_one(OptionList)
+        options.highlighted = list(self._choices).index(self._current) if self._current in self._choices else 0
+        options.focus()
+
+    def _draw(self, name: str) -> Option:
+        sign, note = "● " if name == self._current else "  ", self._choices[name]
+        return Option(Content(sign + sanitise_line(f"{name} · {note}" if note else name)))
+
+    @on(OptionList.OptionHighlighted)
+    def _preview_choice(self, event: OptionList.OptionHighlighted) -> None:
+        if self._preview is not None:
+            self._preview(list(self._choices)[event.option_index])
+
+    @on(OptionList.OptionSelected)
+    def _choose(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(list(self._choices)[event.option_index])
+
+
+class SavedItemsScreen(ListDialog[ScreenResultType]):
+    """A list of what is saved; what is deleted here can be brought back until it is left."""
+
+    DEFAULT_CSS = """
+    SavedItemsScreen {
+        & > Vertical { max-width: 96%; height: 90%; max-height: 90%; padding: 0 1; }
+        & OptionList { height: 1fr; }
+        & .said { height: auto; color: $accent; }
+    }
+    """
+
+    def __init__(self, keys: Keymap, scope: Scope) -> None:
+        super().__init__()
+        self._keys = keys
+        self._undo_key = keys.format_first_key(f"{scope}.undo")
+        self._deleted_ids: list[str] = []
+        """What is hidden now and deleted when the person leaves, the last one last."""
+
+    def _show(self, chosen_id: str | None = None) -> None:
+        """List what is not deleted, the cursor on `chosen_id`, or as near as can be to where it was."""
+        raise NotImplementedError
+
+    def _delete(self, deleted_ids: list[str]) -> list[str]:
+        """Delete for good; return sentences about what could not be deleted, or not everywhere."""
+        raise NotImplementedError
+
+    def _show_title(self, heading: str, about: str) -> None:
+        title = Content.assemble((heading, "bold $primary"), (f" · {about}", "$muted"))
+        self.query_one(".head", Static).update(title)
+
+    def _set_message(self, words: str) -> None:
+        self.query_one(".said", Static).update(Content(words))
+
+    @on(Worker.StateChanged)
+    def _tell_failure(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self._set_message(format_error(event.worker.error))
+
+    def _mark_deleted(self, deleted_id: str, what: str) -> None:
+        """Delete one when the list is left; `what` says what it is."""
+        self._deleted_ids.append(deleted_id)
+        self._show()
+        self._set_message(f"Deleted{what}. {self._undo_key} brings it back until you leave this list.")
+
+    def action_undo(self) -> None:
+        """Bring back what was deleted last."""
+        if self._deleted_ids:
+            self._show(self._deleted_ids.pop())
+            self._set_message("It is back.")
+
+    def _close(self, result: ScreenResultType) -> None:
+        """Delete what is left to delete, and leave."""
+        for problem in self._delete_hidden():
+            self.app.notify(problem, severity="warning", markup=False)
+        self.dismiss(result)
+
+    def on_unmount(self) -> None:
+        """Delete what is left to delete, where the program ends from here."""
+        self._delete_hidden()
+
+    def _delete_hidden(self) -> list[str]:
+        deleted_ids, self._deleted_ids = self._deleted_ids, []
+        return self._delete(deleted_ids)
+
+    async def _export_to(self, prompt: PromptDialog, render: Callable[[Path], str]) -> None:
+        """Ask for a path, and write there what is rendered for it; a file there is replaced only after a yes.
+
+        Raises:
+            RoamtuiError: It cannot be rendered or written.
+        """
+        name = await self.app.push_screen_wait(prompt)
+        if name is None:
+            self._set_message("")
+            return
+        path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - asks no disk; what is nobody's home stays
+        text = await asyncio.to_thread(render, path)
+        if not await asyncio.to_thread(_write, path, text):
+            question = ConfirmDialog("There is a file with this name. Replace it?", str(path), yes="Replace")
+            if not await self.app.push_screen_wait(question):
+                self._set_message("Nothing was written.")
+                return
+            await asyncio.to_thread(_write, path, text, "w")
+        self._set_message(f"Wrote {path}.")
+
+
+def _write(path: Path, text: str, mode: str = "x") -> bool:
+    """Write a file; return False where there is one already that may not be replaced."""
+    try:
+        with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RoamtuiError(f"{path} cannot be written: {reason}.") from None
+    return True

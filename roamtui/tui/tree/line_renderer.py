@@ -1,0 +1,247 @@
+"""`LineRenderer`: draws the lines of the tree from the state of a conversation. Knows no screen."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import ExpandStatus, SectionsExpanded
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import OpenSection
+from roamtui.document.document import Document
+from roamtui.document.node import NodeKind
+from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.document.tokens import estimate_tokens, format_tokens
+from roamtui.tui.labels import format_node
+from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
+
+SIZE_WIDTH_MIN = 33
+"""In narrower trees the cells are better spent on titles."""
+_TITLE_WIDTH_MIN = 8
+_TITLE_LENGTH_MAX = 1_000
+"""Characters; no screen shows more, and a heading may have a million."""
+_SIZE_WIDTH = 5
+"""Cells for a size where a page stands before it, so that pages stand below each other."""
+_BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
+_OPENED = {Origin.AGENT: ("◆", "open-agent"), Origin.PERSON: ("◇", "open-person")}
+"""A triangle says what is shown, a diamond what the conversation holds, and for whom."""
+
+INKS = ("guides", "triangle", "title", "untitled", "open-agent", "open-person", "mark", "count", "size")
+"""Names of the styles of which the tree takes the letters alone, of those of which it takes the ground alone below."""
+GROUNDS = ("batch", "cursor-blurred")
+Palette = Mapping[str, Style]
+"""Styles by these names, and ``base`` and ``cursor``, which are taken whole."""
+
+
+class LineSegment(NamedTuple):
+    """A part of a line."""
+
+    text: str
+    style: Style
+    is_title: bool = False
+    """Whether a click on it means the title, diamond and marks included."""
+    is_fold: bool = False
+    """Whether a click on it means the triangle."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeHighlights:
+    """Nodes that are marked besides what the conversation holds, by their ids."""
+
+    opened: frozenset[str] = frozenset()
+    """What the model opened last."""
+    found: frozenset[str] = frozenset()
+    """What the last search found."""
+    noted: frozenset[str] = frozenset()
+    """What the person keeps among their notes."""
+
+
+class LineRenderer:
+    """Draws `lines` in `state`; made anew for each state, and what costs by the open sections waits for a line."""
+
+    def __init__(self, lines: VisibleLines, state: ConversationState, marked: TreeHighlights) -> None:
+        self._lines = lines
+        self._state = state
+        self._marked = marked
+
+    @cached_property
+    def _open(self) -> dict[str, OpenSection]:
+        return {section.section_id: section for section in self._state.open_sections}
+
+    @cached_property
+    def _cited(self) -> set[str]:
+        """What an answer cites, also where it is open as part of what stands above it."""
+        return {one.section_id for exchange in self._state.transcript.exchanges for one in exchange.citations}
+
+    @cached_property
+    def _read(self) -> Counter[str]:
+        """Tokens that the model got of each section in this conversation, at any time."""
+        read: Counter[str] = Counter()
+        for exchange in self._state.transcript.exchanges:
+            for event in exchange.events:
+                if isinstance(event, SectionsExpanded):
+                    for result in event.results:
+                        if result.section_id is not None and result.status is ExpandStatus.OPENED:
+                            read[result.section_id] += result.tokens
+        return read
+
+    @cached_property
+    def _inside(self) -> tuple[Counter[int], Counter[int], Counter[int]]:
+        """What each line stands for, since it has no line of its own: open and found sections, and tokens read."""
+        return (
+            self._count_hidden(dict.fromkeys(self._open, 1)),
+            self._count_hidden(dict.fromkeys(self._marked.found, 1)),
+            self._count_hidden(self._read),
+        )
+
+    def _count_hidden(self, amounts: Mapping[str, int]) -> Counter[int]:
+        """Return the sum over these nodes that are not visible, by the line of their nearest visible ancestor."""
+        counts: Counter[int] = Counter()
+        for section_id, amount in amounts.items():
+            line = self._lines.nearest_line(section_id)
+            if line is not None and self._lines.id_at(line) != section_id:
+                counts[line] += amount
+        return counts
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether all files are loaded, so that the sizes of folders are known."""
+        return not self._lines.library.list_unloaded()
+
+    def get_adjacent_open(self, section_id: str, direction: int) -> str | None:
+        """Return the id of the open section after (1) or before (-1) a node, round the end; None without any."""
+        number = self._lines.layout.find(section_id)
+        order = sorted(found for found in map(self._lines.layout.find, self._open) if found is not None)
+        if number is None or not order:
+            return None
+        place = bisect_right(order, number) if direction > 0 else bisect_left(order, number) - 1
+        return self._lines.layout.id_of(order[place % len(order)])
+
+    def draw(
+        self, line: int, width: int, palette: Palette, *, is_cursor: bool = False, has_focus: bool = False
+    ) -> Strip:
+        """Return a line of exactly `width` cells: guides, triangle, diamond, title, marks, page and size."""
+        below, above = palette["base"], Style.null()
+        if is_cursor and has_focus:
+            # The cursor's own foreground is the one that is readable on its background, whatever the part's colour.
+            above = palette["cursor"]
+        elif is_cursor:
+            below += palette["cursor-blurred"]
+        elif self._lines.id_at(line) in self._marked.opened:
+            below += palette["batch"]
+        parts = self.list_parts(line, width, palette)
+        return Strip(
+            [Segment(part.text, below + part.style + above) for part in parts if part.text]
+        ).adjust_cell_length(width, below + above)
+
+    def list_parts(self, line: int, width: int, palette: Palette) -> list[LineSegment]:
+        """Return the parts of a line from left to right; costs by its depth and its title."""
+        document, row = self._lines.layout.locate(self._lines.numbers[line])
+        section_id, fold = document.ids[row], self._lines.fold_at(line)
+        section = self._open.get(section_id)
+        title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
+        style = palette["title" if title else "untitled"]
+        title = title or format_node(self._lines.library, section_id)
+        head = [
+            LineSegment(_draw_guides(self._lines.has_next(line), width), palette["guides"]),
+            LineSegment(
+                f"{fold} ",
+                palette["mark" if fold is FoldState.FAILED else "triangle"],
+                is_fold=fold is not FoldState.LEAF,
+            ),
+        ]
+        if section is not None:
+            sign, name = _OPENED[section.opened_by]
+            style += palette[name]
+            head.append(LineSegment(f"{sign}{'…' if section.is_closing else ''} ", palette[name], is_title=True))
+        tokens = self._measure(document, row) if fold not in (FoldState.UNLOADED, FoldState.FAILED) else 0
+        tail = [
+            LineSegment(self._write_marks(line, section_id, section), palette["mark"], is_title=True),
+            LineSegment(self._write_count(line, tokens), palette["count"], is_title=True),
+        ]
+        room = width - sum(cell_len(part.text) for part in (*head, *tail))
+        size = format_tokens(tokens) if tokens and width >= SIZE_WIDTH_MIN else ""
+        size = f" {size}" if size and room - len(size) > _TITLE_WIDTH_MIN else ""
+        if size and document.page_starts:
+            paged = f" p. {document.page_at(document.columns.starts[row])} {size[1:]:>{_SIZE_WIDTH}}"
+            size = paged if cell_len(title) + len(paged) <= room else size
+        if cell_len(title) > max(1, room - len(size)):
+            title = set_cell_size(title, max(0, room - len(size) - 1)).rstrip() + "…"
+        gap = " " * (room - len(size) - cell_len(title))
+        return [
+            *head,
+            LineSegment(title, style, is_title=True),
+            *tail,
+            LineSegment(gap, Style.null()),
+            LineSegment(size, palette["size"]),
+        ]
+
+    def _write_marks(self, line: int, section_id: str, section: OpenSection | None) -> str:
+        is_cited = section_id in self._cited or (section is not None and section.last_cited > 0)
+        marks = (
+            ("⚑", section is not None and section.is_pinned),
+            ("❝", is_cited),
+            ("◦", section is None and section_id in self._read),
+            ("¶", section_id == self._state.reading_id),
+            ("✎", section_id in self._marked.noted),
+        )
+        drawn = "".join(sign for sign, is_set in marks if is_set)
+        found = self._inside[1][line]
+        if found or section_id in self._marked.found:
+            drawn += f"⌕{found or ''}"
+        return f" {drawn}" if drawn else ""
+
+    def _write_count(self, line: int, tokens: int) -> str:
+        """Return what a folded line hides: open sections, and how much of its text the model has read."""
+        count, _, read = (counts[line] for counts in self._inside)
+        parts = [f"{count} open"] if count else []
+        if read and tokens:
+            parts.append(f"{max(1, round(100 * min(1.0, read / tokens)))}% read")
+        return f" ({', '.join(parts)})" if parts else ""
+
+    def _measure(self, document: Document, row: int) -> int:
+        """Return about how many tokens a node and all below it have; costs little, however long they are."""
+        if document.columns.kinds[row] is NodeKind.FOLDER:
+            return self._lines.library.node(document.ids[row]).tokens if self._is_whole else 0
+        graft = self._lines.library.grafts.get(document.ids[row])
+        below = estimate_row_tokens(graft, 0, len(graft.columns)) if graft is not None else 0
+        return below + estimate_row_tokens(document, row, document.columns.ends[row])
+
+
+def _draw_guides(has_next: tuple[bool, ...], width: int) -> str:
+    if not has_next:
+        return ""
+    guides = [_TRUNK if follows else _GAP for follows in has_next[:-1]]
+    guides.append(_BRANCH if has_next[-1] else _LAST_BRANCH)
+    depth_max = max(1, width // 5)
+    if len(guides) > depth_max:
+        guides = [_CUT_GUIDES, *guides[len(guides) - depth_max + 1 :]]
+    return "".join(guides[:depth_max])
+
+
+_COUNTED_DOCUMENT_LENGTH_MAX = 1_000_000
+"""Characters; shorter documents are counted as a whole in the time that nobody notices."""
+_COUNTED_LENGTH_MAX = 20_000
+"""Characters; of a longer section as many are counted, and the rest is taken to be like them."""
+
+
+def estimate_row_tokens(document: Document, first: int, end: int) -> int:
+    """Return the estimated tokens of the rows `first` to `end` of a document.
+
+    They are exact unless the document is long and its tokens have not been counted yet.
+    """
+    if "tokens_before" in vars(document) or len(document.text) <= _COUNTED_DOCUMENT_LENGTH_MAX:
+        return document.tokens_before[end] - document.tokens_before[first]
+    start, stop = document.columns.starts[first], document.columns.starts[end]
+    counted = estimate_tokens(document.text[start : min(stop, start + _COUNTED_LENGTH_MAX)])
+    return counted * max(stop - start, _COUNTED_LENGTH_MAX) // _COUNTED_LENGTH_MAX

@@ -1,0 +1,214 @@
+"""Makes what answers questions about a document, as a person set it up: model, store, session, searcher, agent."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from roamtui.agent.generated_texts import suggest_questions
+from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
+from roamtui.conversation.library_sync import get_source_key, is_source_missing
+from roamtui.conversation.log import Trace
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.store import ConversationStore
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
+from roamtui.document.plain import sanitise_line
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.headless.output import EmbeddingProgress, warn
+from roamtui.headless.preferences import load_preferences
+from roamtui.models.base import Model
+from roamtui.models.recorded import RecordedModel
+from roamtui.models.registry import ModelOffer, list_usable_models, make_model
+from roamtui.models.secrets import Secrets
+from roamtui.option_fields import ConversationArguments
+from roamtui.paths import data_path, get_resource_dir, preferences_path
+from roamtui.search_setup import make_searcher_factory
+from roamtui.settings import Settings
+from roamtui.sources.file_sources import split_sources
+
+_OLLAMA = "ollama_chat"
+"""What litellm calls it."""
+_EXAMPLES_MAX = 3
+"""Questions of a recording that the empty screen proposes."""
+
+
+def build_model(settings: Settings) -> Model:
+    """Return the model that was chosen; nothing is started or asked yet."""
+    return make_model(settings.model, api_base=settings.api_base, options=settings.model_options(settings.model))
+
+
+def build_agent(
+    first: ConversationState,
+    loader: Loader | None,
+    settings: Settings,
+    conversation: ConversationArguments | None = None,
+    tell: Callable[[str], None] = warn,
+    progress: EmbeddingProgress | None = None,
+) -> Agent:
+    """Return what answers questions about a document.
+
+    Args:
+        first: The conversation where it is a new one.
+        loader: Loads what of the library is not there yet.
+        settings: Which model answers, what it may cost, and how is searched.
+        conversation: Which one goes on, and where a trace of it is written; None where nothing is to be saved.
+        tell: Is told in a sentence what a person should know, such as what search does without.
+        progress: Is told while search embeds sections.
+
+    Raises:
+        UsageError: What was chosen is not available, or there is nothing to go on with.
+        StoreError: The conversation cannot be read.
+    """
+    model = build_model(settings)
+    for note in (*list_recording_warnings(model, first.library), *list_preferences_warnings()):
+        tell(note)
+    if conversation is None:
+        session = Session(first, loader=loader)
+    else:
+        session = start_or_resume_session(first, open_store(tell), conversation, loader)
+    searcher = make_searcher_factory(settings, tell, progress)(session.state.library)
+    options = AgentOptions(
+        cost_usd_max=settings.max_cost_usd,
+        confident_start=settings.confident_start,
+        outline_tokens=settings.outline_tokens,
+        read_preferences=read_preferences,
+    )
+    if conversation is not None and conversation.trace_file is not None:
+        session.trace = Trace(Path(conversation.trace_file), lambda entry: Secrets.of(os.environ).redact(entry))
+    return Agent(session, model, searcher, options)
+
+
+def open_store(tell: Callable[[str], None] = warn) -> ConversationStore:
+    """Return the store of conversations; where it cannot be opened the program goes on, and says so by `tell`."""
+    store = ConversationStore(data_path(), is_patient=True)
+    for report in store.pop_warnings():
+        tell(report)
+    if store.problem:
+        tell(f"{store.problem} This conversation will not be saved until that changes.")
+    return store
+
+
+def start_or_resume_session(
+    first: ConversationState,
+    store: ConversationStore,
+    arguments: ConversationArguments,
+    loader: Loader | None = None,
+) -> Session:
+    """Return a conversation that begins with `first`, or the one to go on with.
+
+    Raises:
+        UsageError: There is nothing to go on with.
+        StoreError: The conversation cannot be read.
+    """
+    if not arguments.resume_latest and arguments.conversation_id is None:
+        return Session(first, store, loader=loader)
+    if store.problem:
+        raise UsageError("no conversation can be continued, because saved ones cannot be read.")
+    summaries = store.list(get_source_key(first.library))
+    conversation_id = arguments.conversation_id
+    if conversation_id is None:
+        conversation_id = next((summary.id for summary in summaries if summary.is_answered), None)
+        if conversation_id is None:
+            raise UsageError("there is no answered conversation about this document yet. Ask without --continue.")
+    elif all(summary.id != conversation_id for summary in summaries):
+        store.load(conversation_id)
+        source = next(summary.source for summary in store.list() if summary.id == conversation_id)
+        if source.startswith("-"):
+            raise UsageError(f"the conversation {conversation_id} is about another document, which came by a pipe.")
+        if not is_source_missing(source):  # else it was moved or renamed
+            named = " ".join(f'"{sanitise_line(path)}"' for path in split_sources(source))
+            opening = f"roamtui {named} --conversation {conversation_id}"
+            raise UsageError(f"the conversation {conversation_id} is about another document. Open it with {opening}")
+    return Session.resume(first.library, conversation_id, store=store, options=first.options, loader=loader)
+
+
+def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
+    """Return questions for the empty screen: of a recording, of one of the examples, else what the document asks."""
+    if isinstance(model, RecordedModel) and model.questions:
+        return tuple(dict.fromkeys(model.questions))[:_EXAMPLES_MAX]
+    source, folder = Path(library.source).absolute(), get_resource_dir("examples")
+    if source.parent == folder:
+        written = json.loads((folder / "first_questions.json").read_text("utf-8"))
+        return tuple(written.get(source.name, ()))
+    return suggest_questions(library)
+
+
+def list_recording_warnings(model: Model, library: Library) -> tuple[str, ...]:
+    """Return what a person should know before a trace is replayed over a document."""
+    if not isinstance(model, RecordedModel) or model.is_about(library.content_hash):
+        return ()
+    return (f"{model.name} was recorded over another text than {library.source} has now. Its replies may not fit.",)
+
+
+def read_preferences() -> str:
+    """Return what the person wrote of how they want to be answered, nothing where that cannot be read."""
+    try:
+        return load_preferences(preferences_path()).text
+    except RoamtuiError:
+        return ""
+
+
+def list_preferences_warnings() -> tuple[str, ...]:
+    """Return what a person should know of their preferences before they count."""
+    try:
+        note = load_preferences(preferences_path()).note
+    except RoamtuiError as error:
+        note = str(error)
+    return (note,) if note else ()
+
+
+def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:
+    """Return the model that the person named, then those that could be used here once they have said yes."""
+    named = ModelOffer(name=settings.model, note="you named it", choose=partial(build_model, settings))
+    found = list_usable_models(choose_options=settings.model_options)
+    return (named, *(offer for offer in found if offer.name != settings.model))
+
+
+def make_named_model(settings: Settings, name: str, api_base: str | None, is_trial: bool) -> Model:  # noqa: FBT001 - as `MakeModel` says
+    """Return a model that a person named in the app; one that is tried says one token, and fails at once.
+
+    Raises:
+        UsageError: Name or address make no sense.
+    """
+    options = settings.model_options(name)
+    trial = replace(options, output_tokens=1, retries=0)
+    return make_model(name, api_base=api_base, options=trial if is_trial else options)
+
+
+def discover_ollama_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:
+    """Return the models of an Ollama on this machine, and in a few words what was found; no other machine is asked."""
+    from roamtui.models.registry import get_ollama_url, probe_ollama
+
+    address = get_ollama_url(os.environ)
+    if not _is_local_address(address):
+        return (), "Ollama is set to another machine; name its model with --model"
+    report = probe_ollama(address)
+    if report.problem:
+        return (), f"Ollama at {report.address}: {report.problem}"
+    offers = tuple(
+        ModelOffer(
+            name=name,
+            note="runs on this machine, no text leaves it",
+            choose=partial(make_model, name, api_base=report.address, options=settings.model_options(name)),
+        )
+        for name in (f"{_OLLAMA}/{model}" for model in report.models if "embed" not in model)
+    )
+    count = "1 model" if len(offers) == 1 else f"{len(offers)} models"
+    return offers, f"Ollama at {report.address}: {count}"
+
+
+def _is_local_address(address: str) -> bool:
+    """Return whether an address is on this machine, whatever its port."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    return host in ("localhost", "::1") or host.startswith("127.")

@@ -1,0 +1,154 @@
+"""What does not fit is made to fit: before it is sent where that can be known, once after the model said so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from roamtui.agent.token_budget import TokenCalibration, compute_step_tokens, estimate_request_tokens
+from roamtui.conversation.commands import PinSections
+from roamtui.conversation.events import CloseReason, SectionsClosed
+from roamtui.conversation.state import DROPPED
+from roamtui.conversation.transcript import Message, Role, StopReason, ToolCall, Usage
+from roamtui.errors import ModelError
+from roamtui.models.base import ModelRequest, ToolSpec
+from tests.agent.asking import WORDS, Desk, make_desk
+from tests.conversation.conversations import check_messages
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+
+OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
+
+
+def closed_by_overflow(desk: Desk) -> list[str]:
+    return [
+        section_id
+        for event in desk.events
+        if isinstance(event, SectionsClosed) and event.reason is CloseReason.OVERFLOW
+        for section_id in event.section_ids
+    ]
+
+
+async def test_an_overflow_drops_what_earlier_questions_opened_and_is_tried_once_more() -> None:
+    desk = make_desk()
+    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
+    answer = await desk.ask(
+        "Owls?", desk.opening("Owls"), OVERFLOW, desk.quoting("Owls", "turns its head by 270 degrees")
+    )
+    assert answer.stopped is StopReason.ANSWERED
+    assert answer.citations[0].is_verified
+    assert closed_by_overflow(desk) == [desk.ids["Herons"]]
+    assert desk.agent.session.state.open_ids == (desk.ids["Owls"],)
+    text = "\n".join(message.text for message in desk.sent)
+    assert f"forty grams of fish a day. {WORDS * 3}" not in text
+    assert "An owl turns its head" in text
+    assert "Herons?" in text
+    check_messages(desk.sent)
+
+
+async def test_with_nothing_earlier_the_first_steps_of_the_question_become_stubs() -> None:
+    desk = make_desk()
+    answer = await desk.ask(
+        "Birds?",
+        desk.opening("Herons"),
+        desk.opening("Owls"),
+        OVERFLOW,
+        desk.quoting("Owls", "turns its head by 270 degrees"),
+    )
+    assert answer.citations[0].is_verified
+    assert closed_by_overflow(desk) == [desk.ids["Herons"]]
+    assert DROPPED in [message.text for message in desk.sent]
+    check_messages(desk.sent)
+
+
+async def test_a_second_overflow_ends_the_question_with_its_sentence() -> None:
+    desk = make_desk()
+    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
+    answer = await desk.ask("Owls?", desk.opening("Owls"), OVERFLOW, OVERFLOW)
+    assert (answer.stopped, answer.error) == (StopReason.ERROR, "The request is too long for this model.")
+    again = await desk.ask("Swifts?", desk.opening("Swifts"), desk.quoting("Swifts", "sleeps while it flies"))
+    assert again.citations[0].is_verified
+    check_messages(desk.sent)
+
+
+async def test_a_pinned_section_survives_an_overflow() -> None:
+    desk = make_desk()
+    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
+    await pin(desk, "Herons")
+    await desk.ask("Owls?", desk.opening("Owls"), OVERFLOW, desk.quoting("Herons", "forty grams of fish a day"))
+    assert desk.ids["Herons"] in desk.agent.session.state.open_ids
+    assert desk.events[-1].citations[0].is_verified  # type: ignore[union-attr]
+    assert "forty grams" in desk.sent[1].text
+
+
+async def pin(desk: Desk, title: str) -> None:
+    async for _ in desk.agent.session.dispatch(PinSections(section_ids=(desk.ids[title],), is_pinned=True)):
+        pass
+
+
+@pytest.mark.parametrize("window", [3_000, 4_500, 8_000])
+async def test_no_request_passes_a_small_window(window: int) -> None:
+    desk = make_desk(window_tokens=window)
+    for title, quote in [("Herons", "forty grams"), ("Owls", "270 degrees"), ("Swifts", "while it flies")] * 4:
+        await desk.ask(f"{title}, please?", desk.opening(title), desk.quoting(title, quote))
+    assert all(estimate_request_tokens(request) <= window for request in desk.model.requests)
+    assert all(event.stopped is StopReason.ANSWERED for event in desk.events[-1:])  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("source", ["provider", "estimate"])
+async def test_what_the_provider_counts_corrects_what_we_estimate(source: str) -> None:
+    """A model with tokens half as long as ours: no request after the first can pass its window."""
+    desk = make_desk(window_tokens=12_000)
+    counted: list[int] = []
+
+    def count(reply: ScriptedReply) -> Callable[[ModelRequest], ScriptedReply]:
+        def answer(request: ModelRequest) -> ScriptedReply:
+            counted.append(2 * estimate_request_tokens(request))
+            return replace(reply, usage=Usage(input_tokens=counted[-1], output_tokens=9, source=source))
+
+        return answer
+
+    for title, quote in [("Herons", "forty grams"), ("Owls", "270 degrees"), ("Swifts", "while it flies")] * 8:
+        answer = count(desk.quoting(title, f"{quote}{' and more' * 60}"))
+        await desk.ask(f"{title}, {'please' * 60}?", count(desk.opening(title)), answer)
+    assert (max(counted) <= 12_000) is (source == "provider")
+    check_messages(desk.sent)
+
+
+async def test_a_long_history_is_left_out_and_said() -> None:
+    desk = make_desk(window_tokens=6_000)
+    for number in range(30):
+        await desk.ask(f"Question {number}: {'and ' * 60}?", ScriptedReply(text=f"Answer {number}. {'Well. ' * 60}"))
+    assert all(estimate_request_tokens(request) <= 6_000 for request in desk.model.requests)
+    assert "earlier questions of this conversation are left out" in desk.sent[1].text
+    assert "Question 28" in "\n".join(message.text for message in desk.sent)
+    check_messages(desk.sent)
+
+
+def _request(words: int) -> ModelRequest:
+    call = ToolCall(id="1", name="x", arguments="word " * words)
+    return ModelRequest(
+        messages=(
+            Message(role=Role.SYSTEM, text="word " * words),
+            Message(role=Role.ASSISTANT, text="", tool_calls=(call,)),
+        ),
+        tools=(ToolSpec(name="x", description="", parameters={}),) * 3,
+    )
+
+
+def test_room_is_half_of_what_request_and_answer_leave() -> None:
+    used = estimate_request_tokens(_request(1_000))
+    assert 1_900 < used < 2_700
+    assert compute_step_tokens(_request(1_000), 20_000) == (20_000 - used - 4_000) // 2
+    assert compute_step_tokens(_request(1_000), None) == (64_000 - used - 4_000) // 2
+    assert compute_step_tokens(_request(1_000), 4_000) == (4_000 - used - 1_000) // 2
+    assert compute_step_tokens(_request(50_000), 20_000) == 0
+
+
+@pytest.mark.parametrize(("words", "window"), [(100, 20_000), (5_000, 10_000)])
+def test_what_a_provider_adds_to_a_short_request_says_nothing_of_the_rest(words: int, window: int) -> None:
+    request, model, calibration = _request(words), ScriptedModel(window_tokens=20_000), TokenCalibration()
+    counted = Usage(input_tokens=2 * estimate_request_tokens(request), source="provider")
+    calibration.learn(model.name, request, counted)
+    assert calibration.get_window(model) == window

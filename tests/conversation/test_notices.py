@@ -1,0 +1,157 @@
+"""What happened, told."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    CloseReason,
+    ClosingDeclined,
+    ConversationEvent,
+    ExpandResult,
+    ExpandStatus,
+    LoadingProgressed,
+    NodesLoaded,
+    QuestionAnswered,
+    SearchHit,
+    SectionsClosed,
+    SectionsExpanded,
+    SectionsMarkedForClosing,
+    SectionsPinned,
+    SectionsSearched,
+)
+from roamtui.conversation.notices import Notice, NoticeSlot, Severity, format_event_lines, make_notices
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.transcript import Citation, QuoteState, StopReason, Usage
+from roamtui.document.source_loader import build_library
+from roamtui.sources.read import RawText
+from tests.tui.driving import TEXT
+
+
+@pytest.fixture
+def state() -> ConversationState:
+    return Session.start(build_library(RawText(text=TEXT, source="b.md", name="b"))).state
+
+
+def ids_of(state: ConversationState) -> dict[str, str]:
+    return {state.library.title_of(section_id): section_id for section_id in state.library.walk()}
+
+
+def hit(section_id: str) -> SearchHit:
+    return SearchHit(section_id=section_id, path=(), score=1.0, snippet="", why="text rank 1 · title rank 2")
+
+
+def result(section_id: str | None, status: ExpandStatus) -> ExpandResult:
+    return ExpandResult(id=section_id or "0badc0de", section_id=section_id, status=status, text="")
+
+
+def _tell(event: ConversationEvent, state: ConversationState) -> list[Notice]:
+    return list(make_notices(event, state.library))
+
+
+def test_a_search_names_its_first_hits(state: ConversationState) -> None:
+    ids = ids_of(state)
+    hits = tuple(hit(ids[title]) for title in ("Ovens", "Steam", "Dough", "Starter"))
+    piece = _tell(SectionsSearched(query="oven", hits=hits), state)[0]
+    assert piece.text == "searched “oven” · 4 found, first 3"
+    assert [section.title for section in piece.sections] == ["1 Ovens", "2 Steam", "3 Dough"]
+    assert piece.sections[0].note == "text rank 1 · title rank 2"
+
+
+def test_a_search_without_hits_says_so(state: ConversationState) -> None:
+    piece = _tell(SectionsSearched(query="x", hits=()), state)[0]
+    assert piece.text == "searched “x” · found nothing"
+
+
+def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> None:
+    ids = ids_of(state)
+    results = (
+        result(ids["Ovens"], ExpandStatus.OPENED),
+        result(ids["Steam"], ExpandStatus.ALREADY_OPEN),
+        result(ids["Larch Lane Bakery"], ExpandStatus.ALREADY_OPEN),
+        result(ids["Dough"], ExpandStatus.OPENED),
+        result(None, ExpandStatus.UNKNOWN),
+        result(ids["Starter"], ExpandStatus.NO_ROOM),
+        result(ids["Stone oven"], ExpandStatus.FAILED),
+    )
+    told = _tell(SectionsExpanded(results=results, origin=Origin.AGENT), state)
+    assert [(piece.text, [section.title for section in piece.sections]) for piece in told] == [
+        ("opened 2 sections", ["Ovens", "Dough"]),
+        ("part of these", ["Steam"]),
+        ("already open", ["Larch Lane Bakery"]),
+        ("asked for ids that do not exist: 0badc0de", []),
+        ("no room left for", ["Starter"]),
+        ("could not be opened", ["Stone oven"]),
+    ]
+
+
+@pytest.mark.parametrize("status", ExpandStatus)
+def test_a_section_that_the_document_lost_is_told_too(state: ConversationState, status: ExpandStatus) -> None:
+    results = (result(ids_of(state)["Ovens"], ExpandStatus.OPENED), result("0badc0de", status))
+    assert len(_tell(SectionsExpanded(results=results, origin=Origin.AGENT), state)) in (1, 2)
+
+
+def test_what_a_person_did_is_told_for_the_moment(state: ConversationState) -> None:
+    ids = ids_of(state)
+    ovens, steam = ids["Ovens"], ids["Steam"]
+    folder = ExpandResult(id=steam, section_id=steam, status=ExpandStatus.FAILED, text="Steam is a folder.")
+    told: list[tuple[ConversationEvent, str]] = [
+        (SectionsExpanded(results=(result(ovens, ExpandStatus.OPENED),), origin=Origin.PERSON), "opened “Ovens”"),
+        (SectionsExpanded(results=(folder,), origin=Origin.PERSON), "Steam is a folder."),
+        (SectionsExpanded(results=(result(ovens, ExpandStatus.ALREADY_OPEN),), origin=Origin.PERSON), "already open"),
+        (SectionsPinned(section_ids=(ovens, steam), is_pinned=False), "unpinned 2 sections"),
+        (SectionsClosed(section_ids=(ovens,), origin=Origin.PERSON, reason=CloseReason.ASKED), "closed “Ovens”"),
+        (
+            SectionsMarkedForClosing(section_ids=(ovens,), origin=Origin.PERSON),
+            "1 section will close after this answer",
+        ),
+        (LoadingProgressed(done=0, total=1), "reading 1 file"),
+        (LoadingProgressed(done=3, total=10), "read 3 of 10 files"),
+        (LoadingProgressed(done=0, total=2, bytes_received=12_000, are_pages=True), "fetched 0 of 2 pages, 12 kB"),
+    ]
+    for event, brief in told:
+        assert [(piece.short_text or piece.text, piece.slot) for piece in _tell(event, state)] == [
+            (brief, NoticeSlot.STATUS)
+        ]
+
+
+def test_lines_have_ids_and_tell_nothing_twice(state: ConversationState) -> None:
+    ovens = ids_of(state)["Ovens"]
+    kept = ClosingDeclined(reasons=((ovens, "pinned"),), origin=Origin.AGENT)
+    assert list(format_event_lines(kept, state.library)) == [f"kept open: Ovens [{ovens}] (pinned)"]
+    for event in (LoadingProgressed(done=3, total=10), AnswerStreamed(text="So.")):
+        assert list(format_event_lines(event, state.library)) == []
+
+
+def test_of_many_problems_the_first_are_named(state: ConversationState) -> None:
+    problems = tuple((f"a{i}", f"Page {i} is gone.") for i in range(5))
+    told = _tell(NodesLoaded(section_ids=(), problems=problems, notes=("An older copy.",)), state)
+    assert [(piece.text, piece.severity) for piece in told] == [
+        ("An older copy.", Severity.INFO),
+        *((text, Severity.WARNING) for text in ("Page 0 is gone.", "Page 1 is gone.", "Page 2 is gone.")),
+        ("2 more files could not be read.", Severity.WARNING),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("quote", "stopped", "endings"),
+    [
+        (None, StopReason.ANSWERED, ["no quotes, so nothing was checked"]),
+        (None, StopReason.STEP_LIMIT, ["stopped at the step limit", "no quotes, so nothing was checked"]),
+        (None, StopReason.NOT_FOUND, ["nothing found"]),
+        ("forty grams", StopReason.ANSWERED, []),
+    ],
+)
+def test_an_answer_without_quotes_is_labelled(
+    state: ConversationState, quote: str | None, stopped: StopReason, endings: list[str]
+) -> None:
+    citation = Citation(section_id="a8a96034", quote=quote, state=QuoteState.NO_QUOTE)
+    event = QuestionAnswered(number=1, answer="Fish.", stopped=stopped, citations=(citation,), usage=Usage(), steps=1)
+    assert [piece.text for piece in _tell(event, state)] == endings
+
+
+def test_an_exchange_that_never_ended_is_recalled_as_cancelled() -> None:
+    assert Exchange(number=1, question="x").outcome.stopped is StopReason.CANCELLED

@@ -1,0 +1,467 @@
+"""Questions: what is delivered before them, what they leave behind, and what a rebuild holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.conversation.commands import CloseSections, Origin, ReadSection
+from roamtui.conversation.events import (
+    CloseReason,
+    QuestionAnswered,
+    QuestionAsked,
+    SectionsClosed,
+    list_visible_events,
+)
+from roamtui.conversation.question_flow import (
+    begin_question,
+    finish_question,
+    select_sections_to_close,
+    shrink_transcript,
+)
+from roamtui.conversation.state import DROPPED, ConversationState, Exchange, KeepOpenMode, Transcript
+from roamtui.conversation.transcript import Citation, OpenSection, QuoteState, Role, StopReason, Usage
+from tests.benchmarks.keep_open import BUDGET_TOKENS, simulate
+from tests.conversation.conversations import (
+    BRIEFING,
+    TEXT,
+    ask,
+    begin,
+    check_messages,
+    close_by,
+    do,
+    find,
+    finish,
+    finish_with_events,
+    make_state,
+    messages,
+    open_by_person,
+    pin,
+    read_all,
+    step,
+    write_section,
+)
+
+
+def test_the_first_request_is_our_text_the_outline_and_the_question() -> None:
+    state = begin(make_state(), "How long?")
+    system, user = messages(state)
+    assert system.text == BRIEFING.system
+    assert user.text == "- [12345678] An outline line\n\nQuestion: How long?"
+    assert state.is_asking
+    assert state.question_number == 1
+    assert state.title == "How long?"
+    assert state.model == "scripted"
+
+
+def test_what_the_person_opened_comes_before_the_next_question_with_its_text() -> None:
+    state = open_by_person(ask(make_state(), "Alpha"), "Beta", "Gamma")
+    before = messages(state)
+    state = begin(state, "Now?")
+    preface = messages(state)[-1].text
+    assert messages(state)[: len(before)] == before
+    assert preface.startswith("Opened since your last answer:\n\n[")
+    assert preface.index("beta-0") < preface.index("gamma-0") < preface.index("Question: Now?")
+    assert "alpha-0" not in preface
+    assert all(section.deliveries for section in state.open_sections)
+    assert [section.last_used for section in state.open_sections] == [1, 2, 2]
+    assert read_all(state).count("beta-0 ") == 1
+
+
+def test_what_the_person_opens_and_closes_again_is_not_delivered() -> None:
+    state = close_by(open_by_person(ask(make_state()), "Alpha"), Origin.PERSON, "Alpha")
+    assert messages(begin(state, "Now?"))[-1].text == "Now?"
+
+
+def test_what_stands_above_already_is_named_once() -> None:
+    state = open_by_person(ask(make_state(), "Parent"), "Child one")
+    state = begin(state)
+    assert "Child one (lines" in messages(state)[-1].text
+    assert "is open already: its text stands above." in messages(state)[-1].text
+    assert read_all(state).count("child-one-0 ") == 1
+    state = begin(finish(state), "Next?")
+    assert messages(state)[-1].text == "Next?"
+    assert state.open_ids == (find(state, "Parent"), find(state, "Child one"))
+    assert [section.tokens for section in state.open_sections][1] == 0, "its text is the parent's"
+
+
+def test_when_the_section_around_it_is_closed_its_text_is_delivered_by_itself() -> None:
+    state = finish(begin(open_by_person(ask(make_state(), "Parent"), "Child one")))
+    state = begin(close_by(state, Origin.PERSON, "Parent"))
+    assert read_all(state).count("child-one-0 ") == 1
+    assert "child-two-0 " not in read_all(state)
+
+
+def test_what_has_no_room_is_said_and_tried_again() -> None:
+    state = open_by_person(make_state(), "Long", "Alpha")
+    state = begin(state, briefing=replace(BRIEFING, delivery_tokens_max=400))
+    assert "Manual > Long: no room for its ~" in messages(state)[-1].text
+    assert "alpha-0" in messages(state)[-1].text
+    assert state.open_sections[0].deliveries == ()
+    state = begin(finish(state))
+    assert "long-0 " in messages(state)[-1].text
+
+
+def test_the_model_is_told_what_the_person_reads() -> None:
+    state = ask(make_state())
+    beta = find(state, "Beta")
+    state = begin(do(state, ReadSection(section_id=beta)), "What is this?")
+    assert messages(state)[-1].text == (f"(The person is reading [{beta}] Manual > Beta.)\n\nQuestion: What is this?")
+    gone = begin(do(ask(make_state()), ReadSection(section_id="deadbeef")), "And this?")
+    assert messages(gone)[-1].text == "And this?"
+
+
+def test_citations_are_noted_on_the_section_and_on_what_holds_it() -> None:
+    state = ask(make_state(), "Parent", "Alpha", "Beta", cited=["Child one", "Alpha"])
+    assert [(section.last_cited, section.section_id) for section in state.open_sections] == [
+        (1, find(state, "Parent")),
+        (1, find(state, "Alpha")),
+        (0, find(state, "Beta")),
+    ]
+    invented = finish(begin(state), cited=["deadbeef"])
+    assert [section.last_cited for section in invented.open_sections] == [1, 1, 0]
+
+
+def test_an_outcome_is_kept_with_its_exchange() -> None:
+    citation = Citation(section_id="deadbeef", quote=None, state=QuoteState.NO_QUOTE)
+    outcome = QuestionAnswered(
+        answer="Because.",
+        stopped=StopReason.NOT_FOUND,
+        citations=(citation,),
+        usage=Usage(input_tokens=3),
+        error="None.",
+    )
+    state, _ = finish_question(begin(make_state(), "Why?"), outcome)
+    exchange = state.transcript.exchanges[0]
+    assert (exchange.number, exchange.question, exchange.answer, exchange.stopped) == (
+        1,
+        "Why?",
+        "Because.",
+        StopReason.NOT_FOUND,
+    )
+    assert (exchange.citations, exchange.usage, exchange.error, exchange.model) == (
+        (citation,),
+        Usage(input_tokens=3),
+        "None.",
+        "scripted",
+    )
+    assert not state.is_asking
+
+
+def test_a_question_that_was_left_behind_is_ended_by_the_next_one() -> None:
+    state = step(begin(make_state()), "Alpha")
+    state = close_by(state, Origin.PERSON, "Alpha")
+    state = begin(state, "Again?")
+    assert [exchange.stopped for exchange in state.transcript.exchanges] == [StopReason.CANCELLED, None]
+    assert state.open_sections == (), "what was marked is closed"
+    check_messages(messages(state))
+    assert "[interrupted by the person]" in read_all(state)
+
+
+def test_another_model_means_a_rebuild() -> None:
+    state = ask(make_state(), "Alpha")
+    sent = messages(state)
+    assert messages(begin(state))[: len(sent)] == sent
+    other = begin(state, briefing=replace(BRIEFING, model="other", outline="Another outline"))
+    assert messages(other)[1].text.startswith("Another outline")
+    assert other.model == "other"
+    assert other.transcript.rebuilt_at == 1
+
+
+def test_the_outline_is_frozen_until_a_rebuild() -> None:
+    newer = replace(BRIEFING, outline="A newer outline", system="A newer system text")
+    state = begin(ask(make_state(), "Alpha"), briefing=newer)
+    assert "newer" not in read_all(state)
+    state = begin(close_by(finish(state), Origin.PERSON, "Alpha"), briefing=newer)
+    assert "A newer outline" in read_all(state)
+    assert messages(state)[0].text == "A newer system text"
+
+
+def test_a_rebuild_holds_open_text_once_and_earlier_exchanges_without_text() -> None:
+    state = ask(make_state(), "Alpha", "Beta", question="First?")
+    state = ask(open_by_person(state, "Gamma"), "Delta", question="Second?")
+    state = begin(close_by(state, Origin.PERSON, "Beta"), "Third?")
+    text = read_all(state)
+    assert [text.count(f"{name}-0 ") for name in ("alpha", "beta", "gamma", "delta")] == [1, 0, 1, 1]
+    system, first, answer, second, second_answer, third = messages(state)
+    assert system.text == BRIEFING.system
+    assert first.text.startswith("- [12345678]")
+    assert "\n\nSections that are open already:\n\n[" in first.text
+    assert first.text.endswith("\n\nQuestion: First?")
+    assert (answer.text, second.text, second_answer.text) == ("Because.", "Second?", "Because.")
+    assert third.text == "Third?"
+    check_messages(messages(state))
+    assert not state.needs_rebuild
+
+
+def test_a_rebuild_gives_pages_that_are_open_and_names_those_between() -> None:
+    state = begin(make_state(TEXT + write_section("Very long", words=9_000)))
+    section_id = find(state, "Very long")
+    state = finish(step(state, "Very long", f"{section_id}:3", "Alpha"))
+    delivered = state.open_sections[0].deliveries
+    assert len(delivered) == 2
+    state = begin(close_by(state, Origin.PERSON, "Alpha"))
+    text = read_all(state)
+    for span in delivered:
+        assert state.library.text_at(span).strip() in text
+    assert f", [{section_id}:2]: not given here, open it by its id)" in text
+    assert f", [{section_id}:4]; [{section_id}:5]" in text
+    assert f"[{find(state, 'Below long')}]" not in text
+
+
+def test_a_rebuild_does_not_repeat_what_two_open_sections_share() -> None:
+    state = ask(make_state(), "Child two", "Parent", "Alpha")
+    state = begin(close_by(state, Origin.PERSON, "Alpha"))
+    text = read_all(state)
+    assert [text.count(f"{name}-0 ") for name in ("parent", "child-one", "child-two")] == [1, 1, 1]
+    assert f"[{find(state, 'Child two')}] Child two: given above)" in text
+
+
+def test_closing_a_child_whose_parent_stays_leaves_a_way_back() -> None:
+    state = ask(make_state(), "Child two", "Parent")
+    state = begin(close_by(state, Origin.PERSON, "Child two"))
+    assert "child-two-0" not in read_all(state)
+    assert f"[{find(state, 'Child two')}] Child two: not given here, open it by its id)" in read_all(state)
+    state = step(state, "Child two")
+    assert read_all(state).count("child-two-0 ") == 1
+
+
+def test_only_what_held_text_costs_a_rebuild() -> None:
+    state = ask(make_state(), "Alpha")
+    sent = messages(state)
+    command = CloseSections(section_ids=(find(state, "Beta"),), origin=Origin.PERSON)
+    state = begin(pin(do(state, command), "Alpha"))
+    assert messages(state)[: len(sent)] == sent
+
+
+def test_a_question_that_changed_nothing_has_no_other_events() -> None:
+    state, events = begin_question(ask(make_state(), "Alpha"), "Next?", BRIEFING)
+    assert events == (QuestionAsked(number=2, question="Next?", model="scripted"),)
+    assert [type(event) for event in finish_with_events(state)[1]] == [QuestionAnswered]
+
+
+def _shrink(state: ConversationState, *closed: str) -> ConversationState:
+    """Shrink a state, and check which sections were closed and that all others are still there, once."""
+    ids = tuple(find(state, title) for title in closed)
+    shrunk, events = shrink_transcript(state, BRIEFING)
+    events = list_visible_events(events)
+    if closed:
+        assert events == (SectionsClosed(section_ids=ids, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
+    else:
+        assert events == ()
+    assert shrunk.open_ids == tuple(section_id for section_id in state.open_ids if section_id not in ids)
+    text = read_all(shrunk)
+    for section in shrunk.open_sections:
+        for span in section.deliveries:
+            assert text.count(shrunk.library.text_at(span).strip()) == 1
+    for title in closed:
+        assert shrunk.library.own_text(find(state, title)).strip() not in text
+    check_messages(messages(shrunk))
+    assert shrunk.is_asking
+    return shrunk
+
+
+def test_what_only_earlier_questions_used_is_closed_first() -> None:
+    state = step(begin(ask(make_state(), "Alpha", "Beta")), "Gamma")
+    shrunk = _shrink(state, "Alpha", "Beta")
+    assert shrunk.transcript.rebuilt_at == 1
+    assert [message.text for message in messages(shrunk)][-1].count("gamma-39") == 1
+
+
+def test_what_was_opened_earlier_and_asked_for_again_keeps_its_text() -> None:
+    _shrink(step(begin(ask(make_state(), "Alpha", "Beta")), "Alpha", "Gamma"), "Beta")
+
+
+def test_pages_of_one_section_from_two_questions_keep_both() -> None:
+    state = make_state(TEXT + write_section("Very long", words=9_000))
+    section_id = find(state, "Very long")
+    state = step(begin(ask(state, "Very long", "Beta")), f"{section_id}:2")
+    assert len(_shrink(state, "Beta").open_sections[0].deliveries) == 2
+
+
+def test_what_the_person_opened_for_this_question_keeps_its_text() -> None:
+    _shrink(begin(open_by_person(ask(make_state(), "Alpha"), "Beta")), "Alpha")
+
+
+def test_pinned_sections_stay_whenever_they_were_opened() -> None:
+    _shrink(step(begin(pin(ask(make_state(), "Alpha", "Beta"), "Beta")), "Gamma"), "Alpha")
+    first = pin(step(begin(make_state()), "Alpha"), "Alpha")
+    _shrink(step(step(first, "Beta"), "Gamma"), "Beta")
+
+
+def test_with_nothing_earlier_left_the_first_steps_become_stubs() -> None:
+    state = step(step(begin(make_state()), "Alpha", "Beta"), "Gamma")
+    shrunk = _shrink(state, "Alpha", "Beta")
+    results = [message.text for message in messages(shrunk) if message.role is Role.TOOL]
+    assert results[0] == DROPPED
+    assert "gamma-39" in results[1]
+
+
+def test_a_stub_or_a_mention_in_the_step_that_stays_keeps_nothing_open() -> None:
+    state = step(step(begin(make_state()), "Alpha", "Below long"), "Alpha", "Long")
+    assert f"[{find(state, 'Below long')}]" in messages(state)[-1].text
+    _shrink(state, "Alpha", "Below long")
+
+
+def test_a_section_of_which_a_page_was_dropped_keeps_the_other() -> None:
+    state = make_state(TEXT + write_section("Very long", words=9_000))
+    section_id = find(state, "Very long")
+    state = step(step(begin(state), "Very long"), f"{section_id}:2")
+    shrunk, events = shrink_transcript(state, BRIEFING)
+    events = list_visible_events(events)
+    assert events == ()
+    assert len(shrunk.open_sections[0].deliveries) == 1
+    assert shrunk.open_sections[0].tokens < state.open_sections[0].tokens
+    again = step(shrunk, "Very long")
+    assert len(again.open_sections[0].deliveries) == 2
+
+
+def test_where_nothing_can_go_nothing_changes() -> None:
+    for state in (begin(make_state()), step(begin(pin(make_state(), "Alpha")))):
+        once, _ = shrink_transcript(state, BRIEFING)
+        twice, events = shrink_transcript(once, BRIEFING)
+        assert (twice, list_visible_events(events)) == (once, ())
+        check_messages(messages(twice))
+
+
+def test_after_it_the_conversation_goes_on() -> None:
+    state = step(begin(ask(make_state(), "Alpha", "Beta")), "Alpha", "Gamma")
+    shrunk = step(_shrink(state, "Beta"), "Beta")
+    assert read_all(shrunk).count("beta-39") == 1
+    assert close_by(shrunk, Origin.PERSON, "Beta").open_sections[-1].is_closing
+
+
+_QUESTIONS = 5
+
+
+def _section(section_id: str, tokens: int = 100, **values: object) -> OpenSection:
+    section = OpenSection(
+        section_id=section_id, opened_by=Origin.AGENT, opened_at=1, last_used=_QUESTIONS, last_cited=0, tokens=tokens
+    )
+    return replace(section, **values)  # type: ignore[arg-type]
+
+
+def _state(*sections: OpenSection, budget: int = 1_000, mode: KeepOpenMode = KeepOpenMode.KEEP) -> ConversationState:
+    exchanges = tuple(
+        Exchange(number=number, question="?", stopped=StopReason.ANSWERED) for number in range(1, _QUESTIONS + 1)
+    )
+    state = make_state(budget_tokens=budget, mode=mode)
+    return replace(state, open_sections=sections, transcript=Transcript(exchanges=exchanges))
+
+
+def test_the_order_of_closing() -> None:
+    """Lowest first by: pinned, opened by the person, cited within two questions, last cited, last used."""
+    order = [
+        _section("used long ago", last_used=1),
+        _section("used just now"),
+        _section("cited long ago", last_cited=2, last_used=2),
+        _section("cited less long ago", last_cited=3, last_used=3),
+        _section("cited in the question before", last_cited=4, last_used=4),
+        _section("cited just now", last_cited=5),
+        _section("of the person", opened_by=Origin.PERSON, last_used=1),
+        _section("of the person, used just now", opened_by=Origin.PERSON),
+        _section("of the person, cited", opened_by=Origin.PERSON, last_cited=5),
+        _section("pinned", is_pinned=True, last_used=1),
+        _section("pinned by the person", is_pinned=True, opened_by=Origin.PERSON),
+    ]
+    names = [section.section_id for section in order]
+    state = _state(*sorted(order, key=lambda section: section.section_id), budget=1)
+    assert list(select_sections_to_close(state)) == names
+    roomy = _state(*sorted(order, key=lambda section: section.section_id), budget=1_200)
+    assert list(select_sections_to_close(roomy)) == names[:7]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 500), st.booleans(), st.sampled_from(Origin), st.integers(0, 5), st.integers(1, 5)),
+        max_size=20,
+    )
+)
+def test_closing_never_does_more_than_it_must(rows: list[tuple[int, bool, Origin, int, int]]) -> None:
+    sections = [
+        _section(f"s{i}", tokens=tokens, is_pinned=pinned, opened_by=origin, last_cited=cited, last_used=used)
+        for i, (tokens, pinned, origin, cited, used) in enumerate(rows)
+    ]
+    state = _state(*sections)
+    closing = select_sections_to_close(state)
+    by_id = {section.section_id: section for section in sections}
+    left = state.open_tokens - sum(by_id[section_id].tokens for section_id in closing)
+    assert left <= 1_000
+    if state.open_tokens <= 600:
+        assert closing == ()
+        return
+    unpinned = [s for s in sections if not s.is_pinned and s.section_id not in closing and s.tokens]
+    assert left <= 350 or not unpinned
+    last = by_id[closing[-1]] if closing else None
+    if last is not None:
+        assert left + last.tokens > (1_000 if last.is_pinned else 350), "the last one that went had to go"
+        assert not last.is_pinned or not unpinned
+
+
+def test_after_a_question_the_least_useful_go_with_an_event_and_one_rebuild() -> None:
+    state = make_state(budget_tokens=800)
+    size = state.library.node(find(state, "Alpha")).tokens
+    assert 3 * size <= 0.6 * 800 < 4 * size
+    state = ask(state, "Alpha", "Beta", cited=["Alpha"])
+    assert not state.needs_rebuild
+    state, (*events, _) = finish_with_events(step(begin(state), "Gamma", "Delta"), cited=["Delta"])
+    closed = tuple(find(state, title) for title in ("Alpha", "Beta", "Gamma"))
+    assert events == [SectionsClosed(section_ids=closed, origin=Origin.AGENT, reason=CloseReason.BUDGET)]
+    assert state.open_ids == (find(state, "Delta"),)
+    assert state.needs_rebuild
+    rebuilt = begin(state)
+    assert not rebuilt.needs_rebuild
+    assert "delta-0" in read_all(rebuilt)
+    assert "alpha-0" not in read_all(rebuilt)
+    later = begin(finish(rebuilt))
+    assert messages(later)[: len(messages(rebuilt))] == messages(rebuilt)
+
+
+def test_a_pinned_section_is_closed_with_a_word_about_it() -> None:
+    state = begin(make_state(budget_tokens=100))
+    state, (*events, _) = finish_with_events(pin(step(state, "Alpha"), "Alpha"))
+    assert events == [
+        SectionsClosed(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT, reason=CloseReason.BUDGET),
+    ]
+
+
+def test_in_fresh_mode_all_that_earlier_questions_opened_is_closed_before_the_next() -> None:
+    state = pin(ask(make_state(mode=KeepOpenMode.FRESH), "Alpha", "Beta", "Gamma"), "Gamma")
+    assert len(state.open_sections) == 3, "what is open can be read until the next question"
+    state = begin(state)
+    assert state.open_ids == (find(state, "Gamma"),)
+    assert "alpha-0" not in read_all(state)
+    assert "gamma-0" in read_all(state)
+
+
+def test_in_fresh_mode_what_the_person_opens_for_a_question_is_there_for_it_and_closed_after_it() -> None:
+    state = open_by_person(ask(make_state(mode=KeepOpenMode.FRESH), "Alpha"), "Beta")
+    state = begin(state)
+    assert state.open_ids == (find(state, "Beta"),)
+    assert "beta-0" in read_all(state)
+    state = begin(finish(state))
+    assert state.open_sections == ()
+    assert "beta-0" not in read_all(state)
+
+
+def test_in_all_mode_nothing_is_closed_but_by_request() -> None:
+    state = make_state(mode=KeepOpenMode.ALL, budget_tokens=10)
+    state = ask(ask(state, "Alpha", "Beta"), "Long", "Below long")
+    assert len(state.open_sections) == 4
+    assert len(close_by(state, Origin.PERSON, "Alpha").open_sections) == 3
+
+
+@pytest.mark.slow
+async def test_keeping_open_saves_what_it_promises(data_dir: Path) -> None:
+    assert (data_dir / "sets").is_dir()
+    tallies = await simulate(8, seed=1)
+    keep, fresh, everything = (tallies[mode] for mode in (KeepOpenMode.KEEP, KeepOpenMode.FRESH, KeepOpenMode.ALL))
+    assert keep.reopened <= fresh.reopened / 2
+    assert keep.uncached <= fresh.uncached
+    assert keep.highest_open <= BUDGET_TOKENS
+    assert everything.highest_open > keep.highest_open
+    assert fresh.already_open == 0 < keep.already_open

@@ -1,0 +1,162 @@
+"""Question files, and what counts as a hit for a question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roamtui.document.document import Document
+from roamtui.document.parse import parse_document
+from roamtui.errors import SourceError
+from roamtui.evaluation.question_set import (
+    EvalQuestion,
+    Gold,
+    GoldError,
+    Turn,
+    read_questions,
+    resolve_golds,
+    sample_questions,
+)
+from tests.evaluation.folders import BIKES, BOATS, CANOE, TYRE, write_questions
+
+
+def test_a_question_has_its_golds_and_what_was_said_before(tmp_path: Path) -> None:
+    alternative = {"doc": "bikes.md", "gold_section_titles_path": ["Prices"], "gold_line": 5}
+    history = [{"role": "user", "content": "Have you boats?"}, {"role": "assistant", "content": "Yes."}]
+    path = write_questions(tmp_path / "q.jsonl", {**CANOE, "gold_alt": [alternative], "history": history})
+
+    (question,) = read_questions(path).questions
+
+    assert question.golds == (
+        Gold(doc="hire/boats.md", titles=("Boats", "Prices", "Canoe"), line=13),
+        Gold(doc="bikes.md", titles=("Prices",), line=5),
+    )
+    assert question.history == (Turn(is_user=True, text="Have you boats?"), Turn(is_user=False, text="Yes."))
+
+
+@pytest.mark.parametrize("place", [{"line": 3}, {"path": ["A", "B"]}, {"heading": "B"}, {"gold_line": 1}])
+def test_a_persons_own_file_needs_only_question_document_and_place(tmp_path: Path, place: dict[str, object]) -> None:
+    path = write_questions(tmp_path / "q.jsonl", "", {"doc": "a.md", "question": "Why?", **place})
+
+    read = read_questions(path)
+
+    assert [question.id for question in read.questions] == ["line 2"]
+    assert read.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("{", "is no JSON"),
+        ("[]", "object"),
+        ('{"doc": "a.md", "line": 1}', "question"),
+        ('{"doc": "a.md", "question": " ", "line": 1}', "question"),
+        ('{"question": "Why?", "line": 1}', "doc"),
+        ('{"doc": "a.md", "question": "Why?"}', "needs"),
+        ('{"doc": "a.md", "question": "Why?", "line": 0}', "line"),
+        ('{"doc": "a.md", "question": "Why?", "line": true}', "line"),
+        ('{"doc": "a.md", "question": "Why?", "path": [1]}', "path"),
+        ('{"doc": "a.md", "question": "Why?", "line": 1, "gold_alt": [1]}', "gold_alt"),
+        ('{"doc": "a.md", "question": "Why?", "line": 1, "history": [1]}', "history"),
+        ("[" * 100_000, "is no JSON"),
+    ],
+)
+def test_a_bad_line_is_told_with_its_number_and_the_rest_is_used(tmp_path: Path, line: str, word: str) -> None:
+    read = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, line, TYRE))
+
+    assert [question.id for question in read.questions] == ["canoe", "tyre"]
+    (problem,) = read.problems
+    assert problem.startswith("q.jsonl line 2 ")
+    assert word in problem
+
+
+def test_bytes_that_are_no_utf_8_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_bytes(b'{"question": "\xff"}\n')
+
+    assert read_questions(path).problems == ("q.jsonl line 1 is no JSON; it is left out.",)
+
+
+def test_a_sample_is_the_same_for_the_same_seed_and_in_order(tmp_path: Path) -> None:
+    lines = [{**TYRE, "id": f"q{number:02}"} for number in range(30)]
+    questions = read_questions(write_questions(tmp_path / "q.jsonl", *lines)).questions
+
+    first = [question.id for question in sample_questions(questions, 8, 1)]
+
+    assert first == [question.id for question in sample_questions(questions, 8, 1)]
+    assert first == sorted(first)
+    assert len(set(first)) == 8
+    assert first != [question.id for question in sample_questions(questions, 8, 2)]
+    assert sample_questions(questions, 100, 1) == questions
+
+
+def test_an_id_is_used_once(tmp_path: Path) -> None:
+    read = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, CANOE))
+
+    assert len(read.questions) == 1
+    assert read.problems == ("q.jsonl line 2 has the id of line 1; it is left out.",)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_questions(tmp_path / "none.jsonl")
+
+
+_BOATS = parse_document(BOATS, key="boats.md")
+_BIKES = parse_document(BIKES, key="bikes.md")
+_DOCUMENTS = {"boats.md": _BOATS, "bikes.md": _BIKES}
+
+
+def _gold(*titles: str, doc: str = "boats.md", line: int | None = None) -> Gold:
+    return Gold(doc=doc, titles=titles, line=line)
+
+
+def _question(*golds: Gold, is_page: bool = False, is_own_only: bool = False) -> EvalQuestion:
+    return EvalQuestion(
+        id="q", line_number=1, doc=golds[0].doc, question="?", golds=golds, is_page=is_page, is_own_only=is_own_only
+    )
+
+
+def _name(ids: frozenset[str], document: Document = _BOATS) -> set[str]:
+    return {document.columns.titles[row] for section_id, row in document.rows_by_id.items() if section_id in ids}
+
+
+@pytest.mark.parametrize(
+    ("question", "titles"),
+    [
+        (_question(_gold("Boats", "Prices")), {"Prices", "Rowing boat", "Canoe"}),
+        (_question(_gold("Boats", "Prices"), is_own_only=True), {"Prices"}),
+        (_question(_gold("Boats", "Safety"), is_page=True), {"Boats", "Prices", "Rowing boat", "Canoe", "Safety"}),
+        (_question(_gold("Boats", "Safety", line=2)), {"Safety"}),  # the heading has moved
+    ],
+)
+def test_what_lies_inside_a_gold_section_is_a_hit_unless_it_is_said_otherwise(
+    question: EvalQuestion, titles: set[str]
+) -> None:
+    assert _name(resolve_golds(question, _DOCUMENTS).strict) == titles
+
+
+def test_an_alternative_in_another_document_is_a_hit() -> None:
+    golds = resolve_golds(_question(_gold("Safety"), _gold("Bicycles", "Prices", doc="bikes.md")), _DOCUMENTS)
+    assert _name(golds.strict) == {"Safety"}
+    assert _name(golds.strict, _BIKES) == {"Prices"}
+
+
+def test_an_alternative_in_a_document_that_is_not_searched_is_left_out() -> None:
+    question = _question(_gold("Safety"), _gold("Bicycles", "Prices", doc="bikes.md"))
+    assert _name(resolve_golds(question, {"boats.md": _BOATS}).strict) == {"Safety"}
+
+
+def test_the_line_decides_among_equal_headings() -> None:
+    document = parse_document("# A\n\n## X\n\none\n\n# B\n\n## X\n\ntwo\n", key="x.md")
+    gold = replace(_gold("X", doc="x.md"), line=9)
+    golds = resolve_golds(_question(gold), {"x.md": document})
+    assert golds.strict == {document.ids[3]}
+
+
+@pytest.mark.parametrize("gold", [_gold("Boats", "Sails"), _gold(line=99), _gold("Safety", doc="none.md")])
+def test_a_gold_section_that_is_not_there_is_told(gold: Gold) -> None:
+    with pytest.raises(GoldError):
+        resolve_golds(_question(gold), _DOCUMENTS)

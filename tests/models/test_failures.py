@@ -1,0 +1,91 @@
+"""Failures that no server on loopback can show; all others are tested through the real client."""
+
+from __future__ import annotations
+
+import ssl
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from roamtui.models.failures import to_failure
+from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
+
+GROQ = ResolvedModel(model="groq/llama", provider="groq", key_name="GROQ_API_KEY")
+
+
+class ConnectTimeout(Exception):  # noqa: N818 -- named as httpx names it
+    pass
+
+
+class ReadTimeout(Exception):  # noqa: N818
+    pass
+
+
+class HTTPStatusError(Exception):
+    """Carries what httpx's own carries."""
+
+    def __init__(self, status: int, text: str = "", **headers: str) -> None:
+        super().__init__(text)
+        self.response = FakeResponse(status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+class FakeResponse:
+    def __init__(self, status_code: int, headers: dict[str, str]) -> None:
+        self.status_code = status_code
+        self.headers = headers
+
+
+def explain(cause: BaseException, target: ResolvedModel = GROQ) -> ModelFailure:
+    """Return the explanation of an error that was wrapped as litellm wraps it, under a status of its own."""
+    error = FakeLitellmError("litellm.InternalServerError: GroqException - wrapped")
+    error.__cause__ = cause
+    return to_failure(error, target, {})
+
+
+class FakeLitellmError(Exception):
+    status_code = 500
+
+
+@pytest.mark.parametrize(
+    ("cause", "message"),
+    [
+        (ssl.SSLCertVerificationError("expired"), "No secure connection to Groq could be made; check the address"),
+        (ConnectTimeout(), "Groq cannot be reached; check the network"),
+        (ReadTimeout(), "Groq sent nothing for too long; ask again or choose"),
+        (ConnectionResetError(), "The connection to Groq failed; check the network"),
+        (ModuleNotFoundError("No module named 'boto3'"), "Groq needs a Python package that is not installed"),
+        (HTTPStatusError(402), "Your account at Groq has no credit left; add some or choose"),
+        (HTTPStatusError(422, '{"error": {"message": "bad tool"}}'), "Groq refused the request (422): "),
+        (ValueError("no such parameter"), "The request to Groq failed: no such parameter; choose"),
+    ],
+)
+def test_sentences(cause: BaseException, message: str) -> None:
+    fault = explain(cause)
+    assert fault.message.startswith(message)
+    assert "\n" not in fault.message
+
+
+@pytest.mark.parametrize(
+    ("text", "is_overflow"),
+    [
+        ("maximum context length is 8192 tokens", True),
+        ("prompt is too long: 201000 tokens > 200000 maximum", True),
+        ("The input token count (1200000) exceeds the maximum number of tokens allowed", True),
+        ("Request too large for model on tokens per min (TPM): Limit 10000, Requested 12000", True),
+        ("Rate limit reached on tokens per min", False),
+        ("max_tokens is too low", False),
+    ],
+)
+def test_ways_to_say_that_a_request_is_too_long(text: str, *, is_overflow: bool) -> None:
+    assert explain(HTTPStatusError(400, text)).is_overflow is is_overflow
+
+
+def test_a_wait_may_be_seconds_or_a_date() -> None:
+    assert explain(HTTPStatusError(429, retry_after="7")).wait_seconds == 7.0
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    wait = explain(HTTPStatusError(429, retry_after=later)).wait_seconds
+    assert wait is not None
+    assert 0 < wait <= 90
+    assert explain(HTTPStatusError(429, retry_after="soon")).wait_seconds is None
+    assert explain(HTTPStatusError(429)).wait_seconds is None

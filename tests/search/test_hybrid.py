@@ -1,0 +1,275 @@
+"""Hybrid search: lists are fused, neighbours join, a model may rewrite and rerank, and nothing of it can break it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.document.library import Library
+from roamtui.errors import ModelError
+from roamtui.search.base import Searcher, SearchServices
+from roamtui.search.factory import make_searcher
+from roamtui.search.hybrid import (
+    RankedList,
+    collect_neighbours,
+    fuse_by_reciprocal_rank,
+)
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
+from tests.fakes.hashed_embedder import HashedEmbedder
+from tests.search.libraries import id_of, make_folder, make_library
+
+HANDBOOK = make_library("""# Handbook
+
+How this house works.
+
+## Paying
+
+Pay what you owe in time.
+
+### Late fees
+
+A late fee is 2 % a month. Late fees start after ten days.
+
+### Invoices
+
+Invoices go out monthly. Whoever pays late is reminded first.
+
+## Watering
+
+The gardeners water the roses.
+""")
+
+
+class ScriptedReranker:
+    def __init__(self, order: tuple[int, ...] | None) -> None:
+        self._order = order
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+
+    def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
+        self.asked.append((query, tuple(texts)))
+        if self._order is None:
+            raise ModelError("The model said nothing useful.")
+        return self._order
+
+
+class ScriptedRewriter:
+    def __init__(self, query: str | None) -> None:
+        self._query = query
+
+    def rewrite(self, query: str, earlier: Sequence[str]) -> str:
+        assert query
+        assert earlier
+        if self._query is None:
+            raise ModelError("The model said nothing useful.")
+        return self._query
+
+
+def _make(options: dict[str, Any], library: Library = HANDBOOK, **parts: Any) -> Searcher:  # noqa: ANN401
+    given: dict[str, Any] = {"mode": SearchMode.HYBRID, "chunk_size": 200, **options}
+    searcher = make_searcher(
+        library, RetrievalOptions(**given), SearchServices(**{"embedder": HashedEmbedder(), **parts})
+    )
+    assert searcher is not None
+    return searcher
+
+
+def _find(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: ANN401
+    return [HANDBOOK.title_of(hit.section_id) for hit in searcher.search(query, **limits)]
+
+
+def test_hybrid_finds_what_words_miss_and_says_how() -> None:
+    assert KeywordSearcher(HANDBOOK).search("rosewater") == ()
+    hits = _make({}).search("rosewater")
+    assert HANDBOOK.title_of(hits[0].section_id) == "Watering"
+    assert hits[0].why == "vector rank 1"
+    assert hits[0].snippet == "The gardeners water the roses."
+
+
+def test_the_clearer_words_find_the_less_vectors_count() -> None:
+    trusting, other = (_make({"trust_words": trusts}).search("late fees")[0] for trusts in (True, False))
+    assert trusting.section_id == other.section_id
+    assert trusting.score < other.score
+
+
+def test_words_are_trusted_unless_told_otherwise() -> None:
+    assert _find(_make({"vector_weight": 500.0}), "reminded rosewaters")[0] == "Invoices"
+
+
+def test_a_neighbour_tells_by_whom_it_came() -> None:
+    searcher = _make({"mode": SearchMode.KEYWORD, "neighbour_count": 2})
+    hits = {HANDBOOK.title_of(hit.section_id): hit.why for hit in searcher.search("2 % a month after ten days")}
+    late = id_of(HANDBOOK, "Late fees")
+    assert hits["Late fees"] == "text rank 1"
+    assert hits["Paying"] == f"parent of {late}"
+    assert len(hits) == 3
+
+
+def test_the_model_orders_the_first_ones_and_the_others_follow() -> None:
+    reranker = ScriptedReranker((1,))
+    plain = _find(_make({}), "late fees")
+    searcher = _make({"rerank": Rerank.SCORES, "rerank_count": 2}, reranker=reranker)
+    hits = searcher.search("late fees")
+    assert [HANDBOOK.title_of(hit.section_id) for hit in hits] == [plain[1], plain[0], *plain[2:]]
+    assert hits[0].why.endswith("model rank 1")
+    assert "model rank" not in hits[1].why
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    query, texts = reranker.asked[0]
+    assert query == "late fees"
+    assert len(texts) == 2
+    assert "Handbook > Paying > Late fees\n### Late fees\n\nA late fee" in texts[0]
+
+
+def test_without_an_answer_of_the_model_the_order_stays_and_it_is_told_once() -> None:
+    told: list[str] = []
+    searcher = _make({"rerank": Rerank.CHOOSE}, reranker=ScriptedReranker(None), tell=told.append)
+    assert _find(searcher, "late fees") == _find(_make({}), "late fees")
+    _find(searcher, "late fees")
+    assert told == ["The model did not rerank: The model said nothing useful."]
+
+
+def test_a_follow_up_is_rewritten_and_otherwise_searched_as_it_is() -> None:
+    told: list[str] = []
+    earlier = ("Tell me of the garden.", "It is fine.")
+    roses = _make({"rewrite": True}, rewriter=ScriptedRewriter("roses"))
+    assert _find(roses, "And those?", earlier=earlier)[0] == "Watering"
+    searcher = _make({"rewrite": True}, rewriter=ScriptedRewriter(None), tell=told.append)
+    assert _find(searcher, "late fees", earlier=earlier)[0] == "Late fees"
+    assert told == ["The question was not rewritten: The model said nothing useful."]
+    assert _find(roses, "late fees")[0] == "Late fees"
+
+
+def test_a_follow_up_is_embedded_after_the_title_that_the_conversation_is_about() -> None:
+    embedder = HashedEmbedder()
+    searcher = _make({"vector_weight": 0.0, "keyword_weight": 0.001, "follow_up_weight": 1.0}, embedder=embedder)
+    hit = searcher.search("What else?", earlier=("Tell me about paying.", "Pay in time."))[0]
+    assert embedder.asked[-1][0] == "Paying: What else?"
+    assert "vector rank 1" in hit.why
+    hit = searcher.search("What of late fees?")[0]
+    assert embedder.asked[-1][0] == "What of late fees?"
+    assert hit.why == "text rank 1"
+
+
+@pytest.mark.parametrize("fails_after", [0, 5])
+def test_hybrid_goes_on_by_words_where_the_embedder_fails(fails_after: int) -> None:
+    told: list[str] = []
+    searcher = _make({}, embedder=HashedEmbedder(fails_after=fails_after), tell=told.append)
+    assert _find(searcher, "late fees") == _find(_make({"mode": SearchMode.KEYWORD}), "late fees")
+    _find(searcher, "late fees")
+    assert told == ["Searched by words alone: The embedder is away; ask again."]
+
+
+def test_where_vectors_are_needed_a_failing_embedder_is_an_error() -> None:
+    for mode, needs_vectors in ((SearchMode.VECTOR, False), (SearchMode.HYBRID, True)):
+        searcher = _make({"mode": mode}, embedder=HashedEmbedder(fails_after=0), needs_vectors=needs_vectors)
+        with pytest.raises(ModelError, match="away"):
+            searcher.search("late fees")
+
+
+def test_a_refreshed_library_is_searched_and_only_new_text_embedded(tmp_path: Path) -> None:
+    embedder = HashedEmbedder()
+    searcher = _make({}, embedder=embedder, cache=tmp_path)
+    searcher.search("fees")
+    before = len(embedder.documents)
+    searcher.refresh(HANDBOOK)
+    searcher.search("fees")
+    assert len(embedder.documents) == before
+    grown = make_library(HANDBOOK.root.text[:] + "\n## Kangaroos\n\nThey hop.\n")
+    searcher.refresh(grown)
+    assert grown.title_of(searcher.search("kangaroos hop")[0].section_id) == "Kangaroos"
+    assert len(embedder.documents) == before + 1
+
+
+def test_no_words_make_the_vectors_and_ask_nobody() -> None:
+    embedder, reranker = HashedEmbedder(), ScriptedReranker((0, 1))
+    searcher = _make({"rerank": Rerank.SCORES}, embedder=embedder, reranker=reranker)
+    assert searcher.search(" ") == ()
+    assert len(embedder.documents) == len(embedder.asked) > 0
+    assert reranker.asked == []
+
+
+_IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8).map(tuple)
+_LISTS = st.lists(
+    st.builds(RankedList, name=st.just("x"), weight=st.sampled_from([0.0, 0.5, 1.0, 2.0]), section_ids=_IDS),
+    max_size=4,
+)
+
+
+@given(_LISTS)
+def test_exactly_what_stands_in_a_list_that_counts_is_found_the_best_first(lists: list[RankedList]) -> None:
+    scores = fuse_by_reciprocal_rank(lists, 60)
+    assert set(scores) == {section_id for ranked in lists if ranked.weight for section_id in ranked.section_ids}
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+    assert all(score > 0 for score in scores.values())
+
+
+@given(_IDS.filter(lambda ids: len(ids) > 1), _LISTS, st.data())
+def test_what_rises_in_a_list_never_falls(ids: tuple[str, ...], others: list[RankedList], data: st.DataObject) -> None:
+    place = data.draw(st.integers(1, len(ids) - 1))
+    raised = (*ids[: place - 1], ids[place], ids[place - 1], *ids[place + 1 :])
+    before = fuse_by_reciprocal_rank([RankedList(name="x", weight=1.0, section_ids=ids), *others], 60)
+    after = fuse_by_reciprocal_rank([RankedList(name="x", weight=1.0, section_ids=raised), *others], 60)
+    assert after[ids[place]] > before[ids[place]]
+
+
+BOOK = make_library("""# Book
+
+Words.
+
+## One
+
+### One a
+
+### One b
+
+#### Deep
+
+### One c
+
+### One d
+
+## Two
+
+## Three
+""")
+RULES = RetrievalOptions(neighbour_count=100)
+
+
+def _join(title: str, rules: RetrievalOptions = RULES, score: float = 1.0) -> dict[str, tuple[float, str]]:
+    joined = collect_neighbours(BOOK, {id_of(BOOK, title): score}, rules)
+    return {BOOK.title_of(section_id): (found.score, found.relation) for section_id, found in joined.items()}
+
+
+def test_parent_children_and_those_beside_it_join() -> None:
+    assert _join("One b") == {
+        "One": (0.75, "parent"),
+        "Deep": (0.7, "child"),
+        "One c": (0.6, "sibling"),
+        "One a": (0.6, "sibling"),
+    }
+
+
+def test_the_best_ones_join_where_only_some_may() -> None:
+    assert list(_join("One b", replace(RULES, neighbour_count=2))) == ["One", "Deep"]
+    assert _join("One b", replace(RULES, neighbour_count=0)) == {}
+
+
+def test_each_step_takes_its_share() -> None:
+    found = _join("Deep", replace(RULES, neighbour_depth=2))
+    assert found["One b"] == (0.75, "parent")
+    assert found["One"][0] == pytest.approx(0.75 * 0.75)
+    assert found["One c"][0] == pytest.approx(0.75 * 0.6)
+    assert found["One c"][1] == "sibling"
+    assert "One c" not in _join("Deep")
+
+
+def test_files_and_folders_do_not_join() -> None:
+    library = make_folder({"a.md": "# A\n\nStart of A.\n\n## A one\n\nText.\n", "b.md": "# B\n\nText.\n"})
+    joined = collect_neighbours(library, {id_of(library, "A"): 1.0}, RULES)
+    assert [library.title_of(section_id) for section_id in joined] == ["A one"]

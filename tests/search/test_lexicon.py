@@ -1,0 +1,59 @@
+"""Which language a question is in, what the forms of a word share, which words mean the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.search.lexicon import Language, detect_language, reduce_to_root
+from roamtui.search.terms import tokenise
+from tests.search.libraries import find_titles, make_library
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wer wählt den Hafenmeister?", Language.GERMAN),
+        ("Wohin mit altem Öl?", Language.GERMAN),
+        ("Gebühr im Winter", Language.ENGLISH),
+        ("Puis-je ajouter du linge ?", Language.FRENCH),
+        ("Où se trouve le filtre ?", Language.FRENCH),
+        ("¿Cuántos huevos lleva la tortilla?", Language.SPANISH),
+        ("What is the die casting process?", Language.ENGLISH),
+        ("When do the heirs die?", Language.ENGLISH),
+        ("Why doesn't Ray's actor die", Language.ENGLISH),
+        ("What does es mean in de facto?", Language.ENGLISH),
+        ("", Language.ENGLISH),
+    ],
+)
+def test_small_words_tell_the_language(question: str, language: Language) -> None:
+    assert detect_language(tokenise(question)) is language
+
+
+@pytest.mark.parametrize(
+    ("language", "root", "words"),
+    [
+        (Language.GERMAN, "wahl", "wahlt gewahlt wahlen wahlbar wahler wahl"),
+        (Language.GERMAN, "zahl", "zahle zahlt gezahlt zahlung zahlungen"),
+        (Language.FRENCH, "nettoy", "nettoyer nettoyez nettoyee nettoyement"),
+        (Language.SPANISH, "congel", "congelar congelan congelado congeladas"),
+    ],
+)
+def test_forms_of_a_word_have_one_root(language: Language, root: str, words: str) -> None:
+    assert {reduce_to_root(word, language) for word in words.split()} == {root}
+
+
+_FILLER = "".join(f"## Filler {number}\n\nNothing of note.\n\n" for number in range(8))
+_TERMS = make_library(
+    f"# Terms\n\n## Orders\n\nGoods are procured in May.\n\n## Ends\n\nEach side may terminate it.\n\n{_FILLER}"
+)
+
+
+def test_what_says_it_in_other_words_is_found() -> None:
+    assert find_titles(_TERMS, "Who can cancel?") == ["Ends"]
+    assert find_titles(_TERMS, "buying")[0] == "Orders"
+
+
+def test_the_word_itself_goes_before_what_means_the_same() -> None:
+    library = make_library(f"# A\n\n## One\n\nA taxi waits.\n\n## Two\n\nA cab waits.\n\n{_FILLER}")
+    assert find_titles(library, "cab")[0] == "Two"
+    assert find_titles(library, "taxi")[0] == "One"

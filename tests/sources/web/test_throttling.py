@@ -1,0 +1,154 @@
+"""How a site is treated: few requests at once, the pauses that it asks for, and patience while it is busy."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+
+from roamtui.sources.web import throttling
+from roamtui.sources.web.fetcher import Fetcher
+from roamtui.sources.web.page import FetchError
+from tests.fakes.hostile_server import Client, Handler, HostileServer, SeenRequest, answer, raw, redirect
+from tests.sources.web.fetching import allow, open_fetcher
+
+
+def _count_robots(server: HostileServer) -> int:
+    return sum(request.path == "/robots.txt" for request in server.requests)
+
+
+def _fetch_all(fetcher: Fetcher, server: HostileServer, count: int) -> list[bytes]:
+    def fetch(number: int) -> bytes:
+        return fetcher.fetch(f"{server.origin}/{number}", allow(server)).body
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(fetch, range(count)))
+
+
+def _fill(server: HostileServer, count: int) -> None:
+    server.handlers |= {f"/{number}": answer(str(number).encode()) for number in range(count)}
+
+
+def test_a_host_gets_so_many_connections_and_no_more() -> None:
+    gate, arrived = threading.Event(), itertools.count(1)
+
+    def wait(client: Client, request: SeenRequest) -> bool:
+        if next(arrived) == 4:  # the first page comes alone, before robots.txt; then three at once
+            gate.set()
+        if request.path != "/first":
+            client.wait_for(gate)
+        return answer(request.path.encode())(client, request)
+
+    with HostileServer() as server, open_fetcher(connections_per_host=3) as fetcher:
+        server.handlers |= {f"/{number}": wait for number in range(9)}
+        server.handlers["/first"] = wait
+        fetcher.fetch(f"{server.origin}/first", allow(server))
+        assert _fetch_all(fetcher, server, 9) == [f"/{number}".encode() for number in range(9)]
+        assert server.most_at_once == 3
+        assert server.connections <= 3
+
+
+def test_robots_are_read_once_and_only_before_a_second_page(tmp_path: Path) -> None:
+    with HostileServer() as server:
+        _fill(server, 6)
+        server.handlers["/robots.txt"] = answer(b"User-agent: *\nDisallow:\n")
+        with open_fetcher(tmp_path) as fetcher:
+            fetcher.fetch(f"{server.origin}/0", allow(server))
+            assert _count_robots(server) == 0
+            assert _fetch_all(fetcher, server, 6) == [str(number).encode() for number in range(6)]
+            assert _count_robots(server) == 1
+        with open_fetcher(tmp_path) as fetcher:
+            _fetch_all(fetcher, server, 6)
+        assert _count_robots(server) == 1
+        with open_fetcher() as fetcher:
+            _fetch_all(fetcher, server, 6)
+        assert _count_robots(server) == 2
+
+
+def test_robots_lead_to_no_other_site() -> None:
+    with HostileServer() as server, HostileServer() as other, open_fetcher() as fetcher:
+        _fill(server, 2)
+        server.handlers["/robots.txt"] = redirect(f"{other.origin}/robots.txt")
+        _fetch_all(fetcher, server, 2)
+        assert _count_robots(server) == 1
+        assert other.connections == 0
+
+
+def _answer_late(body: bytes) -> Handler:
+    def handle(client: Client, request: SeenRequest) -> bool:
+        client.pause(0.1)
+        return answer(body)(client, request)
+
+    return handle
+
+
+def test_a_crawl_delay_means_one_request_at_a_time() -> None:
+    with HostileServer() as server, open_fetcher(crawl_delay_seconds_max=0.01) as fetcher:
+        _fill(server, 6)
+        server.handlers["/robots.txt"] = _answer_late(b"User-agent: *\nCrawl-delay: 3600\n")
+        fetcher.fetch(f"{server.origin}/0", allow(server))
+        _fetch_all(fetcher, server, 6)
+        assert server.most_at_once == 1
+
+
+def _hang(client: Client, _request: SeenRequest) -> bool:
+    client.hang()
+    return False
+
+
+_ODD_ROBOTS: dict[str, Handler] = {
+    "missing": answer(b"", 404),
+    "broken": raw(b"\x00\x01"),
+    "endless": answer(b"User-agent: *\nCrawl-delay: 9\n" + b"# long\n" * 100_000),
+    "elsewhere": redirect("http://127.0.0.1:1/robots.txt"),
+    "going round": redirect("/robots.txt"),
+    "silent": _hang,
+    "busy": answer(b"", 503, [("Retry-After", "9")]),
+}
+
+
+@pytest.mark.parametrize("name", _ODD_ROBOTS)
+def test_odd_robots_hold_up_no_page(name: str) -> None:
+    with HostileServer() as server, open_fetcher(robots_seconds_max=0.2, total_seconds_max=3.0) as fetcher:
+        _fill(server, 4)
+        server.handlers["/robots.txt"] = _ODD_ROBOTS[name]
+        fetcher.fetch(f"{server.origin}/0", allow(server))
+        assert len(_fetch_all(fetcher, server, 4)) == 4
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_site_is_asked_again_after_a_pause(status: int) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        calls: list[int] = []
+
+        def be_busy_twice(client: Client, request: SeenRequest) -> bool:
+            calls.append(1)
+            busy = answer(b"", status, [("Retry-After", "0")])
+            return (answer(b"words") if len(calls) == 3 else busy)(client, request)
+
+        server.handlers["/a"] = be_busy_twice
+        assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
+        assert len(calls) == 3
+
+
+def test_pauses_double_where_a_busy_site_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttling, "_FIRST_WAIT_SECONDS", 0.01)
+    with HostileServer() as server, open_fetcher(retries_max=9, retry_seconds_max=0.03) as fetcher:
+        server.handlers["/a"] = answer(b"", 429)
+        with pytest.raises(FetchError, match="asks for fewer requests"):
+            fetcher.fetch(f"{server.origin}/a", allow(server))
+        assert len(server.paths) == 3, "after 0.01 and 0.02 seconds, 0.04 would be too long"
+
+
+@pytest.mark.parametrize(("wait", "requests"), [("0", 3), ("3600", 1), (formatdate(4e9, usegmt=True), 1)])
+def test_a_site_that_stays_busy_is_left_alone(wait: str, requests: int) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/a"] = answer(b"", 429, [("Retry-After", wait)])
+        with pytest.raises(FetchError, match="asks for fewer requests") as caught:
+            fetcher.fetch(f"{server.origin}/a", allow(server))
+        assert caught.value.status == 429
+        assert len(server.paths) == requests

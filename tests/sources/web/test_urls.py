@@ -1,0 +1,144 @@
+"""Addresses: one normalised form or a refusal, never two readings."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.errors import SourceError
+from roamtui.sources.web.urls import AllowedOrigins, is_same_site, origin_of, parse_url, resolve_href
+
+_PIECES = [
+    "http://", "https://", "HTTP:", "//", "/", "\\", "@", ":", "[", "]", "::1", "%", "%2e", "%00", "..", ".", "?",
+    "#", "a.example", "bücher.de", "１２７.1", "0x7f", "127.0.0.1", "2130706433", "\r\n", "\t", " ", "\u202e", "\ud800",
+    "www.", "xn--", ":80", ":443", ":0", "user:secret", "localhost", "٣", "。", "＠", "／", "é",
+]  # fmt: skip
+any_address = st.one_of(st.text(), st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("https://Example.COM", "https://example.com/"),
+        ("  https://example.com/a\n", "https://example.com/a"),
+        ("HTTP://example.com:80/x/../y/./z/..", "http://example.com/y/"),
+        ("https://example.com:8443/a b?q=ä b#part", "https://example.com:8443/a%20b?q=%C3%A4%20b"),
+        ("https://example.com/%2e%2e/%2E/secret%20x%", "https://example.com/secret%20x%25"),
+        ("https://example.com./a//b/", "https://example.com/a//b/"),
+        ("https://bücher.de/x", "https://xn--bcher-kva.de/x"),
+        ("http://１２７.０.０.１/", "http://127.0.0.1/"),
+        ("http://[0:0::1]:8080", "http://[::1]:8080/"),
+        ("http://localhost:8000", "http://localhost:8000/"),
+    ],
+)
+def test_an_address_has_one_form(text: str, expected: str) -> None:
+    assert parse_url(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "example.com", "handbook.md", "file:///etc/passwd", "ftp://example.com", "data:text/html,x"),
+        *("javascript:alert(1)", "https:/example.com", "https:///x", "https://", "https://?x"),
+        *("http://2130706433/", "http://0x7f000001/", "http://017700000001/", "http://127.1/", "http://0177.0.0.1/"),
+        *("http://0x7f.0.0.1/", "http://1.2.3.4.5/", "http://256.1.1.1/", "http://127.0.0.1.0x1/"),
+        *(
+            "https://me:secret@example.com/",
+            "https://me@example.com",
+            "https://@example.com",
+            "http://a.example\\@b.example",
+        ),
+        *("https://exa mple.com", "https://example.com:99999", "https://example.com:0", "https://example.com:٣"),
+        *(
+            "https://example.com/\r\nHost: evil",
+            "https://example.com/\x00",
+            "https://ex\u202eample.com",
+            "https://a..b",
+        ),
+        *("https://-a.example", "https://%31%32%37.0.0.1/", "http://[fe80::1%25eth0]/", "http://[::1", "http://::1/"),
+        *("https://" + "a" * 300 + ".example", "https://example.com/" + "a" * 5000, "https://example.com:80:80/"),
+    ],
+)
+def test_an_odd_address_is_refused(text: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse_url(text)
+    sentence = str(caught.value)
+    assert sentence.isprintable()
+    assert "secret" not in sentence
+    assert sentence.endswith(".")
+    assert len(sentence) < 250
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("x.md", "https://h.example/d/x.md"),
+        ("../../a", "https://h.example/a"),
+        ("?q", "https://h.example/d/page.md?q"),
+        ("#part", "https://h.example/d/page.md"),
+        ("//other.example/x", "https://other.example/x"),
+        ("/\\other.example", "https://other.example/"),
+        ("http:\\\\other.example", "http://other.example/"),
+        ("a\nb.md", "https://h.example/d/ab.md"),
+        ("ünï.md", "https://h.example/d/%C3%BCn%C3%AF.md"),
+        *(
+            (link, None)
+            for link in (
+                *("", "  ", "mailto:a@b.example", "javascript:alert(1)", " JavaScript:x", "java\nscript:x", "data:x"),
+                *("file:///etc/passwd", "vscode://x", "https://me@x.example", "http://2130706433/", "http://[", "a:b"),
+            )
+        ),
+    ],
+)
+def test_links_of_a_page(link: str, expected: str | None) -> None:
+    assert resolve_href("https://h.example/d/page.md", link) == expected
+
+
+@given(any_address)
+def test_every_reader_sees_the_same_host_in_what_is_accepted(text: str) -> None:
+    try:
+        address = parse_url(text)
+    except SourceError as error:
+        assert str(error).isprintable()  # noqa: PT017 - either outcome is right
+        return
+    assert parse_url(address) == address
+    assert address.isascii()
+    assert address.isprintable()
+    assert " " not in address
+    parts, other = urlsplit(address), httpx.URL(address)
+    assert (parts.scheme, parts.hostname, parts.port) == (other.scheme, other.raw_host.decode(), other.port)
+    assert not parts.username
+    assert address.startswith(origin_of(address) + "/")
+    assert parts.path == httpx.URL(address).raw_path.decode().partition("?")[0].replace("%27", "'")
+
+
+@given(any_address)
+def test_every_link_leads_to_the_web_or_nowhere(link: str) -> None:
+    target = resolve_href("https://h.example/d/page.md", link)
+    assert target is None or target == parse_url(target)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "origin", "is_same"),
+    [
+        ("http://a.example", "https://a.example", True),
+        ("https://a.example", "https://www.a.example", True),
+        ("http://www.a.example", "https://a.example", True),
+        ("http://a.example:8000", "http://www.a.example:8000", True),
+        ("https://a.example", "http://a.example", False),
+        ("http://a.example:8000", "https://a.example:8000", False),
+        ("http://a.example", "https://a.example:8443", False),
+        ("http://a.example", "http://a.example:8000", False),
+        ("https://a.example", "https://b.a.example", False),
+        ("https://a.example", "https://wwwa.example", False),
+    ],
+)
+def test_which_origins_count_as_one(allowed: str, origin: str, *, is_same: bool) -> None:
+    assert is_same_site(allowed, origin) is is_same
+    assert AllowedOrigins(approved=frozenset({allowed})).allows(f"{origin}/page") is is_same
+    assert not AllowedOrigins(approved=frozenset({allowed})).may_be_local(f"{origin}/page")
+    assert AllowedOrigins(typed=frozenset({allowed})).may_be_local(f"{origin}/page") is is_same

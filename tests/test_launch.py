@@ -1,0 +1,216 @@
+"""What the app is started with: models to choose from, a way to read the document again, and where choices are kept."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from roamtui.cli import parse_command_line
+from roamtui.conversation.library_sync import is_source_missing
+from roamtui.document.source_loader import build_library
+from roamtui.launch import (
+    _confirm_address,
+    _has_screen,
+    _make_options,
+    _make_reloader,
+    _needs_slow_conversion,
+    _open_document,
+    _open_initial_document,
+    _should_run_plain,
+    _validate_arguments_eagerly,
+)
+from roamtui.library_loader import open_library, reopen_source
+from roamtui.option_fields import AppArguments, WebArguments
+from roamtui.paths import config_path
+from roamtui.search.options import RetrievalOptions, SearchMode
+from roamtui.settings import Settings, load_settings
+from roamtui.sources.read import RawText, read_source
+from roamtui.wiring import discover_ollama_models, list_model_offers
+from tests.fakes.site import make_ollama
+
+
+def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    offers = list_model_offers(Settings(model="openai/gpt-4.1"))
+    assert [(offer.name.split("/")[0], offer.provider) for offer in offers] == [
+        ("openai", ""),
+        ("anthropic", "Anthropic"),
+        ("offline", ""),
+    ]
+    assert offers[1].note == "ANTHROPIC_API_KEY is set"
+
+
+def test_without_a_name_the_one_of_the_settings_is_the_named_one() -> None:
+    assert [offer.name for offer in list_model_offers(Settings())] == ["offline"]
+    first, *_ = list_model_offers(Settings(model="ollama_chat/qwen3"))
+    assert (first.name, first.provider, first.choose().name) == ("ollama_chat/qwen3", "", "ollama_chat/qwen3")
+
+
+def test_choices_go_to_the_settings(home_dir: Path) -> None:
+    options = _make_options(AppArguments(), Settings(), ())
+    assert options.save_setting is not None
+    options.save_setting("theme", "dawn")
+    assert config_path().is_relative_to(home_dir)
+    assert load_settings().theme == "dawn"
+
+
+def test_a_model_is_not_kept_where_an_address_in_the_settings_belongs_to_another() -> None:
+    assert _make_options(AppArguments(), Settings(), ()).may_save_model
+    assert not _make_options(AppArguments(), Settings(api_base="http://127.0.0.1:1"), ()).may_save_model
+
+
+def test_only_what_came_from_a_file_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_text("# A\n", "utf-8")
+    library = build_library(read_source(str(file)))
+    read = _make_reloader(library, AppArguments(sources=(str(file),)), Settings())
+    assert read is not None
+    file.write_text("# B\n", "utf-8")
+    assert read(library, frozenset()).title == "B"
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for source in ("-", str(pipe)):
+        piped = build_library(RawText(text="# A\n", source=source, name="a"))
+        assert _make_reloader(piped, AppArguments(sources=(source,)), Settings()) is None
+
+
+def test_watching_is_asked_for() -> None:
+    for given, is_watching in ((["a.md"], False), (["a.md", "--watch"], True), (["--watch", "a.md"], True)):
+        arguments = parse_command_line(given)
+        assert isinstance(arguments, AppArguments)
+        assert arguments.is_watching is is_watching
+
+
+def test_models_of_an_ollama_on_this_machine_are_offered_without_those_that_only_embed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with make_ollama("qwen3:8b", "snowflake-arctic-embed2:latest") as server:
+        monkeypatch.setenv("OLLAMA_API_BASE", server.origin)
+        offers, words = discover_ollama_models(Settings())
+    assert [(offer.name, offer.provider) for offer in offers] == [("ollama_chat/qwen3:8b", "")]
+    assert offers[0].choose().name == "ollama_chat/qwen3:8b"
+    assert words == f"Ollama at {server.origin}: 1 model"
+    offers, words = discover_ollama_models(Settings())
+    assert offers == ()
+    assert "nothing answers there" in words
+
+
+@pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])
+def test_an_ollama_on_another_machine_is_not_asked(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("OLLAMA_API_BASE", address)
+    offers, words = discover_ollama_models(Settings())
+    assert offers == ()
+    assert "another machine" in words
+
+
+@pytest.mark.parametrize("name", ["b.md", "Smith, J.md", "a, /b.md"])
+def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str, tmp_path: Path) -> None:
+    paths = [tmp_path / "one.md", tmp_path / "docs" / name]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# Of {path.name}\n\nText.\n", "utf-8")
+    library = open_library([str(path) for path in paths])
+    assert not is_source_missing(library.source)
+    opened = _open_document(AppArguments(), Settings(), library.source, None, None, lambda *_: None)
+    again = opened.initial_state.library
+    assert (again.source, again.content_hash) == (library.source, library.content_hash)
+    again = reopen_source(library.source, (), frozenset(), is_own=True, web=WebArguments())
+    assert again.content_hash == library.content_hash
+    for path in paths:
+        path.unlink()
+    assert is_source_missing(library.source)
+
+
+class Stream(io.StringIO):
+    """Standard input or output, at a terminal or not."""
+
+    def __init__(self, text: str = "", *, is_terminal: bool = True) -> None:
+        super().__init__(text)
+        self._is_terminal = is_terminal
+
+    @override
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+
+@pytest.mark.parametrize("is_input", [True, False])
+@pytest.mark.parametrize("is_output", [True, False])
+@pytest.mark.parametrize("kind", ["dumb", "xterm-256color"])
+def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_input: bool,
+    is_output: bool,
+    kind: str,
+) -> None:
+    monkeypatch.setenv("TERM", kind)
+    monkeypatch.setattr(sys, "stdin", Stream(is_terminal=is_input))
+    monkeypatch.setattr(sys, "stdout", Stream(is_terminal=is_output))
+    assert _should_run_plain(AppArguments(is_plain=True))
+    assert _should_run_plain(AppArguments()) is (kind == "dumb" and is_input and is_output)
+    assert _has_screen() is (is_input and is_output)
+    monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
+    assert _has_screen()
+
+
+def test_only_one_large_pdf_is_shown_while_it_is_read(tmp_path: Path) -> None:
+    large, small, text = tmp_path / "large.PDF", tmp_path / "small.pdf", tmp_path / "large.md"
+    for path, size in ((large, 1_000_001), (small, 1_000_000), (text, 1_000_001)):
+        path.write_bytes(b"%" * size)
+    (tmp_path / "folder.pdf").mkdir()
+    assert _needs_slow_conversion((str(large),))
+    for sources in ((), (small,), (text,), (tmp_path / "gone.pdf",), (tmp_path / "folder.pdf",), (large, large)):
+        assert not _needs_slow_conversion(tuple(map(str, sources))), sources
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_meant"), [("y\n", True), (" YES \n", True), ("n\n", False), ("\n", False), ("", False)]
+)
+def test_an_address_without_a_scheme_is_opened_after_a_yes(
+    monkeypatch: pytest.MonkeyPatch,
+    typed: str,
+    is_meant: bool,  # noqa: FBT001
+) -> None:
+    named = AppArguments(sources=("docs.example.com",))
+    monkeypatch.setattr(sys, "stdout", shown := Stream())
+    monkeypatch.setattr(sys, "stdin", Stream(typed))
+    assert _confirm_address(named).sources == (("https://docs.example.com",) if is_meant else named.sources)
+    assert "There is no file docs.example.com. Open https://docs.example.com? [y/N]" in shown.getvalue()
+
+
+@pytest.mark.parametrize(("is_input", "is_output"), [(False, True), (True, False)])
+def test_nobody_is_asked_for_an_address_where_nobody_can_answer(
+    monkeypatch: pytest.MonkeyPatch, *, is_input: bool, is_output: bool
+) -> None:
+    named = AppArguments(sources=("docs.example.com",))
+    monkeypatch.setattr(sys, "stdin", Stream("y\n", is_terminal=is_input))
+    monkeypatch.setattr(sys, "stdout", shown := Stream(is_terminal=is_output))
+    assert _confirm_address(named) == named
+    assert not shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_made"),
+    [
+        (Settings(), False),
+        (Settings(model="openai/gpt-4.1"), True),
+        (Settings(retrieval=RetrievalOptions(mode=SearchMode.OFF)), True),
+    ],
+)
+def test_all_is_made_before_the_screen_only_where_something_may_be_refused(
+    tmp_path: Path,
+    settings: Settings,
+    is_made: bool,  # noqa: FBT001
+) -> None:
+    (tmp_path / "a.md").write_text("# A\n", "utf-8")
+    arguments = AppArguments(sources=(str(tmp_path / "a.md"),))
+    first = _open_initial_document(arguments, settings)
+    _validate_arguments_eagerly(first, arguments, settings)
+    assert first.is_ready is is_made

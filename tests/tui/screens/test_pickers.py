@@ -1,0 +1,226 @@
+"""Choosing colours and models."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from roamtui.errors import ModelError, RoamtuiError
+from roamtui.launch import _make_options
+from roamtui.models.base import Model
+from roamtui.models.registry import ModelOffer
+from roamtui.option_fields import AppArguments
+from roamtui.settings import Settings, load_settings
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import TuiOptions
+from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
+from roamtui.tui.screens.pickers import ModelForm
+from roamtui.tui.themes import DEFAULT_THEME
+from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.tui.driving import app_of, ask, make_app, model_of, running, screen_text, wait_until
+
+
+def refuse() -> Model:
+    raise RoamtuiError("The key is gone.")
+
+
+def make_offering_app() -> RoamApp:
+    other = ScriptedModel([ScriptedReply(text="Other.")], name="openai/[b]other")
+    offers = (
+        ModelOffer(name="openai/[b]other", note="key found", choose=lambda: other, provider="OpenAI"),
+        ModelOffer(name="broken", note="key gone", choose=refuse),
+    )
+    return make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
+
+
+async def test_another_model_is_used_only_after_a_yes() -> None:
+    async with running(make_offering_app(), (100, 30)) as (app, pilot):
+        before = app.app_context.agent.model
+        await pilot.press("f2", "j", "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, ConfirmDialog)
+        assert "openai/[b]other" in screen_text(app)
+        assert "OpenAI." in screen_text(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.app_context.agent.model is before, "the button with the focus says no"
+        await pilot.press("f2", "j", "enter", "y")
+        await pilot.pause()
+        assert app.app_context.agent.model.name == "openai/[b]other"
+        assert "openai/[b]other" in screen_text(app)
+        await ask(pilot, "Who?")
+        assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Other."
+
+
+async def test_without_offers_the_list_says_which_keys_are_missing() -> None:
+    app = make_app(options=_make_options(AppArguments(), Settings(model="offline"), ()))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "OPENAI_API_KEY is not set" in screen_text(app))
+        await pilot.press("j", "j", "j", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ModelForm))
+        assert app.focused is app.screen.query_one("#model-key")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+
+
+async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
+    replies = [ScriptedReply(text=f"Other {number}.") for number in range(3)]
+    other = ScriptedModel(replies, name="local")
+    offers = (ModelOffer(name="local", note="on this machine", choose=lambda: other),)
+    app = make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await ask(pilot, "One?")
+        await pilot.press("f2", "j", "enter")
+        await wait_until(pilot, lambda: app.main_screen.status_line.status.model == "local")
+        assert app.screen is app.main_screen, "nobody else gets the text, so nobody is asked"
+        for question in ("Two?", "Three?", "Four?"):
+            await ask(pilot, question)
+        exchanges = app.main_screen.session.state.transcript.exchanges
+    assert [exchange.model for exchange in exchanges] == ["scripted", "local", "local", "local"]
+    sent = [request.messages for request in other.requests]
+    assert len(sent) == 3
+    assert "First." in [message.text for message in sent[0]]
+    for before, after in pairwise(sent):
+        assert after[: len(before)] == before, "after one rebuild each request begins with the one before"
+
+
+async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -> None:
+    kept: list[tuple[str, str]] = []
+    app = make_app(options=TuiOptions(save_setting=lambda key, value: kept.append((key, value))))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f3", "home")
+        await wait_until(pilot, lambda: app.theme == "beacon")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.theme == DEFAULT_THEME)
+        await pilot.press("f3", "enter")
+        await pilot.pause()
+        assert kept == []
+        await pilot.press("f3", "home", "enter")
+        await wait_until(pilot, lambda: kept == [("theme", "beacon")] and app.theme == "beacon")
+
+
+@pytest.mark.parametrize(("key", "expected"), [("n", []), ("y", [("model", "local")])])
+async def test_a_model_is_kept_only_after_a_question(key: str, expected: list[tuple[str, str]]) -> None:
+    kept: list[tuple[str, str]] = []
+    offers = (ModelOffer(name="local", note="here", choose=lambda: ScriptedModel(name="local")),)
+    options = TuiOptions(
+        model_offers=offers, save_setting=lambda key, value: kept.append((key, value)), may_save_model=True
+    )
+    async with running(make_app(options=options), (100, 30)) as (app, pilot):
+        await pilot.press("f2", "j", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        assert kept == []
+        await pilot.press(key)
+        await wait_until(pilot, lambda: app.screen is app.main_screen and kept == expected)
+        assert app.app_context.agent.model.name == "local"
+
+
+async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -> None:
+    local = ScriptedModel([ScriptedReply(text="Local.")], name="ollama_chat/tiny")
+    asked: list[bool] = []
+
+    def look() -> tuple[tuple[ModelOffer, ...], str]:
+        asked.append(True)
+        offer = ModelOffer(name=local.name, note="runs on this machine", choose=lambda: local)
+        return (offer,), "Ollama at http://127.0.0.1:1: 1 model"
+
+    async with running(make_app(options=TuiOptions(discover_models=look)), (100, 30)) as (app, pilot):
+        await pilot.pause()
+        assert asked == [], "nothing is asked before a person wants to choose"
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "ollama_chat/tiny · runs on this machine" in screen_text(app))
+        assert "Ollama at http://127.0.0.1:1: 1 model" in screen_text(app)
+        await pilot.press("end", "enter")
+        await wait_until(pilot, lambda: app.app_context.agent.model is local)
+
+
+KEY = "sk-typed-for-this-run-alone"
+
+
+async def name_model(pilot: Pilot[None], address: str) -> None:
+    """Name a model, its address and a key, and try it."""
+    await pilot.press("f2")
+    await wait_until(pilot, lambda: "another model…" in screen_text(app_of(pilot)))
+    options = pilot.app.screen.query_one(OptionList)
+    names = [str(options.get_option_at_index(index).prompt) for index in range(options.option_count)]
+    options.highlighted = next(place for place, name in enumerate(names) if "another model…" in name)
+    await pilot.press("enter")
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, ModelForm))
+    await pilot.press(*"openai/tiny", "tab", *address, "tab", *KEY)
+    assert KEY not in screen_text(app_of(pilot))
+    await pilot.press("enter")
+
+
+def _holds_key(folder: Path) -> bool:
+    kept = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+    assert kept
+    return any(KEY.encode() in data for data in kept)
+
+
+async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_key(
+    home_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
+    app = make_app(options=_make_options(AppArguments(), Settings(), ()))
+    with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
+        async with app.run_test(size=(100, 30)) as pilot:
+            await name_model(pilot, server.url)
+            await wait_until(pilot, lambda: "It answered “Yes”" in screen_text(app), rounds_max=2_000)
+            trial = server.requests[0]
+            assert trial.headers["authorization"] == f"Bearer {KEY}"
+            assert trial.body["max_tokens"] == 1
+            assert "bakery" not in str(trial.body).lower(), "nothing of the document is sent"
+            await pilot.press("enter")
+            await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+            await pilot.press("y")
+            await wait_until(pilot, lambda: app.main_screen.status_line.status.model == "openai/tiny")
+            await wait_until(pilot, lambda: load_settings().api_base == server.url)
+            await wait_until(pilot, lambda: load_settings().model == "openai/tiny")
+    assert not _holds_key(home_dir)
+
+
+async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
+    app = make_app(options=_make_options(AppArguments(), Settings(), ()))
+    refusal = FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
+    with FakeOpenAIServer(refusal) as server:
+        async with app.run_test(size=(100, 30)) as pilot:
+            before = app.app_context.agent.model
+            await name_model(pilot, server.url)
+            await wait_until(pilot, lambda: "does not accept the key" in screen_text(app), rounds_max=2_000)
+            assert KEY not in screen_text(app)
+            assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
+            await pilot.press("escape")
+            await wait_until(pilot, lambda: app.screen is app.main_screen)
+            assert app.app_context.agent.model is before
+
+
+async def test_a_proposed_question_goes_into_the_question_box() -> None:
+    app = make_app((ScriptedReply(text="1. How hot is the oven?\n2. Who lights it?\n3. Why steam?"),))
+    async with app.run_test() as pilot:
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
+        await pilot.press("j", "enter")
+        await wait_until(pilot, lambda: app.main_screen.question_box.text == "Who lights it?")
+        assert app.main_screen.session.state.transcript.exchanges == ()
+
+
+async def test_nothing_is_asked_unasked() -> None:
+    async with running(make_app(())) as (app, pilot):
+        await pilot.pause()
+        assert model_of(app).requests == []
+
+
+async def test_a_failing_model_is_a_message() -> None:
+    async with running(make_app((ScriptedReply(error=ModelError("The server is down.")),))) as (app, pilot):
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: "The server is down." in screen_text(app))

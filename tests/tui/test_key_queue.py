@@ -1,0 +1,61 @@
+"""Keys that come in together go where they would have gone one by one."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+from textual.keys import _character_to_key
+from textual.pilot import Pilot
+
+from roamtui.tui import key_queue
+from tests.tui.driving import app_of, find_id, make_app, running, screen_text, wait_until
+
+
+def type_at_once(pilot: Pilot[None], *words: str) -> None:
+    """Put all keys into the app's queue before it comes to the first; a word of several letters is a key's name."""
+    for word in words:
+        name = word if len(word) > 1 else _character_to_key(word)
+        pilot.app.post_message(events.Key(name, word if len(word) == 1 else None))
+
+
+async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
+    async with running(make_app()) as (app, pilot):
+        await pilot.press("escape")
+        type_at_once(pilot, *"j/oven", "enter", "n")
+        await wait_until(pilot, lambda: "“oven” 2/" in screen_text(app))
+        assert app.main_screen.focused is app.main_screen.tree_pane.outline
+        type_at_once(pilot, *"sstarter", "enter")
+        await wait_until(pilot, lambda: app.main_screen.tree_pane.outline.cursor_id == find_id(app, "Starter"))
+
+
+async def test_keys_after_one_that_opens_a_screen_go_to_that_screen() -> None:
+    async with running(make_app()) as (app, pilot):
+        before = app.theme
+        type_at_once(pilot, "escape", "f3", "j", "enter")
+        await wait_until(pilot, lambda: app.theme != before and app.screen is app.main_screen)
+
+
+@pytest.mark.parametrize("count", [1, 20])
+async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: int) -> None:
+    async with running(make_app()) as (_, pilot):
+        type_at_once(pilot, *(["f1", "escape"] * count), *"abc")
+        await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
+
+
+async def test_a_key_that_comes_while_the_app_ends_does_no_harm() -> None:
+    async with running(make_app()) as (app, pilot):
+        await pilot.press("escape")
+    assert app.screen_stack == []
+    await app._key_order.add(events.Key("j", "j"))
+    app._key_order._rounds_left = 2
+    await app._key_order.follow(key_queue.KeyQueue.Marker(app._key_order._number))
+
+
+async def test_a_slow_machine_does_not_bring_keys_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_queue, "_PATIENCE_SECONDS", 0.0001)
+    monkeypatch.setattr(key_queue, "_LOOKS_MAX", 10**9)
+    async with running(make_app()) as (app, pilot):
+        for _ in range(4):
+            type_at_once(pilot, *(["f1", "escape"] * 3), *"abc")
+            await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
+            app.main_screen.question_box.fill("")

@@ -1,0 +1,27 @@
+"""The server of `roamtui serve`, without its extra and with odd names."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+import pytest
+
+from roamtui.errors import RoamtuiError
+from roamtui.tui.web_server import HOST, make_web_server
+
+
+def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "textual_serve.server", None)
+    with pytest.raises(RoamtuiError, match=r"pip install 'roamtui\[serve\]'") as caught:
+        make_web_server(["handbook.md"], port=8000, title="handbook.md")
+    assert caught.value.exit_code == 1
+
+
+def test_names_of_files_are_no_commands() -> None:
+    pytest.importorskip("textual_serve")
+    arguments = ["--", "a b; touch $(x) 'y'.md"]
+    server = make_web_server(arguments, port=8000, title="a\x1b[0m b")
+    assert shlex.split(server.command)[-2:] == arguments
+    assert (server.host, HOST) == ("127.0.0.1", "127.0.0.1")
+    assert "\x1b" not in server.title

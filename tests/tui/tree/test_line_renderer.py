@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.style import Style
+
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import ExpandResult, ExpandStatus, SectionsExpanded
+from roamtui.conversation.state import ConversationState, Exchange, Transcript
+from roamtui.document.document import Document, NodeRow, build_columns
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_document
+from roamtui.tui.tree.line_renderer import SIZE_WIDTH_MIN, LineRenderer, Palette, TreeHighlights, estimate_row_tokens
+from roamtui.tui.tree.visible_lines import VisibleLines
+from tests.tui.tree.outlines import find_id, make_library, make_state, open_section
+
+_PLAIN: Palette = defaultdict(Style.null)
+_COLOURED: Palette = defaultdict(
+    Style.null,
+    {"batch": Style.parse("on red"), "cursor": Style.parse("black on white"), "cursor-blurred": Style.parse("on blue")},
+)
+_LIBRARY = make_library()
+
+
+def _make_drawing(state: ConversationState, **marked: frozenset[str]) -> LineRenderer:
+    return LineRenderer(VisibleLines(state.library, state.unfolded), state, TreeHighlights(**marked))
+
+
+def _text(state: ConversationState, line: int, width: int = 40, **marked: frozenset[str]) -> str:
+    return _make_drawing(state, **marked).draw(line, width, _PLAIN).text
+
+
+def test_a_line_has_guides_a_triangle_a_title_and_its_size() -> None:
+    state = make_state(_LIBRARY, "Leave")
+    assert _text(state, 3).split("  ") == ["│ └ · Sick leave", *[""] * 10, " 8"]
+
+
+@pytest.mark.parametrize(
+    ("title", "width", "shown"),
+    [
+        ("Vacation of all who work it", 40, "· Vacation of all who work it p. 3 8"),
+        ("Vacation of all who work here", 40, "· Vacation of all who work here 8"),
+        ("Vacation", SIZE_WIDTH_MIN - 1, "· Vacation"),
+    ],
+)
+def test_the_page_stands_before_the_size_only_where_the_whole_title_has_room(
+    title: str, width: int, shown: str
+) -> None:
+    root = parse_document(f"# {title}\n{'x' * (35 - len(title))}")
+    paged = Library(source="a.pdf", root=replace(root, page_starts=(0, 0, 0)))
+    assert _text(make_state(paged), 0, width).split() == shown.split()
+
+
+def test_marks_are_readable_without_colour() -> None:
+    vacation, security = find_id(_LIBRARY, "Vacation"), find_id(_LIBRARY, "Security")
+    got = ExpandResult(id=vacation, section_id=vacation, status=ExpandStatus.OPENED, text="", tokens=4)
+    asked = Exchange(number=1, question="?", events=(SectionsExpanded(results=(got,), origin=Origin.AGENT),))
+    opened = (
+        open_section(_LIBRARY, "Passwords", is_closing=True),
+        open_section(_LIBRARY, "Travel", Origin.PERSON, is_pinned=True),
+    )
+    state = make_state(_LIBRARY, "Security", opened=opened)
+    state = replace(state, transcript=Transcript(exchanges=(asked,)))
+    lines = [
+        _text(state, line, found=frozenset({vacation, security}), noted=frozenset({security})) for line in range(5)
+    ]
+    shown = ["▾ Handbook", "├ ▸ Leave ⌕1 (21% read)", "├ ▾ Security ✎⌕", "│ └ ▸ ◆… Passwords", "└ · ◇ Travel ⚑"]
+    assert [line[: len(start)] for line, start in zip(lines, shown, strict=True)] == shown
+    assert _text(replace(state, unfolded=make_state(_LIBRARY, "Leave").unfolded), 2).startswith("│ ├ · Vacation ◦")
+
+
+@given(
+    st.lists(st.text(alphabet="ab 日本é́\u200b👩‍🚀🇩🇪", max_size=30), min_size=1, max_size=20),
+    st.data(),
+    st.integers(1, 60),
+)
+def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.DataObject, width: int) -> None:
+    rows = [
+        NodeRow(NodeKind.SECTION, data.draw(st.integers(1, 20)), title, number) for number, title in enumerate(titles)
+    ]
+    library = Library(source="a", root=Document(key="", title="", text="x" * 20, columns=build_columns(rows, 20)))
+    opened = tuple(
+        replace(
+            open_section(make_library(), "Leave", data.draw(st.sampled_from(Origin)), is_pinned=True), section_id=one
+        )
+        for one in data.draw(st.sets(st.sampled_from(library.root.ids)))
+    )
+    unfolded = data.draw(st.frozensets(st.sampled_from(library.root.ids)))
+    state = replace(make_state(library, opened=opened), unfolded=unfolded)
+    drawing = _make_drawing(state)
+    for line in range(len(VisibleLines(library, unfolded))):
+        strip = drawing.draw(line, width, _PLAIN)
+        assert strip.cell_length == sum(cell_len(segment.text) for segment in strip) == width
+
+
+@pytest.mark.parametrize(
+    ("title", "cursor", "background"),
+    [
+        ("Security", {}, None),
+        ("Leave", {}, "red"),
+        ("Leave", {"is_cursor": True}, "blue"),
+        ("Leave", {"is_cursor": True, "has_focus": True}, "white"),
+    ],
+)
+def test_the_background_of_a_whole_line_says_batch_or_cursor(
+    title: str, cursor: dict[str, bool], background: str | None
+) -> None:
+    drawing = _make_drawing(make_state(_LIBRARY), batch=frozenset({find_id(_LIBRARY, "Leave")}))
+    line = ["Handbook", "Leave", "Security"].index(title)
+    strip = drawing.draw(line, 40, _COLOURED, **cursor)
+    found = {segment.style.bgcolor and segment.style.bgcolor.name for segment in strip if segment.style is not None}
+    assert found == {background}
+
+
+def test_a_long_document_is_measured_without_counting_it_and_exactly_once_it_is_counted() -> None:
+    document = parse_document("# Title\n\n" + "Some words of text. " * 60_000 + "\n# End\n\nend\n")
+    size = estimate_row_tokens(document, 0, 2)
+    assert "tokens_before" not in vars(document)
+    total = document.tokens_before[-1]
+    assert 0.95 < size / total < 1.05
+    assert estimate_row_tokens(document, 0, 1) + estimate_row_tokens(document, 1, 2) == total
