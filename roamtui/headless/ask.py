@@ -201,7 +201,7 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
     write_json_line({"v": _VERSION, "event": name, **fields})
 
 
-def to_json_event(  # noqa: C901, PLR0912 - one case an event
+def to_json_event(  # noqa: PLR0912 - one case an event
     event: ConversationEvent,
 ) -> tuple[str, dict[str, Any]] | None:
     """Return an event's name and fields as JSON values, None for the end of a question."""

@@ -239,7 +239,7 @@ def _read(path: Path) -> list[ConversationEvent]:
     return events
 
 
-def _read_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: C901, PLR0912 - one case a kind of line
+def _read_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: PLR0912 - one case a kind of line
     """Yield what a trace of version 0.1 tells; lines that cannot be read are passed over."""
     question: dict[str, Any] = {}
     is_asked = False

@@ -103,7 +103,8 @@ def render_section(library: Library, requested: str, *, delivered: Delivered, no
         return _make_range_block(library, reference, delivered, nonce)
     if reference is None or reference.section_id not in library:
         nearest = "; ".join(f"[{i}] {format_path(library, i)}" for i in suggest_ids(library, requested))
-        said = f'"{shorten(sanitise_line(requested), 80)}" is no section id, and no path or title that one section alone has.'
+        name = shorten(sanitise_line(requested), 80)
+        said = f'"{name}" is no section id, and no path or title that one section alone has.'
         return ExpandedBlock(section_id=None, text=f"{said} Nearest: {nearest}." if nearest else said)
     reference = replace(reference, section_id=library.get_canonical_link(reference.section_id))
     node = library.node(reference.section_id)

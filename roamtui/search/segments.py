@@ -1,4 +1,4 @@
-"""`IndexSegment`: what is written to an index as one, or taken out of it: a document, or one line of a folder's listing."""
+"""`IndexSegment`: what an index adds or removes as one: a document, or a line of a folder's listing."""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ _NOT_NEEDED_FOR_HELP = (
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "argparse", "json", "litellm", "markdown_it", "msgspec", "pathspec", "rapidfuzz",
     "roamtui.agent.controller", "roamtui.agent.loop",
-    "roamtui.wiring", "roamtui.cli_commands", "roamtui.conversation.session", "roamtui.models.registry", "roamtui.search.base",
+    "roamtui.wiring", "roamtui.cli_commands", "roamtui.conversation.session", "roamtui.models.registry",
+    "roamtui.search.base",
     "roamtui.sources.archive", "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.pickers", "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs",

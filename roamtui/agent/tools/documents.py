@@ -74,7 +74,8 @@ def _describe_file(library: Library, file_id: str, shared: frozenset[str]) -> st
     place = f"{format_path(library, folders[-1])} > " if folders else ""
     length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
     opening = extract_opening_words(library, file_id, length_max=length_max, shared=shared) if node.is_loaded else ""
-    line = f"[{get_canonical_id(library, file_id)}] {place}{format_node_and_heading(library, node)} ({format_size(library, node)})"
+    title, size = format_node_and_heading(library, node), format_size(library, node)
+    line = f"[{get_canonical_id(library, file_id)}] {place}{title} ({size})"
     return f"{line}: {opening}" if opening else line
 
 

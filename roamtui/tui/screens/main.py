@@ -287,7 +287,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if has_reported:
                 self.status_line.update_status(message="")
 
-    def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:  # noqa: C901, PLR0912 - by event
+    def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:  # noqa: PLR0912 - by event
         """Show an event, with the state after it."""
         if not isinstance(event, _STATELESS_EVENTS):
             self.tree_pane.show(state)

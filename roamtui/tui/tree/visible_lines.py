@@ -1,8 +1,8 @@
-"""`VisibleLines`: which nodes of a library the tree shows, one a line. Knows no screen.
+"""`VisibleLines`: the nodes of a library that the tree shows, one a line. Knows no screen.
 
-Nodes are numbers of a `NodeNumbering`, which are in order, so that a hundred thousand lines are one sorted array: a line is
-found by its node in logarithmic time, and folding costs by what appears or goes. Two things are not as in the library:
-the single top heading stands first and holds everything, and an opening text of white space alone is not there.
+Nodes are the ordered numbers of a `NodeNumbering`, so a hundred thousand lines are one sorted array: finding the line
+of a node takes logarithmic time, and folding costs only what appears or goes. Two things differ from the library:
+a single top heading comes first and holds everything, and an opening text of only white space is left out.
 """
 
 from __future__ import annotations

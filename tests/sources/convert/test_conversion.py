@@ -150,7 +150,10 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
 
 
 def test_without_the_converters_a_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import sys; sys.modules['mammoth'] = None; from roamtui.sources.convert.subprocess_converter import main; main(sys.argv[1:])"
+    code = (
+        "import sys; sys.modules['mammoth'] = None; "
+        "from roamtui.sources.convert.subprocess_converter import main; main(sys.argv[1:])"
+    )
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
     with pytest.raises(SourceError, match=r'^a\.docx is a DOCX file\. .* `pip install "roamtui\[convert\]"`\.$'):
         subprocess_converter.convert_in_subprocess(Format.DOCX, _DOCX, "a.docx")
