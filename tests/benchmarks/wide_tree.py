@@ -239,7 +239,7 @@ class TreeBench(KeyBench):
                 async for event in self._screen.session.dispatch(command):
                     tree.show(self._screen.session.state)
                     if isinstance(event, SectionsExpanded) and event.opened_ids:
-                        tree.outline.set_highlights(batch=event.opened_ids)
+                        tree.outline.set_highlights(opened=event.opened_ids)
                         tree.outline.reveal(event.opened_ids[-1])
 
             seconds.append(await self.measure(work))

@@ -128,7 +128,7 @@ def test_the_model_orders_the_first_ones_and_the_others_follow() -> None:
 
 def test_without_an_answer_of_the_model_the_order_stays_and_it_is_told_once() -> None:
     told: list[str] = []
-    searcher = _make({"rerank": Rerank.CHOOSE}, reranker=ScriptedReranker(None), tell=told.append)
+    searcher = _make({"rerank": Rerank.CHOOSE}, reranker=ScriptedReranker(None), on_warning=told.append)
     assert _find(searcher, "late fees") == _find(_make({}), "late fees")
     _find(searcher, "late fees")
     assert told == ["The model did not rerank: The model said nothing useful."]
@@ -139,7 +139,7 @@ def test_a_follow_up_is_rewritten_and_otherwise_searched_as_it_is() -> None:
     earlier = ("Tell me of the garden.", "It is fine.")
     roses = _make({"rewrite": True}, rewriter=ScriptedRewriter("roses"))
     assert _find(roses, "And those?", earlier=earlier)[0] == "Watering"
-    searcher = _make({"rewrite": True}, rewriter=ScriptedRewriter(None), tell=told.append)
+    searcher = _make({"rewrite": True}, rewriter=ScriptedRewriter(None), on_warning=told.append)
     assert _find(searcher, "late fees", earlier=earlier)[0] == "Late fees"
     assert told == ["The question was not rewritten: The model said nothing useful."]
     assert _find(roses, "late fees")[0] == "Late fees"
@@ -159,7 +159,7 @@ def test_a_follow_up_is_embedded_after_the_title_that_the_conversation_is_about(
 @pytest.mark.parametrize("fails_after", [0, 5])
 def test_hybrid_goes_on_by_words_where_the_embedder_fails(fails_after: int) -> None:
     told: list[str] = []
-    searcher = _make({}, embedder=HashedEmbedder(fails_after=fails_after), tell=told.append)
+    searcher = _make({}, embedder=HashedEmbedder(fails_after=fails_after), on_warning=told.append)
     assert _find(searcher, "late fees") == _find(_make({"mode": SearchMode.KEYWORD}), "late fees")
     _find(searcher, "late fees")
     assert told == ["Searched by words alone: The embedder is away; ask again."]

@@ -48,7 +48,7 @@ class TestOverlays:
     def test_conversations(
         self, snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("roamtui.tui.screens.conversations._show_time", lambda _moment: "2026-01-02 03:04")
+        monkeypatch.setattr("roamtui.tui.screens.conversations._format_time", lambda _moment: "2026-01-02 03:04")
         app = make_still_app(theme, store=ConversationStore(tmp_path / "conversations"))
         assert snap_compare(app, terminal_size=size, run_before=show_conversations)
 
@@ -64,7 +64,7 @@ class TestOverlays:
     def test_renaming(
         self, snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("roamtui.tui.screens.conversations._show_time", lambda _moment: "2026-01-02 03:04")
+        monkeypatch.setattr("roamtui.tui.screens.conversations._format_time", lambda _moment: "2026-01-02 03:04")
         app = make_still_app(theme, store=ConversationStore(tmp_path / "conversations"))
         assert snap_compare(app, terminal_size=size, run_before=show_renaming)
 

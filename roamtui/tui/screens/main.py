@@ -313,7 +313,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case SectionsSearched(hits=hits):
                 outline.set_highlights(found=(hit.section_id for hit in hits))
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
-                outline.set_highlights(batch=opened)
+                outline.set_highlights(opened=opened)
                 outline.reveal(opened[-1])
                 self.reader_controller.follow_opened(opened[-1])
             case NodesLoaded(section_ids=ids):

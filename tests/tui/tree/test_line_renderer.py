@@ -111,7 +111,7 @@ def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.Da
 def test_the_background_of_a_whole_line_says_batch_or_cursor(
     title: str, cursor: dict[str, bool], background: str | None
 ) -> None:
-    drawing = _make_drawing(make_state(_LIBRARY), batch=frozenset({find_id(_LIBRARY, "Leave")}))
+    drawing = _make_drawing(make_state(_LIBRARY), opened=frozenset({find_id(_LIBRARY, "Leave")}))
     line = ["Handbook", "Leave", "Security"].index(title)
     strip = drawing.draw(line, 40, _COLOURED, **cursor)
     found = {segment.style.bgcolor and segment.style.bgcolor.name for segment in strip if segment.style is not None}
