@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import io
 import os
@@ -236,7 +237,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._switch_to(modes[max(0, place - 1)])
         if not self.documents:
             self._on_document_requested(DocumentRequested())
-        if failure := done.startup.save():
+        if failure := await asyncio.to_thread(done.startup.save):  # another program may lock the file for seconds
             self.notify(failure, severity="warning", markup=False)
         await self._release_model(ModelReleased(done.app_context.agent.model))
 

@@ -38,7 +38,7 @@ def notices(app: RoamApp, weight: Severity) -> list[str]:
 async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
     app = make_app(
         [
-            ScriptedReply(error=ModelError("Nothing answers there; start it or check --api-base.")),
+            ScriptedReply(error=ModelError("Nothing answers there; check --api-base or choose one with --model.")),
             ScriptedReply(text="Forty."),
         ]
     )
@@ -46,7 +46,7 @@ async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
         await ask(pilot, "How many?")
         ending = app.screen.query(OutcomeView).last().render()
         assert isinstance(ending, Content)
-        assert "✗ Nothing answers there; start it or check its address by f2." in " ".join(ending.plain.split())
+        assert "✗ Nothing answers there; check its address by f2 or choose one by f2." in " ".join(ending.plain.split())
         await ask(pilot, "How many now?")
         assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Forty."
 

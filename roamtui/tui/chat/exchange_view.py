@@ -157,12 +157,17 @@ class ExchangeView(Vertical):
         self._ending.display = True
 
 
+def adapt_flags(words: str) -> str:
+    """Name the key in place of the flags that a model's error suggests: flags are for starting the program."""
+    return words.replace("--api-base", "its address by f2").replace("with --model", "by f2").replace("--model", "f2")
+
+
 def format_outcome(event: QuestionAnswered, unread: UnopenedHits) -> Content:
     """Return how an exchange ended, its steps, tokens and cost, and what may be worth opening."""
     parts: list[Content] = []
     for piece in make_outcome_notices(event):
         sign = "✗ " if piece.severity is Severity.ERROR else ""
-        words = piece.text.replace("--api-base", "its address by f2")  # what starts the program is not at hand here
+        words = adapt_flags(piece.text)
         parts.append(Content.styled(f"{sign}{words}", _STYLES[piece.severity]))
     if event.steps:
         parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, TypeVar, assert_never
 
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -364,6 +364,8 @@ class SavedItemsScreen(ListDialog[ScreenResultType]):
         self._undo_key = keys.format_first_key(f"{scope}.undo")
         self._deleted_ids: list[str] = []
         """What is hidden now and deleted when the person leaves, the last one last."""
+        self.deleting: asyncio.Future[list[str]] | None = None
+        """Deletes in a thread once the person leaves: another program may lock the files for seconds."""
 
     def _show(self, chosen_id: str | None = None) -> None:
         """List what is not deleted, the cursor on `chosen_id`, or as near as can be to where it was."""
@@ -398,18 +400,23 @@ class SavedItemsScreen(ListDialog[ScreenResultType]):
             self._set_message("It is back.")
 
     def _close(self, result: ScreenResultType) -> None:
-        """Delete what is left to delete, and leave."""
-        for problem in self._delete_hidden():
-            self.app.notify(problem, severity="warning", markup=False)
+        """Leave, and delete what is left to delete."""
+        self._start_deleting()
+        if self.deleting is not None:
+            self.app.run_worker(_report(self.app, self.deleting), exit_on_error=False)
         self.dismiss(result)
 
-    def on_unmount(self) -> None:
-        """Delete what is left to delete, where the program ends from here."""
-        self._delete_hidden()
+    async def on_unmount(self) -> None:
+        """Delete what is left to delete, if the program ends from here."""
+        if self._deleted_ids:
+            self._start_deleting()
+            if self.deleting is not None:
+                await self.deleting
 
-    def _delete_hidden(self) -> list[str]:
+    def _start_deleting(self) -> None:
         deleted_ids, self._deleted_ids = self._deleted_ids, []
-        return self._delete(deleted_ids)
+        if deleted_ids:
+            self.deleting = asyncio.get_running_loop().run_in_executor(None, self._delete, deleted_ids)
 
     async def _export_to(self, prompt: PromptDialog, render: Callable[[Path], str]) -> None:
         """Ask for a path, and write there what is rendered for it; a file there is replaced only after a yes.
@@ -430,6 +437,11 @@ class SavedItemsScreen(ListDialog[ScreenResultType]):
                 return
             await asyncio.to_thread(_write, path, text, "w")
         self._set_message(f"Wrote {path}.")
+
+
+async def _report(app: App[object], deleting: asyncio.Future[list[str]]) -> None:
+    for problem in await deleting:
+        app.notify(problem, severity="warning", markup=False)
 
 
 def _write(path: Path, text: str, mode: str = "x") -> bool:

@@ -38,6 +38,7 @@ from roamtui.tui.actions import Action, Keymap, Scope, make_bindings
 from roamtui.tui.app import clear_traceback, format_error, has_job_control
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetActivated
+from roamtui.tui.chat.exchange_view import adapt_flags
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
 from roamtui.tui.messages import (
@@ -231,7 +232,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(Worker.StateChanged)
     def _on_worker_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self.chat_log.add_notice(format_error(event.worker.error), Severity.ERROR)
+            self.chat_log.add_notice(adapt_flags(format_error(event.worker.error)), Severity.ERROR)
         if event.worker.error is not None:
             clear_traceback(event.worker.error)
         self.question_controller.on_worker_done(event.worker)

@@ -225,11 +225,14 @@ class NotesController:
             self._screen.status_line.update_status(message=told)
             return
         placed = await asyncio.to_thread(locate_notes, notes, library)
-        chosen = await self._screen.app.push_screen_wait(NotesScreen(self._notes, placed, library, keys))
-        await self.refresh_markers()
+        listed = NotesScreen(self._notes, placed, library, keys)
+        chosen = await self._screen.app.push_screen_wait(listed)
         target = make_note_target(chosen, library) if chosen is not None else None
         if target is not None:
             self._screen.reader_controller.jump_to_target(target, came_from=self._screen.tree_pane.outline)
+        if listed.deleting is not None:
+            await listed.deleting
+        await self.refresh_markers()
 
     def flush(self) -> None:
         """Write what could not be written before, where the program ends."""

@@ -22,6 +22,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.models.secrets import name_key
+from roamtui.tui.chat.exchange_view import adapt_flags
 from roamtui.tui.context import ModelFactory
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, PickerDialog
@@ -233,7 +234,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         try:
             said = await _probe_model(self._make(name, address or None, True))  # noqa: FBT003
         except RoamtuiError as error:
-            self._say(sanitise_line(str(error)), is_problem=True)
+            self._say(adapt_flags(sanitise_line(str(error))), is_problem=True)
         else:
             self._tried = name, address, key
             whose = address or name.partition("/")[0]

@@ -23,7 +23,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from tests.conversation.conversations import BRIEFING
+from tests.conversation.conversations import BRIEFING, locked
 from tests.fakes.scripted_model import ScriptedReply, SlowModel
 from tests.tui.driving import (
     app_of,
@@ -116,8 +116,20 @@ async def test_a_deleted_conversation_can_be_brought_back_until_the_list_is_left
         await pilot.pause()
         assert listed(app) == ["What of the starter?  ● now", "What of steam?"]
         await pilot.press("d", "escape")
-        await pilot.pause()
-        assert [summary.title for summary in store.list()] == ["What of the starter?"]
+        await wait_until(pilot, lambda: [one.title for one in store.list()] == ["What of the starter?"])
+
+
+async def test_a_list_is_left_at_once_while_another_program_locks_the_files(
+    app: RoamApp, store: ConversationStore, tmp_path: Path
+) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        with locked(tmp_path / "conversations" / ".lock"):
+            await pilot.press("j", "d", "escape", *"on")
+            assert app.main_screen.question_box.text == "on"
+            assert len(list((tmp_path / "conversations").glob("*.jsonl"))) == 2
+        await wait_until(pilot, lambda: [one.title for one in store.list()] == ["What of the starter?"])
 
 
 async def test_leaving_the_program_from_the_list_deletes_too(app: RoamApp, store: ConversationStore) -> None:

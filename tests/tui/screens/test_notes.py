@@ -143,7 +143,7 @@ async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is
         assert (app.screen.query_one(ItemList).option_count, len(on_disk(store))) == (1, 2)
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
-        assert [note.words for note in on_disk(store)] == ["two"]
+        await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["two"])
 
 
 async def test_leaving_the_prompt_keeps_nothing_and_changes_nothing(store: ConversationStore) -> None:
