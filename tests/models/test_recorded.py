@@ -267,5 +267,5 @@ def test_a_trace_cut_at_any_byte_is_played_up_to_there_or_refused(
     *before, last = replayed[first]
     if b"question_asked" in whole[: whole.rfind(b"\n", 0, cut) + 1]:
         assert before == recorded[first][: len(before)]
-    assert "stopped=<Stopped.ERROR" in last
+    assert "stopped=<StopReason.ERROR" in last
     assert f"{path} ends within this question" in last or f"{path} has no" in last
