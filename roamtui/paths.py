@@ -129,7 +129,19 @@ def open_private_file(path: Path, flags: int = os.O_RDWR) -> int:
     return os.open(path, os.O_CREAT | _AS_IT_IS | flags, _OWNER_ALONE_FILE)
 
 
-def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "") -> None:
+def write_all(file: int, data: bytes) -> None:
+    """Write all bytes to an open file; the system may take only some of them at a time.
+
+    Raises:
+        OSError: They cannot be written, or not all of them.
+    """
+    while data:
+        data = data[os.write(file, data) :]
+
+
+def write_private_file(
+    path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "", modified_ns: int | None = None
+) -> None:
     """Write a file beside its place and have it take that place whole, so that a reader sees the old one or the new.
 
     Args:
@@ -137,18 +149,22 @@ def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suf
         data: All of it.
         is_flushed: Whether it is on the disk before it takes its place; not worth the wait for what can be made again.
         suffix: End of the name while it is being written.
+        modified_ns: Time of its last change, by default now.
 
     Raises:
         OSError: It cannot be written; nothing is left beside.
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}")
-    descriptor = open_private_file(beside, os.O_WRONLY | os.O_EXCL)
+    file = open_private_file(beside, os.O_WRONLY | os.O_EXCL)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+        try:
+            write_all(file, data)
             if is_flushed:
-                file.flush()
-                os.fsync(file.fileno())
+                os.fsync(file)
+        finally:
+            os.close(file)
+        if modified_ns is not None:
+            os.utime(beside, ns=(modified_ns, modified_ns))
         beside.replace(path)
     except BaseException:
         with suppress(OSError):

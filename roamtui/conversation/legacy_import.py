@@ -33,6 +33,10 @@ from roamtui.document.parse import parse_document
 
 _VERSION_MAX = 2
 _BUSY_SECONDS = 5.0
+_PASSING = (
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+)  # fmt: skip
 _EVENTS = {name: kind for kind, name in EVENT_NAMES.items()}
 _EXCHANGE = get_type_hints(Exchange, localns={"ConversationEvent": object})
 del _EXCHANGE["events"]
@@ -71,11 +75,9 @@ def import_legacy_database(folder: Path, write: Callable[[ConversationLog, datet
             is_damaged = connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok"
             for is_whole in _import_all(connection, write):
                 are_whole.append(is_whole)
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if _is_passing(error):
             return (f"{path} cannot be taken over now: {error}. It is tried again the next time.",)
-        is_damaged = True
-    except (sqlite3.DatabaseError, UnicodeDecodeError):
         is_damaged = True
     kept = _rename_aside(path, "damaged" if is_damaged else "imported")
     number = f"{len(are_whole):,} conversation{'' if len(are_whole) == 1 else 's'}"
@@ -97,7 +99,9 @@ def _import_all(
         try:
             exchanges = [data for (data,) in connection.execute(_EXCHANGES, (row["id"],))]
             is_whole = True
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            if _is_passing(error):
+                raise
             exchanges, is_whole = [], False
         log = ConversationLog(conversation_id=row["id"])
         is_whole = _append_legacy_events(row, exchanges, log.events) and is_whole
@@ -111,12 +115,17 @@ def _import_all(
             yield is_whole
 
 
+def _is_passing(error: Exception) -> bool:
+    """Return whether a database could not be read for a reason that says nothing of what it holds."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
+
+
 def _rename_aside(path: Path, label: str) -> Path:
     kept = path.with_stem(f"{path.stem}.{label}-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
     path.replace(kept)
     with suppress(OSError):
         kept.chmod(0o600)
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         path.with_name(f"{path.name}-journal").replace(kept.with_name(f"{kept.name}-journal"))
     return kept
 

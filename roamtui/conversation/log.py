@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.repeats import drop_repeats
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import StoreError, UsageError
-from roamtui.paths import make_private_folder, open_private_file
+from roamtui.paths import make_private_folder, open_private_file, write_all
 
 _Event = TypeVar("_Event")
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
@@ -225,24 +225,46 @@ def read_at(file: int, offset: int, size: int) -> bytes:
     return os.read(file, size)
 
 
-def _write(file: int, content: bytes) -> None:
-    while content:
-        content = content[os.write(file, content) :]
+class Appender:
+    """Appends to one file. What a failed write left there and could not be cut off goes before the next one."""
 
+    def __init__(self) -> None:
+        self._size = 0
+        self._left = b""
 
-def append(file: int, entries: bytes) -> int:
-    """Write entries at the end, and return the size of the file; a torn entry before them stays a line of its own."""
-    size = os.lseek(file, 0, os.SEEK_END)
-    if size and read_at(file, size - 1, 1) != b"\n":
-        entries = b"\n" + entries
-    try:
-        _write(file, entries)
-        os.fsync(file)
-    except BaseException:
-        with suppress(OSError):
-            os.ftruncate(file, size)
-        raise
-    return size + len(entries)
+    def repair(self, file: int) -> None:
+        """Cut off what a failed write left, unless another program has written after it.
+
+        Raises:
+            OSError: It still cannot be cut off.
+        """
+        if self._left:
+            found = read_at(file, self._size, len(self._left) + 1)
+            if found and self._left.startswith(found):
+                os.ftruncate(file, self._size)
+            self._left = b""
+
+    def append(self, file: int, entries: bytes) -> int:
+        """Write entries at the end, and return the size of the file; a torn entry before them stays a line of its own.
+
+        Raises:
+            OSError: They cannot be written. The file is as it was, or will be before anything else is appended here.
+        """
+        self.repair(file)
+        size = os.lseek(file, 0, os.SEEK_END)
+        if size and read_at(file, size - 1, 1) != b"\n":
+            entries = b"\n" + entries
+        self._size, self._left = size, entries
+        try:
+            write_all(file, entries)
+            os.fsync(file)
+        except BaseException:
+            with suppress(OSError):
+                os.ftruncate(file, size)
+                self._left = b""
+            raise
+        self._left = b""
+        return size + len(entries)
 
 
 def shred(path: Path) -> None:
@@ -254,25 +276,32 @@ def shred(path: Path) -> None:
     path.stat()
     with locked(path.parent):
         with open_log(path) as file:
-            _write(file, bytes(os.fstat(file).st_size))
+            write_all(file, bytes(os.fstat(file).st_size))
             os.fsync(file)
+            os.ftruncate(file, 0)  # where the name cannot be deleted, nothing is appended to what was overwritten
         path.unlink()  # only now: Windows deletes no open file
     _fsync_folder(path.parent)
 
 
-def blank_lines_out(path: Path, is_wanted: Callable[[bytes], bool]) -> None:
-    """Overwrite lines with blanks; all others stay where they are, for programs that write after them.
+def blank_lines_out(path: Path, marks: Collection[bytes]) -> None:
+    """Overwrite the lines that hold a mark with blanks; all others stay where they are, for programs that write after.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: They cannot be overwritten. Each that is not still holds its mark, so that this can be done again.
     """
     with locked(path.parent), open_log(path) as file:
-        lines = os.read(file, os.fstat(file).st_size).split(b"\n")
-        content = b"\n".join(b" " * len(line) if is_wanted(line) else line for line in lines)
-        os.lseek(file, 0, os.SEEK_SET)
-        _write(file, content)
+        start, is_empty = 0, True
+        for line in os.read(file, os.fstat(file).st_size).split(b"\n"):
+            mark = next((mark for mark in marks if mark in line), b"")
+            if mark:
+                end_of_mark = line.index(mark) + len(mark)
+                for first, end in ((end_of_mark, len(line)), (0, end_of_mark)):  # the mark goes last
+                    os.lseek(file, start + first, os.SEEK_SET)
+                    write_all(file, b" " * (end - first))
+            is_empty = is_empty and (bool(mark) or not line.strip())
+            start += len(line) + 1
         os.fsync(file)
-        if not content.strip():
+        if is_empty:
             os.ftruncate(file, 0)
 
 
@@ -350,6 +379,6 @@ class Trace:
     def _append(self, entries: bytes) -> None:
         file = open_private_file(self._path, os.O_WRONLY | os.O_APPEND)
         try:
-            _write(file, entries)
+            write_all(file, entries)
         finally:
             os.close(file)

@@ -16,7 +16,7 @@ from roamtui.conversation.events import LogEntrySkipped
 from roamtui.conversation.library_sync import get_source_key, list_links_to
 from roamtui.conversation.log import (
     LOG_SUFFIX,
-    append,
+    Appender,
     blank_lines_out,
     decode_entry,
     encode_entry,
@@ -88,6 +88,9 @@ class NoteStore:
         self._path = folder / f"{make_index_stem(source)}{LOG_SUFFIX}"
         self._lock = Lock()
         self._unsaved: dict[str, Note] = {}
+        self._unwanted: set[str] = set()
+        """Ids of notes that could not be deleted yet, or not all of their bytes."""
+        self._appender = Appender()
         self.damage = ""
         """What a person should know of lines that could not be read last time, a sentence."""
 
@@ -114,20 +117,25 @@ class NoteStore:
                 prepare_folder(self._path.parent)
                 lines = [encode_entry("note_kept", note, datetime.now(UTC)) for note in self._unsaved.values()]
                 with locked(self._path.parent), open_log(self._path) as file:
-                    append(file, b"".join(lines))
-                self._unsaved = {}
+                    self._appender.append(file, b"".join(lines))
+                    self._unsaved = {}
+            self._erase()
 
     def delete(self, ids: Collection[str]) -> None:
         """Delete notes for good: nothing of them is left in any byte of the file.
 
         Raises:
-            StoreError: They could not be deleted.
+            StoreError: They could not be deleted; the next call, or the next note, tries it again.
         """
         with self._lock, map_store_errors("The note is not deleted: {reason} ({folder}).", self._path.parent):
             self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
-            marks = [f'"{one}"'.encode() for one in ids]
-            if ids and self._path.exists():
-                blank_lines_out(self._path, lambda line: any(mark in line for mark in marks))
+            self._unwanted |= {*ids}
+            self._erase()
+
+    def _erase(self) -> None:
+        if self._unwanted and self._path.exists():
+            blank_lines_out(self._path, [f'"{one}"'.encode() for one in self._unwanted])
+        self._unwanted = set()
 
 
 def count_notes(folder: Path) -> dict[str, int]:

@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -18,8 +19,8 @@ from roamtui.conversation.legacy_import import EMPTY_LIBRARY, erase_from_legacy_
 from roamtui.conversation.log import (
     DECODE_ERRORS,
     LOG_SUFFIX,
+    Appender,
     ConversationLog,
-    append,
     decode_entries,
     decode_log,
     encode_entries,
@@ -89,6 +90,7 @@ class ConversationStore:
         self._folder = folder
         self._lock = Lock()
         self._reports: list[str] = []
+        self._appenders: defaultdict[str, Appender] = defaultdict(Appender)
         try:
             prepare_folder(self._folder)
             self._reports += import_legacy_database(folder, self._import)
@@ -114,10 +116,10 @@ class ConversationStore:
             StoreError: There is none with this id, or it cannot be read.
         """
         path = self._get_path(conversation_id)
-        if not path.exists():
-            raise StoreError(_NO_SUCH.format(conversation_id))
         with map_store_errors(f"The conversation {conversation_id} cannot be read: {{reason}}.", path):
-            content = path.read_bytes()
+            content = path.read_bytes() if self._exists(path) else b""
+        if not content:
+            raise StoreError(_NO_SUCH.format(conversation_id))
         events, needs_mark = decode_log(content)
         ids = [event.conversation_id for event in events if isinstance(event, ConversationStarted | ConversationForked)]
         if needs_mark or ids[-1:] != [conversation_id]:  # it was copied by hand, or its beginning cannot be read
@@ -143,21 +145,23 @@ class ConversationStore:
         """
         with self._lock, self._saving():
             count = len(log.events)
-            path = self._get_path(log.conversation_id)
+            path, appender = self._get_path(log.conversation_id), self._appenders[log.conversation_id]
             with locked(self._folder):
-                if log.saved_count and not path.exists():  # it was deleted, and is written whole again
-                    log.saved_count = log.size = 0
                 with open_log(path) as file:
+                    appender.repair(file)
                     size = os.fstat(file).st_size
-                    if size != log.size:  # a new title alone may have been given elsewhere
+                    if not size:  # nothing was written yet, or it was deleted and is written whole again
+                        log.saved_count = log.size = 0
+                    elif size != log.size:  # a new title alone may have been given elsewhere
                         is_longer = 0 < log.size < size
                         added = decode_entries(read_at(file, log.size, size - log.size)) if is_longer else []
                         if not added or not all(isinstance(event, ConversationRenamed) for event in added):
                             raise ConversationConflictError(log.conversation_id)
-                    log.size = append(file, encode_entries(log.events[log.saved_count : count]))
+                    log.size = appender.append(file, encode_entries(log.events[log.saved_count : count]))
                     log.saved_count = count  # before anything else can fail: a retry would append the same events again
                 with suppress(OSError):  # the time of the append orders it until the next save
-                    self._keep_newest_last(path)
+                    newest = self._advance_clock()
+                    os.utime(path, ns=(newest, newest))
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or those about one source, the one that was changed last first.
@@ -188,13 +192,14 @@ class ConversationStore:
             StoreError: There is none with this id, or it could not be written.
         """
         path = self._get_path(conversation_id)
-        if not path.exists():
-            raise StoreError(_NO_SUCH.format(conversation_id))
-        with self._lock, self._saving(), locked(self._folder):
+        with self._lock, self._saving("renamed"), locked(self._folder):
+            if not self._exists(path):
+                raise StoreError(_NO_SUCH.format(conversation_id))
             with open_log(path) as file:
                 before = os.fstat(file)
-                append(file, encode_entries((ConversationRenamed(title=title),)))
-            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+                self._appenders[conversation_id].append(file, encode_entries((ConversationRenamed(title=title),)))
+            with suppress(OSError):  # it has its title, if not its place in the list
+                os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation for good: its bytes are overwritten, in copies of older versions too.
@@ -204,13 +209,15 @@ class ConversationStore:
         Raises:
             StoreError: There is none with this id, or it could not be deleted.
         """
-        with self._lock, self._saving():
-            try:
-                shred(self._get_path(conversation_id))
-            except FileNotFoundError:
-                raise StoreError(_NO_SUCH.format(conversation_id)) from None
-            _query_index(self._folder, "SELECT 1")
-            left = erase_from_legacy_files(self._folder, conversation_id)
+        path = self._get_path(conversation_id)
+        with self._lock, self._saving("deleted"):
+            if not path.exists():
+                raise StoreError(_NO_SUCH.format(conversation_id))
+            left = erase_from_legacy_files(
+                self._folder, conversation_id
+            )  # before the log: it is what can be tried again
+            shred(path)
+            left += _forget_in_index(self._folder)
         self._reports += [
             f"The deleted conversation may still be read in {path}. Delete that file too." for path in left
         ]
@@ -220,34 +227,41 @@ class ConversationStore:
         path = self._get_path(log.conversation_id)
         with locked(self._folder):
             if not path.exists():
-                write_private_file(path, encode_entries(log.events, at))
-                self._keep_newest_last(path, changed_at_ns)
+                self._advance_clock(changed_at_ns)
+                entries = encode_entries(log.events, at)
+                write_private_file(path, entries, is_flushed=True, modified_ns=changed_at_ns)
 
     def _get_path(self, conversation_id: str) -> Path:
         name = conversation_id if conversation_id.isalnum() else "-"
         return self._folder / f"{name}{LOG_SUFFIX}"
+
+    def _exists(self, path: Path) -> bool:
+        """Return whether a log holds anything; an empty one is left where its name could not be deleted."""
+        return path.exists() and path.stat().st_size > 0
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:
         with self._lock, map_store_errors("{folder} cannot be read: {reason}.", self._folder):
             return _query_index(self._folder, query)
 
     @contextmanager
-    def _saving(self) -> Iterator[None]:
-        with map_store_errors(self.problem or "The conversation is not saved: {reason} ({folder}).", self._folder):
+    def _saving(self, deed: str = "saved") -> Iterator[None]:
+        with map_store_errors(
+            self.problem or f"The conversation is not {deed}: {{reason}} ({{folder}}).", self._folder
+        ):
             prepare_folder(self._folder)
             yield
         self.problem = ""
 
-    def _keep_newest_last(self, path: Path, moment: int | None = None) -> None:
-        """Set the time of a log after those of all others, whatever the clock says.
+    def _advance_clock(self, moment: int | None = None) -> int:
+        """Return a time for a log that was changed last: after those of all others, whatever the clock says.
 
-        The log must be closed: Windows sets the time once more when it closes a file that was written.
+        The log must be closed when it gets it: Windows sets the time once more when it closes a file that was written.
         """
         clock = self._folder / _CLOCK
         os.close(open_private_file(clock))
-        after = moment or max(time.time_ns(), clock.stat().st_mtime_ns + _STEP_NS)
-        os.utime(path, ns=(after, after))
-        os.utime(clock, ns=(after, after))
+        newest = moment or max(time.time_ns(), clock.stat().st_mtime_ns + _STEP_NS)
+        os.utime(clock, ns=(newest, newest))
+        return newest
 
 
 def _query_index(folder: Path, query: str) -> Sequence[sqlite3.Row]:
@@ -258,12 +272,26 @@ def _query_index(folder: Path, query: str) -> Sequence[sqlite3.Row]:
     """
     path = folder / _INDEX
     for _ in range(2):
-        with suppress(sqlite3.Error, PermissionError):
+        with suppress(sqlite3.Error, OSError):
             os.close(open_private_file(path))
             return _refresh_index(folder, str(path), query)
         with suppress(OSError):
             path.unlink(missing_ok=True)
     return _refresh_index(folder, ":memory:", query)
+
+
+def _forget_in_index(folder: Path) -> list[Path]:
+    """Take out of the index what no log holds any more; return its file if neither that nor deleting it is possible."""
+    path = folder / _INDEX
+    try:
+        if path.exists():
+            _refresh_index(folder, str(path), "SELECT 1")
+    except (sqlite3.Error, OSError):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError:
+            return [path]
+    return []
 
 
 def _refresh_index(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note, write_text
-from roamtui.paths import make_private_folder, open_private_file
+from roamtui.paths import make_private_folder, write_private_file
 
 LENGTH_MAX = 4_000
 """Characters that the model is given: about a thousand tokens, sent with every conversation."""
@@ -129,17 +129,17 @@ def add_preference(path: Path, text: str) -> str:
     before = _read(path)
     if len(_clean(before).text) + len(line) >= LENGTH_MAX:
         raise RoamtuiError(f"{path} has no room for it: preferences have at most {LENGTH_MAX:,} characters.")
-    gap = "" if not before or before.endswith("\n") else "\n"
     try:
-        _append(path, f"{gap}{line}\n")
+        _append(path, f"{line}\n")
     except OSError as error:
         raise RoamtuiError(f"It was not kept: {path}: {error.strerror or error}.") from None
     return f"Kept in {path}. It counts from the next conversation on."
 
 
 def _append(path: Path, text: str) -> None:
-    """Write to the end of a file; a new one is for its owner alone."""
-    make_private_folder(path.parent)
-    descriptor = open_private_file(path, os.O_WRONLY | os.O_APPEND)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
+    """Write lines to the end of a file, all of them or none; its owner alone can read it."""
+    target = path.resolve()
+    make_private_folder(target.parent)
+    before = target.read_bytes() if target.exists() else b""
+    gap = b"" if not before or before.endswith(b"\n") else b"\n"
+    write_private_file(target, before + gap + text.encode("utf-8"), is_flushed=True)

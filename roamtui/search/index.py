@@ -208,7 +208,11 @@ class SectionStore:
                 path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
             finalize(self, self._connection.close)
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()  # an open transaction would lock the file for everybody else
+                raise
 
     def close(self) -> None:
         """Close the file."""

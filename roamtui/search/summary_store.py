@@ -55,4 +55,6 @@ class SummaryStore:
         return connection
 
     def _fail(self, error: Exception) -> StoreError:
+        if isinstance(error, OSError | sqlite3.OperationalError):
+            return StoreError(f"The summaries in {self.path} cannot be read or written now: {error}. Try it again.")
         return StoreError(f"The summaries in {self.path} cannot be used ({error}). Delete that file; they are lost.")

@@ -152,19 +152,27 @@ class VectorStore:
     def __init__(self, folder: Path | None) -> None:
         self.notes: list[str] = []
         """Why an older file is lost, nothing is kept, or texts are embedded again; a sentence each."""
+        self._has_lost = False
         self._connection = self._open(folder) if folder is not None else _connect(":memory:")
 
     def load(self, digests: Iterable[bytes], model: str) -> dict[bytes, bytes]:
         """Return the vectors of a model that are known, by digest."""
         query = "SELECT vector FROM vectors WHERE digest = ? AND model = ?"
-        found = {digest: self._connection.execute(query, (digest, model)).fetchone() for digest in digests}
+        try:
+            found = {digest: self._connection.execute(query, (digest, model)).fetchone() for digest in digests}
+        except sqlite3.Error as error:
+            self._note_loss(error)
+            return {}
         return {digest: row[0] for digest, row in found.items() if row is not None}
 
     def get_other_model(self, digests: Iterable[bytes], model: str) -> str | None:
         """Return a model other than this one of which vectors of the same texts are known."""
         query = "SELECT model FROM vectors WHERE digest = ? AND model != ? LIMIT 1"
         rows = (self._connection.execute(query, (digest, model)).fetchone() for digest in digests)
-        return next((str(row[0]) for row in rows if row is not None), None)
+        try:
+            return next((str(row[0]) for row in rows if row is not None), None)
+        except sqlite3.Error:
+            return None
 
     def save(self, vectors: Mapping[bytes, bytes], model: str) -> None:
         """Keep vectors by digest; what was kept is kept whatever happens next."""
@@ -197,6 +205,9 @@ class VectorStore:
             return _connect(":memory:")
 
     def _note_loss(self, error: Exception) -> None:
+        if self._has_lost:
+            return
+        self._has_lost = True
         self.notes.append(f"Embeddings cannot be kept ({error}), so they are computed again next time.")
 
 

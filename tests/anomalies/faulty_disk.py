@@ -1,29 +1,177 @@
-"""`FaultyDisk`: what the program writes fails while a test wants that."""
+"""`FaultyDisk`: what the program asks of the file system fails when a test wants that."""
 
 from __future__ import annotations
 
 import errno
+import io
 import os
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
 
+import filelock
 import pytest
+from typing_extensions import override
+
+from roamtui.errors import RoamtuiError
+
+FAULTS = (errno.EMFILE, errno.ENOSPC, errno.EIO, errno.EINTR, errno.EROFS)
+SHORT = 0
+"""In place of an error, for `write` only: it writes half."""
+FULL = -1
+"""Likewise: it writes half, and what comes next fails as on a full disk."""
+_BY_PATH = ("open", "mkdir", "chmod", "utime", "replace", "unlink")
+_BY_FILE = ("write", "fsync", "ftruncate")
+_SQLITE_CODES = {
+    errno.EMFILE: sqlite3.SQLITE_CANTOPEN,
+    errno.ENOSPC: sqlite3.SQLITE_FULL,
+    errno.EIO: sqlite3.SQLITE_IOERR,
+    errno.EINTR: sqlite3.SQLITE_INTERRUPT,
+    errno.EROFS: sqlite3.SQLITE_READONLY,
+}
+"""What SQLite says if its own calls fail so."""
 
 
 class FaultyDisk:
-    """A disk on which writing and bringing to disk fail from one time on, for a while."""
+    """A folder in which calls that open, change or lock something fail from one on, for a while.
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, passes: int, faults: float) -> None:
-        self.passes = passes
-        """Times that still pass."""
-        self.faults = faults
-        """Times that fail after them."""
-        for name in ("write", "fsync"):
-            monkeypatch.setattr(os, name, partial(self._use, getattr(os, name)))
+    Python's own functions are patched, and statements of SQLite as wholes. Nothing waits for a real disk.
+    """
 
-    def _use(self, change: Callable[..., int], *given: object) -> int:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, *, names: tuple[str, ...] = ()) -> None:
+        """Let calls fail below a folder; `names` are those that may, by default all."""
+        self.passes = 0
+        """Calls that still pass."""
+        self.faults = 0.0
+        """Calls that fail after them."""
+        self.error = errno.ENOSPC
+        """How they fail: an error number, `SHORT` or `FULL`."""
+        self.calls: list[str] = []
+        """Names of the calls that were made while it was failing last."""
+        self._is_failing = False
+        self._folder = f"{folder}{os.sep}"
+        self._names = names
+        self._files: set[int] = set()
+        for name in _BY_PATH:
+            monkeypatch.setattr(os, name, self._by_path(name, getattr(os, name)))
+        for name in _BY_FILE:
+            monkeypatch.setattr(os, name, self._by_file(name, getattr(os, name)))
+        monkeypatch.setattr(os, "close", self._close(os.close))
+        monkeypatch.setattr(io, "open", self._by_path("open", io.open))
+        monkeypatch.setattr(filelock, "lock_descriptor", self._by_file("lock", filelock.lock_descriptor))
+        connection = type("Connection", (_FaultyConnection,), {"disk": self})
+        monkeypatch.setattr(sqlite3, "connect", partial(_connect, self, sqlite3.connect, connection))
+
+    @contextmanager
+    def failing(self, passes: int, faults: float, error: int) -> Iterator[list[str]]:
+        """Let calls fail inside; what the program says of it is not raised but listed."""
+        told: list[str] = []
+        self.passes, self.faults, self.error, self.calls = passes, faults, error, []
+        self._is_failing = True
+        try:
+            yield told
+        except RoamtuiError as failure:
+            told.append(str(failure))
+        finally:
+            self.faults, self._is_failing = 0, False
+
+    def use(self, name: str) -> bool:
+        """Count a call, and return whether it is to do half of what it should.
+
+        Raises:
+            OSError: It is to fail.
+        """
+        if self._names and name not in self._names:
+            return False
+        if self._is_failing:
+            self.calls.append(name)
         self.passes -= 1
-        if self.passes < 0 < self.faults:
-            self.faults -= 1
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return change(*given)
+        if self.passes >= 0 or self.faults <= 0:
+            return False
+        if self.error == FULL:
+            self.error = errno.ENOSPC
+            return True
+        self.faults -= 1
+        if self.error == SHORT:
+            return True
+        raise OSError(self.error, os.strerror(self.error))
+
+    def holds(self, path: object) -> bool:
+        """Return whether a path lies in the folder."""
+        return str(path).startswith(self._folder)
+
+    def _by_path(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def use_and_call(path: Any, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - as the function is called
+            if not self.holds(path):
+                return call(path, *given, **named)
+            self.use(name)
+            done = call(path, *given, **named)
+            if isinstance(done, int):
+                self._files.add(done)
+            return done
+
+        return use_and_call
+
+    def _by_file(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def use_and_call(file: int, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - likewise
+            if file not in self._files:
+                return call(file, *given, **named)
+            is_short = self.use(name)
+            if name == "fsync":
+                return None
+            if name == "write" and is_short:
+                given = (given[0][: (len(given[0]) + 1) // 2],)
+            return call(file, *given, **named)
+
+        return use_and_call
+
+    def _close(self, close: Callable[[int], None]) -> Callable[[int], None]:
+        def forget_and_close(file: int) -> None:
+            self._files.discard(file)
+            close(file)
+
+        return forget_and_close
+
+
+class _FaultyConnection(sqlite3.Connection):
+    """A connection whose statements and commits are calls of a disk."""
+
+    disk: FaultyDisk
+
+    def use(self) -> None:
+        try:
+            self.disk.use("sqlite")
+        except OSError as error:
+            failure = sqlite3.OperationalError(error.strerror)
+            failure.sqlite_errorcode = _SQLITE_CODES[error.errno or 0]
+            raise failure from None
+
+    @override
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        self.use()
+        return super().execute("PRAGMA synchronous = OFF" if "PRAGMA synchronous" in given[0] else given[0], *given[1:])
+
+    @override
+    def executemany(self, *given: Any) -> sqlite3.Cursor:
+        self.use()
+        return super().executemany(*given)
+
+    @override
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[False]:
+        if kind is None:
+            try:
+                self.use()
+            except sqlite3.OperationalError:
+                self.rollback()
+                raise
+        return super().__exit__(kind, error, trace)
+
+
+def _connect(disk: FaultyDisk, connect: Callable[..., Any], connection: type, path: object, **named: Any) -> Any:  # noqa: ANN401 - likewise
+    return connect(path, **({"factory": connection} if disk.holds(path) else {}), **named)

@@ -46,29 +46,14 @@ def _check_saved(agent: Agent, path: Path) -> None:
     assert Session.resume(state.library, state.id, store=store).state == state
 
 
-@pytest.mark.parametrize("faults", [1, 2, 9])
-async def test_any_write_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faults: int) -> None:
-    for passes in range(0, 60, 7):
-        path = tmp_path / str(passes)
-        store = ConversationStore(path)
-        with monkeypatch.context() as patched:
-            disk = FaultyDisk(patched, passes, faults)
-            agent = make_agent(store=store)
-            told = await _ask_three(agent)
-            assert all("No space left on device" in message for message in told)
-            disk.faults = 0
-            agent.session.flush()
-            assert agent.session.save_failure == ""
-            _check_saved(agent, path)
-
-
 async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "conversations"
     store = ConversationStore(path)
     agent = make_agent(store=store)
-    disk = FaultyDisk(monkeypatch, 0, math.inf)
+    disk = FaultyDisk(monkeypatch, tmp_path)
+    disk.faults = math.inf
     assert await _ask_three(agent) == [f"The conversation is not saved: No space left on device ({path})."]
     assert store.list() == ()
     disk.faults = 0
@@ -130,7 +115,8 @@ async def test_the_app_says_once_that_nothing_is_saved_and_goes_on(
 ) -> None:
     replies = [ScriptedReply(text="Not found: " + "nothing at all. " * 400) for _ in range(4)]
     store = ConversationStore(tmp_path / "conversations")
-    disk = FaultyDisk(monkeypatch, 0, math.inf)
+    disk = FaultyDisk(monkeypatch, tmp_path)
+    disk.faults = math.inf
     app = make_app(replies, store=store)
     async with app.run_test(size=(160, 100)) as pilot:
         await ask_in_app(pilot, "Where? (0)")

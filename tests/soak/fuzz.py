@@ -380,7 +380,7 @@ def run(folder: Path, steps: int, seed: int) -> Counter[str]:
         patch.delenv("EDITOR", raising=False)
         patch.delenv("VISUAL", raising=False)
         patch.chdir(folder)
-        world = World(folder, chance, FaultyDisk(patch, 0, 0))
+        world = World(folder, chance, FaultyDisk(patch, folder, names=("write", "fsync", "replace", "lock")))
         try:
             with world.site:
                 while steps > 0:

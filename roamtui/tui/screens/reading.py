@@ -428,24 +428,26 @@ class ReadingPositions:
 
     def load(self, source: str) -> ReadingPosition | None:
         """Return where a person was in a document, None where they never were."""
-        match self._read().get(source):
-            case [str(section_id), int(into), str(file_id)]:
-                return ReadingPosition(section_id, into, file_id)
-            case _:
-                return None
+        with suppress(OSError):
+            match self._read().get(source):
+                case [str(section_id), int(into), str(file_id)]:
+                    return ReadingPosition(section_id, into, file_id)
+                case _:
+                    pass
+        return None
 
     def save(self, source: str, place: ReadingPosition) -> None:
         """Keep where a person is in a document."""
         if self._path is None:
             return
-        places = {name: kept for name, kept in self._read().items() if name != source} | {source: list(place)}
-        newest = dict(list(places.items())[-_SOURCES_MAX:])
-        with suppress(OSError):
+        with suppress(OSError):  # a file that cannot be read now is not written over
+            places = {name: kept for name, kept in self._read().items() if name != source} | {source: list(place)}
+            newest = dict(list(places.items())[-_SOURCES_MAX:])
             make_private_folder(self._path.parent)
             write_private_file(self._path, json.dumps(newest).encode())
 
     def _read(self) -> dict[str, object]:
-        with suppress(OSError, ValueError):
+        with suppress(FileNotFoundError, ValueError):
             places = json.loads(self._path.read_bytes()) if self._path else {}
             if isinstance(places, dict):
                 return places
