@@ -43,16 +43,16 @@ _WHOLE_PROGRAM = ("tests/agent", "tests/headless", "tests/properties", "tests/cl
 _OPPOSITES = {
     ast.Eq: ("==", "!="),
     ast.NotEq: ("!=", "=="),
-    ast.Lt: ("<", ">=", "<="),
-    ast.LtE: ("<=", ">", "<"),
-    ast.Gt: (">", "<=", ">="),
-    ast.GtE: (">=", "<", ">"),
+    ast.Lt: ("<", ">="),
+    ast.LtE: ("<=", ">"),
+    ast.Gt: (">", "<="),
+    ast.GtE: (">=", "<"),
     ast.In: ("in", "not in"),
     ast.NotIn: ("not in", "in"),
     ast.Is: ("is", "is not"),
     ast.IsNot: ("is not", "is"),
 }
-"""How an operator is written, then what it is changed to: an ordering to its opposite, or at its boundary."""
+"""How an operator is written, then its opposite. At a boundary often nothing depends on the equal case."""
 _INDIFFERENT_KEYWORDS = {"strict"}
 """Arguments that only guard against mistakes in the code itself, as `zip(strict=True)` does."""
 
@@ -139,12 +139,16 @@ def find_flips(source: str, *, is_screen: bool = False) -> Iterator[tuple[int, s
                 start, end = place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)
                 yield start, source[start:end], _alter(value)
                 continue
+            case ast.UnaryOp():
+                start = place(node.lineno, node.col_offset)
+                yield start, source[start : place(node.end_lineno, node.end_col_offset)], "0"
+                continue
             case _:
                 continue
-        for (left, right), (before, *others) in zip(pairwise(operands), words, strict=True):
+        for (left, right), (before, after) in zip(pairwise(operands), words, strict=True):
             start, end = place(left.end_lineno, left.end_col_offset), place(right.lineno, right.col_offset)
             if found := re.search(rf"(?<!\w){re.escape(before)}(?!\w)", source[start:end]):
-                yield from ((start + found.start(), before, after) for after in others)
+                yield start + found.start(), before, after
 
 
 def _make_place(source: str) -> Callable[[int | None, int | None], int]:
@@ -179,8 +183,11 @@ def _list_logic(node: ast.AST, *, is_screen: bool) -> Iterator[ast.AST]:
                 if is_screen or "_SECONDS" in names:
                     continue
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
-                yield child
-                yield from _list_logic(child, is_screen=is_screen)
+                is_negative = isinstance(child, ast.UnaryOp) and isinstance(child.operand, ast.Constant)
+                if is_negative or not isinstance(child, ast.UnaryOp):
+                    yield child
+                if not is_negative:
+                    yield from _list_logic(child, is_screen=is_screen)
 
 
 def find_tests(project: Path, file: str) -> tuple[tuple[str, ...], ...]:
