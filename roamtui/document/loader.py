@@ -58,6 +58,10 @@ class BatchLoader(Protocol):
         """Return the origins that a person must approve before these nodes can be loaded, each with its nodes."""
         ...
 
+    def close(self) -> None:
+        """Close all connections; a page under way fails."""
+        ...
+
 
 class Loader(BatchLoader, Protocol):
     """Reads the files, or fetches the pages, of one source."""

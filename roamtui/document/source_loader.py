@@ -50,7 +50,9 @@ def open_sources(
 
         url = parse_url(names[0])
         pages = make_page_loader(web, frozenset({origin_of(url)}))
-        return open_address(url, pages), SourceLoader(None, lambda: pages)
+        library, loader = open_address(url, pages), SourceLoader(None, lambda: pages)
+        _ = loader._pages  # noqa: SLF001 - its connections are open already, and `close` must find them
+        return library, loader
     is_single = len(names) == 1 and not (is_path(names[0]) and is_multi_file(Path(names[0])))
     listing = None
     try:
@@ -105,6 +107,11 @@ class SourceLoader:
     @cached_property
     def _pages(self) -> BatchLoader:
         return self._make_pages()
+
+    def close(self) -> None:
+        """Close the connections of pages; see `Loader`."""
+        if "_pages" in vars(self):
+            self._pages.close()
 
     @property
     def bytes_total(self) -> int:

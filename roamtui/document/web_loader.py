@@ -218,6 +218,10 @@ class PageLoader:
         """What was learned of each origin."""
         self.locks: dict[str, threading.Lock] = {}
 
+    def close(self) -> None:
+        """Close all connections; see `Loader`."""
+        self.fetcher.close()
+
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:

@@ -239,6 +239,8 @@ class RoamApp(App[None], inherit_bindings=False):
             self._on_document_requested(DocumentRequested())
         if failure := await asyncio.to_thread(done.startup.save):  # another program may lock the file for seconds
             self.notify(failure, severity="warning", markup=False)
+        if (loader := done.session.loader) is not None:  # a closed screen is part of a cycle that is never collected
+            await asyncio.to_thread(loader.close)
         await self._release_model(ModelReleased(done.app_context.agent.model))
 
     @on(ModelReleased)

@@ -58,6 +58,9 @@ class CountingLoader:
         self.loaded: list[str] = []
         self.threads: set[int] = set()
 
+    def close(self) -> None:
+        self._loader.close()
+
     def load(self, library: Library, node_id: str) -> Document:
         self.loaded.append(library.title_of(node_id))
         self.threads.add(threading.get_ident())

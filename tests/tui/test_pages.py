@@ -9,7 +9,8 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.source_loader import open_sources
+from roamtui.document.source_loader import SourceLoader, open_sources
+from roamtui.document.web_loader import PageLoader
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.dialogs import ConfirmDialog
@@ -54,6 +55,18 @@ async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite
         await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Fees"))
         assert app.main_screen.session.state.library.is_loaded(find_id(app, "Fees"))
         assert "/renting.md" not in site.counts.paths
+
+
+async def test_closing_a_document_closes_its_connections(site: FakeSite) -> None:
+    async with running(make_app(site), (120, 30)) as (app, pilot):
+        loader = app.main_screen.session.loader
+        assert isinstance(loader, SourceLoader)
+        assert isinstance(loader._pages, PageLoader)
+        pools = loader._pages.fetcher._exchange._pools
+        (pool,) = pools.values()
+        assert pool.connections
+        await pilot.press("f12")
+        await wait_until(pilot, lambda: not pool.connections and not pools)
 
 
 async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site: FakeSite) -> None:
