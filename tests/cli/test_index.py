@@ -210,6 +210,6 @@ def test_the_app_in_a_browser_searches_as_it_was_told(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served: list[list[str]] = []
-    monkeypatch.setattr("roamtui.tui.web_server.serve_app", lambda words, **_: served.append(words))
+    monkeypatch.setattr("roamtui.tui.web_server.run_server", lambda words, **_: served.append(words))
     assert run("serve", garden, "--mode", "keyword", "--limit", "3", "--no-rewrite", "--api-base", "http://x").code == 0
     assert served == [["--api-base=http://x", "--mode=keyword", "--limit=3", "--no-rewrite", "--", str(garden)]]

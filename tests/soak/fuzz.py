@@ -173,8 +173,8 @@ class Life:
     def _listening(self) -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
             for name in _FAILING:
-                patch.setattr(f"roamtui.tui.screens.{name}.describe_failure", self._note_failure)
-            patch.setattr("roamtui.tui.screens.main.is_job_of_shell", lambda: False)
+                patch.setattr(f"roamtui.tui.screens.{name}.format_error", self._note_failure)
+            patch.setattr("roamtui.tui.screens.main.has_job_control", lambda: False)
             patch.setattr(roamtui.wiring, "make_named_model", self._make_model)
             patch.setattr(roamtui.wiring, "discover_ollama_models", lambda _settings: ((), "none"))
             patch.setattr(self._app, "open_url", lambda *_given, **_named: None)

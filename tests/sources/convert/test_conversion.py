@@ -100,9 +100,9 @@ def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.Monkey
 _GREEDY = """
 import sys
 from roamtui.sources.convert import subprocess_converter
-child._MEMORY_BYTES_MAX = 300_000_000
-child.get_converter = lambda _, report: lambda data, name: bytearray(400_000_000)
-child.main(sys.argv[1:])
+subprocess_converter._MEMORY_BYTES_MAX = 300_000_000
+subprocess_converter.get_converter = lambda _, report: lambda data, name: bytearray(400_000_000)
+subprocess_converter.main(sys.argv[1:])
 """
 
 
@@ -115,17 +115,17 @@ def test_a_conversion_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch
 _PAGED = """
 import os, signal, sys
 from roamtui.sources.convert import subprocess_converter
-from roamtui.sources.convert.conversion import ConvertedText
+from roamtui.sources.convert.converted import ConvertedText
 def convert(data, name):
     {then}
     return ConvertedText(text=name)
-child._REPORT_SECONDS = 0
+subprocess_converter._REPORT_SECONDS = 0
 def get_converter(_, told):
     global report
     report = told
     return convert
-child.get_converter = get_converter
-child.main(sys.argv[1:])
+subprocess_converter.get_converter = get_converter
+subprocess_converter.main(sys.argv[1:])
 """
 
 
