@@ -26,8 +26,9 @@ from roamtui.outline.render import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.sentences import UnitKind, select_excerpt, split_units
+from roamtui.search.sentences import select_excerpt
 from roamtui.search.terms import locate_terms, query_terms
+from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
 """Of a search that the model asks for."""
@@ -389,7 +390,7 @@ def _read(library: Library, span: Span) -> str:
 
 def _says_something(library: Library, span: Span) -> bool:
     """Return whether more than headings and marks stand in a span."""
-    return any(unit.kind is not UnitKind.HEADING for unit in split_units(_read(library, span)))
+    return any(unit.kind is not UnitKind.HEADING for unit in find_units(_read(library, span)))
 
 
 def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:

@@ -23,7 +23,7 @@ from roamtui.evaluation.question_set import EvalQuestion, GoldError, resolve_gol
 from roamtui.outline.labels import OPTIONAL, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_outline_children
-from roamtui.search.sentences import UnitKind, split_units
+from roamtui.search.units import UnitKind, find_units
 
 LONG_TOKENS = 2_000
 """About three pages of a book: more than one heading can tell of."""
@@ -88,7 +88,7 @@ def check_long_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 def _is_prose(text: str) -> bool:
     """Return whether a text is to be read in one go, unlike a table, a list, code or data."""
-    units = [(unit.end - unit.start, unit.kind) for unit in split_units(text)]
+    units = [(unit.end - unit.start, unit.kind) for unit in find_units(text)]
     prose = sum(size for size, kind in units if kind is UnitKind.PROSE)
     return prose >= _PROSE_SHARE_MIN * sum(size for size, _ in units) and not text.lstrip().startswith(("{", "["))
 

@@ -20,7 +20,7 @@ from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDel
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.search.lexicon import detect_language, get_synonyms
-from roamtui.search.sentences import RankedSentence, UnitKind, best_sentences, get_first_sentence, split_sentences
+from roamtui.search.sentences import RankedSentence, best_sentences, get_first_sentence, split_sentences
 from roamtui.search.terms import (
     has_pronoun,
     is_continuation,
@@ -31,6 +31,7 @@ from roamtui.search.terms import (
     tokenise,
 )
 from roamtui.search.titles import list_similar_words
+from roamtui.search.units import UnitKind
 
 SECTIONS_MAX = 5
 _TOKENS_MAX = 2_800

@@ -1,7 +1,7 @@
-"""A Markdown text as what can be quoted of it: units such as paragraphs and rows, sentences in these, excerpts.
+"""The sentences of a Markdown text, and excerpts of it, all exact spans.
 
-All are exact spans. `best_sentences` says which of them answer a question, `find_excerpt` which part of a section does,
-long enough to be trusted, `make_snippet` puts it on one line.
+`best_sentences` says which sentences answer a question, `find_excerpt` which part of a section does, long enough to be
+trusted, `make_snippet` puts it on one line.
 """
 
 from __future__ import annotations
@@ -9,137 +9,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from itertools import zip_longest
 from math import log
 from types import MappingProxyType
 
-from roamtui.document.front_matter import measure_front_matter
-from roamtui.document.headings import parse_blocks
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import compute_line_starts, normalise_line_ends
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.lexicon import make_pattern
 from roamtui.search.terms import locate_terms
-
-
-class UnitKind(StrEnum):
-    """What a unit is in Markdown."""
-
-    PROSE = "prose"
-    ITEM = "item"
-    """A list item, without its marker."""
-    ROW = "row"
-    """A row of a table's body."""
-    CODE = "code"
-    """A line of code."""
-    HEADING = "heading"
-    """A heading's text, without marks."""
-    TABLE_HEAD = "table_head"
-
-
-@dataclass(frozen=True, slots=True)
-class TextUnit:
-    """Characters `start` (included) to `end` (excluded) of a text."""
-
-    start: int
-    end: int
-    kind: UnitKind
-
-
-_KEPT = 1_000
-"""Texts whose units are remembered: ranking, choosing a sentence and showing it read the same sections."""
-_KINDS = {
-    "heading_open": UnitKind.HEADING,
-    "thead_open": UnitKind.TABLE_HEAD,
-    "tbody_open": UnitKind.ROW,
-    "list_item_open": UnitKind.ITEM,
-    **dict.fromkeys(("heading_close", "table_close", "list_item_close"), UnitKind.PROSE),
-}
-"""What stands after a token; of an item, its first paragraph."""
-_QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)*")
-_BOX = re.compile(r"\[[ xX]\][ \t]+")
-_NOISE = re.compile(
-    r"(?:</?[A-Za-z][^>]*>[ \t]*)+$"  # tags alone
-    r"|\[[^\]]+\]:[ \t]*\S+"  # a link's definition
-    r"|(?:\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?[ \t]*)+$"  # images alone
-    r"|:{3,}|\{[%:].*\}$"  # directives
-)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_NO_LINE_END = re.compile(r"[^\n]")
-_LETTER = re.compile(r"[^\W_]")
-
-
-@lru_cache(maxsize=_KEPT)
-def split_units(text: str) -> tuple[TextUnit, ...]:
-    """Return the units of a Markdown text in order; markers, rules, comments and other markup belong to none."""
-    return tuple(_UnitReader(text).read())
-
-
-class _UnitReader:
-    """Finds in a text what the block rules say of its lines."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._starts = [*compute_line_starts(text), len(text)]
-        normal = normalise_line_ends(text)
-        front = normal[: measure_front_matter(normal)]
-        self._source = _NO_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
-        self._lines = self._source.split("\n")
-
-    def read(self) -> Iterator[TextUnit]:
-        kind = UnitKind.PROSE
-        for token in parse_blocks(self._source, {}):
-            first = token.map[0] if token.map else 0
-            if token.type in _KINDS:
-                kind = _KINDS[token.type]
-            elif token.type == "tr_open":
-                yield from self._join([(first, _QUOTE.sub("", self._lines[first], count=1))], kind)
-            elif token.type in ("fence", "code_block"):
-                for line in enumerate(token.content.split("\n"), first + (token.type == "fence")):
-                    yield from self._join([line], UnitKind.CODE)
-            elif token.type == "html_block":
-                source = _COMMENT.sub(lambda comment: _NO_LINE_END.sub("", comment[0]), token.content)
-                yield from self._read_paragraph(first, source, UnitKind.PROSE)
-            elif token.type == "inline" and kind is UnitKind.HEADING:
-                yield from self._join(enumerate(token.content.split("\n"), first), kind)
-            elif token.type == "inline" and kind in (UnitKind.PROSE, UnitKind.ITEM):
-                yield from self._read_paragraph(first, token.content, kind)
-                kind = UnitKind.PROSE
-
-    def _read_paragraph(self, first: int, content: str, kind: UnitKind) -> Iterator[TextUnit]:
-        """Yield what stands between the lines that are only markup; each line of what is a table without its rule."""
-        box = _BOX.match(content) if kind is UnitKind.ITEM else None
-        lines = content[box.end() if box else 0 :].split("\n")
-        run: list[tuple[int, str]] = []
-        for number, line in enumerate([*lines, ""], first):
-            if line.strip() and not _NOISE.match(line.strip()):
-                run.append((number, line))
-                continue
-            if run and run[0][1].startswith("|"):
-                for one in run:
-                    yield from self._join([one], UnitKind.ROW)
-            else:
-                yield from self._join(run, kind)
-            run = []
-
-    def _join(self, lines: Iterable[tuple[int, str]], kind: UnitKind) -> Iterator[TextUnit]:
-        """Yield lines, each of which ends as its own in the text does, as one unit, if there is a word in it."""
-        places = [self._locate_line(number, line) for number, line in lines if line.strip()]
-        if places and _LETTER.search(self._text, places[0][0], places[-1][1]):
-            yield TextUnit(places[0][0], places[-1][1], kind)
-
-    def _locate_line(self, number: int, line: str) -> tuple[int, int]:
-        """Return where a line that the rules took out of its containers stands, without blanks at its ends."""
-        whole, line = self._lines[number], line.strip()
-        if line not in whole:  # a tab of which a container took a part
-            line = whole.strip()
-        start = self._starts[number] + whole.rfind(line)
-        return start, start + len(line)
-
+from roamtui.search.units import UNITS_KEPT, Unit, UnitKind, find_units
 
 _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
@@ -150,14 +31,21 @@ _LENGTH_LONG = 400
 _PARENTHESIS_MAX = 300
 """Characters within which an open parenthesis is taken to close again."""
 _SHORT_FORMS = """
-al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof resp sr st vs viz
+al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof reg resp sr st treas vs viz
 bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
 """
 _ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
 _BEFORE_NUMBER = frozenset(
-    ("abs", "approx", "art", "ca", "ch", "eq", "fig", "figs", "no", "nos", "nr", "p", "pp", "sec", "v", "vol")
+    ("abs", "approx", "art", "ca", "ch", "eq", "fig", "figs", "no", "nos", "nr", "pp", "sec", "vol")
 )
 """Abbreviations where a number follows, words that may end a sentence otherwise."""
+_COMMON_OPENERS = """
+a all although an any as at because but by each for he however if in it its no on our she since such that the their
+there these they this those to under we when while you das der die diese ein eine er es sie wenn wir
+"""
+_DOTTED = re.compile(r"(?![ap]\.m\b)(?:[^\W\d_]\.)+[^\W\d_]\Z")
+"""Letters with full stops, as in U.S. or L.L.C.: whether a sentence ends with them, the next word tells."""
+_OPENERS = frozenset(_COMMON_OPENERS.split())
 _ORDINAL = re.compile(r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE)
 """A German ordinal number before its full stop."""
 _MONTH = re.compile(rf"\s*(?:{make_pattern('months')})\b", re.IGNORECASE)
@@ -187,6 +75,9 @@ _PROXIMITY_LENGTH = 60
 """Characters between the first and the last term at which the bonus is half."""
 _EARLY_BONUS = 0.15
 _WORDS_MIN, _WORDS_MAX = 5, 80
+_SENTENCES_IN = (UnitKind.PROSE, UnitKind.ITEM)
+_CLOSED = re.compile(r"[.!?:;…。！？｡][\W_]*\Z")
+_LETTERED = re.compile(r"[a-z]{1,4}[.)]\s")
 _HEADINGS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 _FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
 _SOURCE_LENGTH = 20_000
@@ -205,11 +96,9 @@ class RankedSentence:
     """Above 0; about 1 where it holds all that was asked for."""
 
 
-def split_sentences(text: str) -> tuple[TextUnit, ...]:
+def split_sentences(text: str) -> tuple[Unit, ...]:
     """Return the sentences of a Markdown text in order, headings and table heads among them."""
-    return tuple(
-        TextUnit(start, end, unit.kind) for unit in split_units(text) for start, end in _split_unit(text, unit)
-    )
+    return tuple(Unit(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit))
 
 
 def best_sentences(
@@ -232,7 +121,7 @@ def best_sentences(
         idf: How telling each term is; without it, that follows from the text.
         forms: Other words that count as one of the terms, each with that term.
     """
-    units = split_units(text)
+    units = find_units(text)
     found = _assign_terms(units, locate_terms(text, query_terms, forms))
     weights = _weigh_terms(found, len(units), query_terms, idf)
     total = sum(weights.values())
@@ -246,7 +135,7 @@ def best_sentences(
             columns = {term: _COLUMN_SHARE for _, term in found.get(index, ()) if unit.kind is UnitKind.TABLE_HEAD}
         if unit.kind in _HEADINGS or index not in found:
             continue
-        sentences = [TextUnit(start, end, unit.kind) for start, end in _split_unit(text, unit)]
+        sentences = [Unit(start, end, unit.kind) for start, end in _split_unit(text, unit)]
         for place, terms in _assign_terms(sentences, found[index]).items():
             sentence = sentences[place]
             score = _score_sentence(text, sentence, terms, above | columns, weights) / total
@@ -255,7 +144,7 @@ def best_sentences(
     return tuple(sorted(ranked.values(), key=lambda found: (-found.score, found.start))[:limit])
 
 
-def get_first_sentence(text: str) -> TextUnit | None:
+def get_first_sentence(text: str) -> Unit | None:
     """Return the first sentence of a text that says something, None where it has only headings."""
     bodies = [sentence for sentence in split_sentences(text) if sentence.kind not in _HEADINGS]
     telling = (
@@ -266,20 +155,57 @@ def get_first_sentence(text: str) -> TextUnit | None:
     return next(telling, bodies[0] if bodies else None)
 
 
-def _split_unit(text: str, unit: TextUnit) -> Iterator[tuple[int, int]]:
-    if unit.kind not in (UnitKind.PROSE, UnitKind.ITEM):
+def find_sentence_end(text: str, offset: int) -> int | None:
+    """Return where the sentence, row, heading or line of code around a character ends, None between these.
+
+    A long sentence is not divided, and one goes on in a paragraph that begins with a small letter, as on the next page.
+    """
+    units = find_units(text)
+    index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
+    if index < 0 or offset >= units[index].end:
+        return None
+    ends = _list_ends(text, units[index])
+    end = ends[bisect_right(ends, offset)]
+    while end == units[index].end and index + 1 < len(units) and _goes_on(text, units[index], units[index + 1]):
+        index += 1
+        end = _list_ends(text, units[index])[0]
+    return end
+
+
+@lru_cache(maxsize=UNITS_KEPT)
+def _list_ends(text: str, unit: Unit) -> tuple[int, ...]:
+    """Return where the sentences of a unit end, last where it ends itself."""
+    ends = [end for _, end in _list_sentences(text, unit)] if unit.kind in _SENTENCES_IN else []
+    return (*ends, unit.end)
+
+
+def _goes_on(text: str, unit: Unit, following: Unit) -> bool:
+    """Return whether the last sentence of a unit goes on in the following one; a letter of a list begins its own."""
+    is_open = unit.kind in _SENTENCES_IN and not _CLOSED.search(text, max(unit.start, unit.end - 20), unit.end)
+    is_small = following.kind is UnitKind.PROSE and text[following.start].islower()
+    return is_open and is_small and not _LETTERED.match(text, following.start)
+
+
+def _split_unit(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of a unit's sentences, a very long one in pieces; of what is no prose there is one."""
+    if unit.kind not in _SENTENCES_IN:
         yield unit.start, unit.end
         return
+    for start, end in _list_sentences(text, unit):
+        yield from _split_long(text, start, end)
+
+
+def _list_sentences(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
     start = unit.start
     for end in [*_find_ends(text, unit), unit.end]:
         while start < end and text[start] in " \t\r\n>":
             start += 1
         if _WORD.search(text, start, end):
-            yield from _split_long(text, start, end)
+            yield start, end
             start = end
 
 
-def _find_ends(text: str, unit: TextUnit) -> Iterator[int]:
+def _find_ends(text: str, unit: Unit) -> Iterator[int]:
     """Yield where sentences end inside a unit."""
     piece = text[unit.start : unit.end]
     if "`" in piece:
@@ -301,17 +227,23 @@ def _is_sentence_end(piece: str, start: int, stop: int, end: int) -> bool:
     following = piece[end : end + 40].lstrip("\r\n\t >*_\"'“‘([")[:1]
     if following.islower() or not following:
         return False
-    if piece[stop] != ".":
-        return True
+    return piece[stop] != "." or not _is_abbreviated(piece, start, stop, end, following)
+
+
+def _is_abbreviated(piece: str, start: int, stop: int, end: int, following: str) -> bool:
+    """Return whether the full stop at `stop` belongs to the word or number before it."""
     last = _LAST_WORD.search(piece, max(start, stop - 20), stop)
     word = last.group().lower() if last else ""
     if word in _BEFORE_NUMBER:
-        return not following.isdigit()
+        return following.isdigit()
+    if _DOTTED.match(word) and word not in _ABBREVIATIONS:
+        opener = _WORD.search(piece, end)
+        return opener is None or opener.group().lower() not in _OPENERS
+    if word.isdigit() and last is not None:
+        is_enumerator = not piece[start : last.start()].strip()
+        return bool(is_enumerator or _ORDINAL.search(piece, start, stop) or _MONTH.match(piece, end))
     is_initial = len(word) == 1 and word.isalpha() and word != "i"
-    if word.isdigit() and (_ORDINAL.search(piece, start, stop) or _MONTH.match(piece, end)):
-        return False
-    is_enumerator = word.isdigit() and last is not None and not piece[start : last.start()].strip()
-    return not (is_initial or is_enumerator or word in _ABBREVIATIONS)
+    return is_initial or word in _ABBREVIATIONS
 
 
 def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -326,9 +258,7 @@ def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _assign_terms(
-    spans: Sequence[TextUnit], occurrences: Sequence[tuple[int, str]]
-) -> dict[int, list[tuple[int, str]]]:
+def _assign_terms(spans: Sequence[Unit], occurrences: Sequence[tuple[int, str]]) -> dict[int, list[tuple[int, str]]]:
     """Return the terms that each span holds with their offsets, by the span's index."""
     starts = [span.start for span in spans]
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -353,7 +283,7 @@ def _weigh_terms(
 
 def _score_sentence(
     text: str,
-    sentence: TextUnit,
+    sentence: Unit,
     terms: Sequence[tuple[int, str]],
     above: Mapping[str, float],
     weights: Mapping[str, float],
@@ -372,7 +302,7 @@ def _score_sentence(
     return score * _rate_form(text, sentence)
 
 
-def _locate_subject_end(text: str, sentence: TextUnit) -> int:
+def _locate_subject_end(text: str, sentence: Unit) -> int:
     """Return where the subject of a definition ends, the sentence's start where it is none."""
     patterns = (_FIRST_CELL,) if sentence.kind is UnitKind.ROW else (_ENTRY, _DEFINITION)
     for pattern in patterns:
@@ -382,7 +312,7 @@ def _locate_subject_end(text: str, sentence: TextUnit) -> int:
     return sentence.start
 
 
-def _rate_form(text: str, sentence: TextUnit) -> float:
+def _rate_form(text: str, sentence: Unit) -> float:
     """Return below 1 for what answers badly by its form: code, questions, lead-ins, bare links, too short, too long."""
     piece = text[sentence.start : sentence.end]
     factor = _FACTORS.get(sentence.kind, 1.0)
@@ -401,7 +331,7 @@ def _rate_form(text: str, sentence: TextUnit) -> float:
     return factor
 
 
-def _count_words(text: str, sentence: TextUnit) -> int:
+def _count_words(text: str, sentence: Unit) -> int:
     return len(_WORD.findall(text, sentence.start, sentence.end))
 
 
@@ -440,7 +370,7 @@ def select_excerpt(
         whole_max: Tokens of a text that is whole anyway.
     """
     text = text[:_EXCERPT_SOURCE_LENGTH]
-    units = split_units(text)
+    units = find_units(text)
     bodies = [index for index, unit in enumerate(units) if unit.kind is not UnitKind.HEADING]
     if not bodies:
         return ()
@@ -478,7 +408,7 @@ def _list_best(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _widen(
-    text: str, units: Sequence[TextUnit], index: int, sentence: tuple[int, int], tokens_max: int
+    text: str, units: Sequence[Unit], index: int, sentence: tuple[int, int], tokens_max: int
 ) -> Iterator[dict[int, tuple[int, int]]]:
     """Yield the unit of a sentence, or the sentence alone where the unit is long, then what is beside.
 
@@ -499,7 +429,7 @@ def _widen(
             yield _take(units, _get_table_units(units, beside))
 
 
-def _is_telling(text: str, beside: TextUnit, unit: TextUnit) -> bool:
+def _is_telling(text: str, beside: Unit, unit: Unit) -> bool:
     """Return whether what stands beside a unit helps to understand it: labels and half a piece of code do not."""
     if beside.kind is UnitKind.CODE:
         return unit.kind is UnitKind.CODE
@@ -507,7 +437,7 @@ def _is_telling(text: str, beside: TextUnit, unit: TextUnit) -> bool:
     return beside.kind is not UnitKind.HEADING and not is_label
 
 
-def _get_table_units(units: Sequence[TextUnit], index: int) -> range:
+def _get_table_units(units: Sequence[Unit], index: int) -> range:
     """Return the units of the table that one belongs to, the head first; for any other unit itself."""
     if units[index].kind not in _TABLE:
         return range(index, index + 1)
@@ -520,7 +450,7 @@ def _get_table_units(units: Sequence[TextUnit], index: int) -> range:
     return range(start, end)
 
 
-def _take(units: Sequence[TextUnit], indexes: Sequence[int]) -> dict[int, tuple[int, int]]:
+def _take(units: Sequence[Unit], indexes: Sequence[int]) -> dict[int, tuple[int, int]]:
     return {index: (units[index].start, units[index].end) for index in indexes}
 
 
@@ -544,7 +474,7 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
     """
     text = select_relevant_part(text, terms)
     start, end = next(_list_best(text, terms), (0, 0))
-    units = split_units(text)
+    units = find_units(text)
     index = max(0, bisect_right([unit.start for unit in units], start) - 1)
     said = text[start:end].replace("\n>", "\n")
     if units and units[index].kind is UnitKind.ROW:

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.sentences import (
-    UnitKind,
     best_sentences,
+    find_sentence_end,
     get_first_sentence,
     make_snippet,
     select_excerpt,
     split_sentences,
-    split_units,
 )
 from roamtui.search.terms import query_terms
+from roamtui.search.units import UnitKind, find_units
 from tests.outline.documents import documents
 
 _PIECES = st.sampled_from(
@@ -45,7 +45,7 @@ _PIECES = st.sampled_from(
 
 
 def _list_units(text: str) -> list[tuple[str, str]]:
-    return [(unit.kind.value, text[unit.start : unit.end]) for unit in split_units(text)]
+    return [(unit.kind.value, text[unit.start : unit.end]) for unit in find_units(text)]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_units(text: str, expected: list[tuple[str, str]]) -> None:
 
 @given(st.lists(_PIECES, max_size=12).map("\n".join))
 def test_units_follow_each_other_and_hold_words(text: str) -> None:
-    units = split_units(text)
+    units = find_units(text)
     assert all(before.end <= after.start for before, after in itertools.pairwise(units))
     assert all(any(map(str.isalnum, text[unit.start : unit.end])) for unit in units)
 
@@ -96,7 +96,7 @@ def test_units_follow_each_other_and_hold_words(text: str) -> None:
 @given(st.lists(st.sampled_from(["alpha", "beta", "- gamma", "1. delta", "> epsilon", ""]), max_size=12))
 def test_no_word_of_plain_paragraphs_and_lists_is_lost(lines: list[str]) -> None:
     text = "\n".join(lines)
-    units = split_units(text)
+    units = find_units(text)
     words = [word for line in lines for word in line.split() if word.isalpha()]
     kept = " ".join(text[unit.start : unit.end] for unit in units)
     assert [word for word in kept.split() if word.isalpha()] == words
@@ -124,6 +124,13 @@ def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
         ("It costs 3.5 MB. More follows.", ["It costs 3.5 MB.", "More follows."]),
         ("As in Fig. 3 and No. 4. No. Never.", ["As in Fig. 3 and No. 4.", "No.", "Never."]),
         ("J. Smith came. He left.", ["J. Smith came.", "He left."]),
+        ("I, Jeffrey P. Bezos, and Roe v. Wade. Done.", ["I, Jeffrey P. Bezos, and Roe v. Wade.", "Done."]),
+        (
+            "Under U.S. GAAP, 18 U.S.C. Section 1350 and Treas. Reg. §1.",
+            ["Under U.S. GAAP, 18 U.S.C. Section 1350 and Treas. Reg. §1."],
+        ),
+        ("We sell in the U.S. We also export.", ["We sell in the U.S.", "We also export."]),
+        ("Open until 5 p.m. Members may stay.", ["Open until 5 p.m.", "Members may stay."]),
         ('He said "Stop!" Then he left.', ['He said "Stop!"', "Then he left."]),
         ("It works (see below. Or not). Next.", ["It works (see below. Or not).", "Next."]),
         ("An open ( stays. Next one.", ["An open ( stays.", "Next one."]),
@@ -146,6 +153,31 @@ def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
 )
 def test_a_text_is_cut_into_sentences(text: str, expected: list[str]) -> None:
     assert _split(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "end"),
+    [
+        ("One is here. Two is not.", "One", "here."),
+        ("One is here. Two is not.", "here", "here."),
+        ("One is here. Two is not.", "Two", "not."),
+        ("- one\n- two\n", "one", "one"),
+        ("| a | b |\n|---|---|\n| c. D | e |\n| f | g |\n", "c", "e |"),
+        ("A late book costs\n\ntwo euros a day. More.", "late", "day."),
+        ("The borrower must\n\na) pay.", "borrower", "must"),
+        ("The borrower pays.\n\nhe must.", "borrower", "pays."),
+        ("First " + "clause, and " * 60 + "so on; last. More.", "First", "last."),
+    ],
+)
+def test_the_end_of_the_sentence_around_a_character(text: str, words: str, end: str) -> None:
+    found = find_sentence_end(text, text.index(words))
+    assert found is not None
+    assert text[:found].endswith(end)
+
+
+def test_between_sentences_is_none() -> None:
+    assert find_sentence_end("# A\n\n\n***\n\nb", 6) is None
+    assert find_sentence_end("", 0) is None
 
 
 def test_a_very_long_sentence_is_divided_at_semicolons() -> None:
