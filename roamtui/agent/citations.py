@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from roamtui.agent.quotes import find_quote
+from roamtui.agent.numbers import divides_number
+from roamtui.agent.quotes import find_quoted_words
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
@@ -229,14 +230,24 @@ def verify_citations(answer: str, state: ConversationState) -> tuple[Citation, .
 
 
 def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark, Citation]:
-    """Return the first mark whose section holds the quote, else the first mark, with what was found."""
+    """Return the first mark whose section holds the quote, else the first mark, with what was found.
+
+    A section that holds the quote in pieces counts only where no text that was given holds it whole.
+    """
+    joined: tuple[CitationMark, Span] | None = None
     for mark in quote.marks:
         match = _verify_in_section(quote.text, mark.section_id, state)
-        if match is not None:
+        if match is not None and match[1] is not QuoteState.JOINED:
             span, quote_state = match
             return mark, make_citation(mark.section_id, quote.text, quote_state, span, state.library)
+        if match is not None and joined is None:
+            joined = mark, match[0]
+    everywhere = _look_up_everywhere(quote.text, state)
+    elsewhere = next((span for span, quote_state in everywhere if quote_state is not QuoteState.JOINED), None)
+    if elsewhere is None and joined is not None:
+        mark, span = joined
+        return mark, make_citation(mark.section_id, quote.text, QuoteState.JOINED, span, state.library)
     mark = quote.marks[0]
-    elsewhere = next((span for span, _ in _look_up_everywhere(quote.text, state)), None)
     quote_state = QuoteState.MISATTRIBUTED if elsewhere else QuoteState.UNVERIFIED
     return mark, make_citation(mark.section_id, quote.text, quote_state, elsewhere, state.library)
 
@@ -244,10 +255,12 @@ def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark
 def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
     """Return the citation of a quote without an id, None unless its words stand in one section alone."""
     library = state.library
-    found: dict[str, tuple[Span, QuoteState]] = {}
+    whole: dict[str, tuple[Span, QuoteState]] = {}
+    joined: dict[str, tuple[Span, QuoteState]] = {}
     for span, quote_state in _look_up_everywhere(words, state):
         holder = get_canonical_id(library, library.section_at(span.doc, span.start) or library.root_id)
-        found[holder] = (span, quote_state)
+        (joined if quote_state is QuoteState.JOINED else whole)[holder] = (span, quote_state)
+    found = whole or joined
     if len(found) != 1:
         return None
     ((section_id, (span, quote_state)),) = found.items()
@@ -259,6 +272,7 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
     library = state.library
     if section_id not in library:
         return None
+    joined: tuple[Span, QuoteState] | None = None
     for span in dict.fromkeys((library.get_content_span(section_id), library.span(section_id))):
         given = (*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ()))
         pieces = [
@@ -267,9 +281,10 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
             if start < span.end and end > span.start
         ]
         found = _find_in(quote, span.doc, pieces, library)
-        if found is not None:
+        if found is not None and found[1] is not QuoteState.JOINED:
             return found
-    return None
+        joined = joined or found
+    return joined
 
 
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:
@@ -284,8 +299,12 @@ def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[
                 yield found
 
 
+_RANKS = (QuoteState.EXACT, QuoteState.NORMALISED, QuoteState.JOINED)
+"""States of a quote in one text, the best first."""
+
+
 def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -> tuple[Span, QuoteState] | None:
-    """Return where a quote stands in pieces of a document, to the letter where it does so anywhere.
+    """Return where a quote stands in pieces of a document, to the letter where it does so anywhere, else how it does.
 
     It may have been copied as it is read: with ids behind headings, without page footers.
     """
@@ -294,15 +313,18 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
     best: tuple[Span, QuoteState] | None = None
     for start, end in pieces:
         piece = text[start:end]
-        match = find_quote(quote, piece)
-        is_exact = match is not None and match.is_exact
-        if match is None:
+        match = find_quoted_words(quote, piece)
+        found = QuoteState.EXACT if match is not None and match.is_exact else QuoteState.NORMALISED
+        if match is None or match.is_joined:
             read = blank_footers(text, start, end)
-            match = find_quote(plain, read) if plain != quote or read != piece else None
-        if match is not None and (best is None or is_exact):
-            span = Span(doc=doc, start=start + match.start, end=start + match.end)
-            best = span, QuoteState.EXACT if is_exact else QuoteState.NORMALISED
-        if is_exact:
+            match = (find_quoted_words(plain, read) if plain != quote or read != piece else None) or match
+        if match is None or divides_number(text, start + match.start, start + match.end):
+            continue  # a piece may end inside a number
+        if match.is_joined:
+            found = QuoteState.JOINED
+        if best is None or _RANKS.index(found) < _RANKS.index(best[1]):
+            best = Span(doc=doc, start=start + match.start, end=start + match.end), found
+        if found is QuoteState.EXACT:
             break
     return best
 

@@ -28,7 +28,8 @@ from urllib.parse import unquote
 from rapidfuzz.distance import LCSseq
 
 from roamtui.agent.citations import MARK, make_citation, parse_citations
-from roamtui.agent.quotes import QuoteMatch, find_quote, normalise_markdown
+from roamtui.agent.numbers import widen_to_numbers
+from roamtui.agent.quotes import GAP, QuoteMatch, find_quote, find_quoted_words, normalise_markdown
 from roamtui.conversation.library_sync import hash_sections
 from roamtui.conversation.notes import Note, hash_section
 from roamtui.conversation.state import Exchange
@@ -48,7 +49,6 @@ _VERIFIED = (QuoteState.EXACT.label, QuoteState.EXACT.value, QuoteState.NORMALIS
 """What an export says of a quote that was found, and what it said before."""
 _PATH_STEP = " › "
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
-_GAP = re.compile(r"…|\.{3}")
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
 _PLACES = 8
 """Places of a text whose words are compared with those of a quote one by one."""
@@ -85,6 +85,8 @@ class ClaimStatus(StrEnum):
     """It stands in another section now."""
     CHANGED = "changed"
     """A text with other words stands in its place."""
+    JOINED = "joined"
+    """Pieces of it stand in several sentences, which together may say what none of them does."""
     GONE = "gone"
     UNREACHABLE = "unreachable"
     """What it was taken from cannot be opened."""
@@ -172,12 +174,10 @@ def _get_line_number(text: str, offset: int) -> int:
 def recheck(claim: Claim, library: Library) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
-    It is looked for in its section, then in whole documents, its own first.
+    It is looked for in its section, then in whole documents, its own first. Pieces of it, joined by an ellipsis, count
+    only where one section holds them all.
     """
-    expected = claim.section_id if claim.section_id in library else None
-    if not claim.section_id and claim.anchor:
-        row = library.root.anchors.get(claim.anchor.lower())
-        expected = None if row is None else library.root.ids[row]
+    expected = _resolve_section(claim, library)
     if expected is not None and (problem := library.problem_of(expected)):
         return Finding(claim=claim, standing=ClaimStatus.UNREACHABLE, message=problem)
     spans = [Span(doc=one.key, start=0, end=len(one.text)) for one in library.documents if len(one.text)]
@@ -185,11 +185,15 @@ def recheck(claim: Claim, library: Library) -> Finding:
         own = library.get_content_span(expected)
         spans = [own, *sorted(spans, key=lambda whole: whole.doc != own.doc)]
     for number, span in enumerate(spans):
-        match = _find_in_sections(claim.quote, span, library)
+        match = _find_claimed(claim.quote, library.text_at(span))
         if match is not None:
             is_there = not (claim.section_id or claim.anchor) if expected is None else number == 0
             standing = ClaimStatus.SAME if is_there else ClaimStatus.MOVED
             return _describe(claim, standing, span, (match.start, match.end), library)
+    for span in spans if GAP.search(claim.quote) else ():
+        match = _find_pieces(claim.quote, span, library)
+        if match is not None:
+            return _describe(claim, ClaimStatus.JOINED, span, (match.start, match.end), library)
     for number, span in enumerate(spans):
         like_min = _LIKE_MOVED_MIN
         if expected is not None:
@@ -200,6 +204,14 @@ def recheck(claim: Claim, library: Library) -> Finding:
     unread = next((document.problem for document in library.documents if document.problem), "")
     standing = ClaimStatus.UNREACHABLE if unread and expected is None else ClaimStatus.GONE
     return Finding(claim=claim, standing=standing, message=unread)
+
+
+def _resolve_section(claim: Claim, library: Library) -> str | None:
+    """Return the section that a claim names by id or anchor, None where there is no such section today."""
+    if claim.section_id or not claim.anchor:
+        return claim.section_id if claim.section_id in library else None
+    row = library.root.anchors.get(claim.anchor.lower())
+    return None if row is None else library.root.ids[row]
 
 
 def _describe(claim: Claim, standing: ClaimStatus, within: Span, bounds: tuple[int, int], library: Library) -> Finding:
@@ -223,24 +235,28 @@ def count_stale_quotes(citations: Iterable[Citation], library: Library) -> int:
             continue
         if span.doc not in loaded:
             lost += is_whole and "://" not in span.doc  # a page may not be fetched yet
-        elif not find_quote(quote, library.text_at(span)):
-            lost += not find_quote(quote, str(library.document(span.doc).text))
+        elif not find_quoted_words(quote, library.text_at(span)):  # an older version took joined pieces for a quote
+            lost += not find_quoted_words(quote, str(library.document(span.doc).text))
     return lost
 
 
-def _find_in_sections(quote: str, span: Span, library: Library) -> QuoteMatch | None:
-    """Return where a quote stands in a text; one with an ellipsis within one own text, not from here to anywhere."""
-    match = find_quote(quote, library.text_at(span))
-    if match is None or not _GAP.search(quote):
-        return match
+def _find_claimed(quote: str, text: str) -> QuoteMatch | None:
+    """Return where a quote stands in a text; an export has an ellipsis where it goes on with another item or row."""
+    return find_quote(quote, text) or (find_quote(GAP.sub(" ", quote), text) if GAP.search(quote) else None)
+
+
+def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:
+    """Return where pieces of a quote stand within one own text, not from here to anywhere."""
+    if find_quoted_words(quote, library.text_at(span)) is None:
+        return None
     starts = library.document(span.doc).columns.starts
     first = bisect_left(starts, span.start)
     bounds = sorted({span.start, *(start for start in starts[first:] if start < span.end), span.end})
     for start, end in pairwise(bounds):
-        match = find_quote(quote, library.text_at(Span(doc=span.doc, start=start, end=end)))
+        match = find_quoted_words(quote, library.text_at(Span(doc=span.doc, start=start, end=end)))
         if match is not None:
             shift = start - span.start
-            return QuoteMatch(match.start + shift, match.end + shift, is_exact=match.is_exact)
+            return replace(match, start=match.start + shift, end=match.end + shift)
     return None
 
 
@@ -285,7 +301,7 @@ def find_closest_words(quote: str, text: str, like_min: float) -> tuple[int, int
     for _ in range(best.after):
         if last + 1 < len(bounds) and not _BREAK.search(text[bounds[last][1] : bounds[last + 1][0]]):
             last += 1
-    start, end = bounds[first][0], bounds[last][1]
+    start, end = widen_to_numbers(text, bounds[first][0], bounds[last][1])
     return start - text.endswith(quote[0], 0, start), end + text.startswith(quote[-1], end)
 
 
@@ -380,6 +396,8 @@ class LocatedNote:
                     if is_quote
                     else "its text has changed since"
                 )
+            case ClaimStatus.JOINED:
+                return "these words stand in several sentences"
             case ClaimStatus.GONE:
                 return f"{what} can no longer be found in the document"
             case ClaimStatus.UNREACHABLE:
@@ -411,7 +429,8 @@ def _place_note(note: Note, library: Library, find_by_hash: Callable[[], dict[st
         now = None
         if found.span is not None:
             words = library.text_at(found.span) if found.standing is ClaimStatus.CHANGED else quote
-            now = make_citation(found.section_id, words, QuoteState.EXACT, found.span, library)
+            quote_state = QuoteState.JOINED if found.standing is ClaimStatus.JOINED else QuoteState.EXACT
+            now = make_citation(found.section_id, words, quote_state, found.span, library)
         return LocatedNote(note=note, standing=found.standing, now=now, message=found.message)
     if is_here:
         today = hash_section(library, section_id)

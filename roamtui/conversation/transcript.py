@@ -38,6 +38,8 @@ class QuoteState(StrEnum):
     """Found after white space, Markdown marks and typographic signs were made alike."""
     MISATTRIBUTED = "misattributed"
     """Found in another delivered section."""
+    JOINED = "joined"
+    """Found in pieces: an ellipsis leaves out more than words of one sentence, list item or table row."""
     UNVERIFIED = "unverified"
     NO_QUOTE = "no_quote"
     """A mark without a quote."""
@@ -50,6 +52,7 @@ class QuoteState(StrEnum):
 
 _QUOTE_WORDS = {
     QuoteState.MISATTRIBUTED: "quote in another section",
+    QuoteState.JOINED: "quote joined from several sentences",
     QuoteState.UNVERIFIED: "quote not in the text",
     QuoteState.NO_QUOTE: "no quote",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from roamtui.agent.citations import extract_quotations, verify_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.document.node import Span
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, find, make_state
 
@@ -67,10 +69,11 @@ def test_quotations_never_overlap_and_stand_where_they_say(answer: str) -> None:
         assert quotation.text == answer[quotation.start + 1 : quotation.end - 1].strip() != ""
 
 
-_EXACT, _NORMALISED, _MISATTRIBUTED, _UNVERIFIED, _NO_QUOTE = (
+_EXACT, _NORMALISED, _MISATTRIBUTED, _JOINED, _UNVERIFIED, _NO_QUOTE = (
     QuoteState.EXACT,
     QuoteState.NORMALISED,
     QuoteState.MISATTRIBUTED,
+    QuoteState.JOINED,
     QuoteState.UNVERIFIED,
     QuoteState.NO_QUOTE,
 )
@@ -267,6 +270,56 @@ def test_several_quotes_and_marks(
 def test_states_of_quotes(title: str, quote: str, expected: QuoteState) -> None:
     state = _open("Fees", "Lost books", "Lending")
     assert _found(f"It says “{quote}” [{{{title}}}].", state) == [(title, quote, expected)]
+
+
+_LENT = """\
+# Tools
+
+## Rules
+
+Members may borrow books. Nobody under 18 may borrow petrol machines. The fee is 1,200 euros.
+
+## Notice
+
+Members without a card may borrow petrol machines.
+
+## Hours
+
+Open daily.
+"""
+_LEAP = "Members … may borrow petrol machines"
+
+
+def test_pieces_of_several_sentences_prove_nothing() -> None:
+    state = _open("Rules", "Hours", text=_LENT)
+    (citation,) = _cite(f'It says "{_LEAP}" [{{Rules}}].', state)
+    assert (citation.state, citation.is_verified, citation.section_id) == (_JOINED, False, find(state, "Rules"))
+    assert (citation.start_line, citation.end_line) == (5, 5)
+    assert citation.span is not None
+    assert state.library.text_at(citation.span) == _LENT[_LENT.index("Members") : _LENT.index(". The fee")]
+    assert _found(f'It says "{_LEAP}".', state) == [("Rules", _LEAP, _JOINED)]
+    assert _found(f"It says `{_LEAP}` [{{Rules}}].", state) == [("Rules", _LEAP, _JOINED)]
+    assert _found(f'It says "{_LEAP}" [{{Hours}}].', state) == [("Hours", _LEAP, _UNVERIFIED)]
+
+
+def test_a_section_that_holds_a_quote_whole_goes_before_one_that_holds_it_in_pieces() -> None:
+    state = _open("Rules", "Notice", "Hours", text=_LENT)
+    assert _found(f'It says "{_LEAP}" [{{Rules}}, {{Notice}}].', state) == [
+        ("Notice", _LEAP, _NORMALISED),
+        ("Rules", None, _NO_QUOTE),
+    ]
+    assert _found(f'It says "{_LEAP}" [{{Rules}}].', state) == [("Rules", _LEAP, _MISATTRIBUTED)]
+    assert _found(f'It says "{_LEAP}".', state) == [("Notice", _LEAP, _NORMALISED)]
+
+
+def test_a_number_that_the_given_text_cuts_is_not_quoted() -> None:
+    state = begin(make_state(_LENT))
+    start = _LENT.index("The fee")
+    excerpt = Span(doc="", start=start, end=start + len("The fee is 1"))
+    exchange = replace(state.transcript.exchanges[-1], excerpts=(excerpt,))
+    state = replace(state, transcript=replace(state.transcript, exchanges=(exchange,)))
+    assert _found('It says "The fee is 1" [{Rules}].', state) == [("Rules", "The fee is 1", _UNVERIFIED)]
+    assert _found('It says "The fee is" [{Rules}].', state) == [("Rules", "The fee is", _EXACT)]
 
 
 def test_words_of_another_section_that_was_given_are_misattributed(state: ConversationState) -> None:

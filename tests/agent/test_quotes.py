@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from roamtui.agent.quotes import find_quote, normalise_markdown
+from roamtui.agent.quotes import QuoteMatch, find_quote, find_quoted_words, normalise_markdown
 
 _TEXT = (
     "## Fees & fines\r\n\r\n> Late *returns* cost **2 euros** a day - see [the rules](rules.md (x)), `fee_table`.\r\n"
@@ -21,9 +21,9 @@ def test_any_piece_of_a_text_is_found_exactly_in_it(start: int, end: int) -> Non
     place = _TEXT.index(quote, start)
     before = _TEXT[place - 1 : place]
     begins_inside_word = before.isascii() and before.isalnum() and quote[0].isalnum()
-    ends_inside_number = quote[-1].isdigit() and _TEXT[place + len(quote) : place + len(quote) + 1].isdigit()
+    number = range(_TEXT.index("12,50") + 1, _TEXT.index("12,50") + 5)
     match = find_quote(quote, _TEXT)
-    if not begins_inside_word and not ends_inside_number:
+    if not begins_inside_word and place not in number and place + len(quote) not in number:
         assert match is not None
         assert match.is_exact
         assert _TEXT[match.start : match.end] == quote
@@ -115,6 +115,133 @@ def test_normal_text_knows_where_each_character_came_from(text: str) -> None:
 )
 def test_what_counts_as_the_same_words(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
     assert (find_quote(quote, text) is not None) is is_found
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "is_found"),
+    [
+        ("a deposit of 1", "a deposit of 1,200 euros", False),
+        ("a deposit of 1,", "a deposit of 1,200 euros", False),
+        ("200 euros", "a deposit of 1,200 euros", False),
+        ("a deposit of *1*", "a deposit of 1,200 euros", False),
+        ("a deposit of 1 … euros", "a deposit of 1,200 euros", False),
+        ("5 % per month", "0.5 % per month", False),
+        ("5 % per month", "0.**5** % per *month*", False),
+        (".5 % per month", "0.5 % per month", False),
+        (".5 % per month", "of .5 % per month", True),
+        ("a rate of 0.5", "a rate of 0.5 % per month", False),
+        ("a rate of 0.5", "a rate of 0.5\u202f% per month", False),
+        ("a rate of 0.5 %", "a rate of 0.5% per month", True),
+        ("5 degrees", "-5 degrees", False),
+        ("5 degrees", "it has \u22125 *degrees*", False),
+        ("-5 degrees", "it has \u22125 degrees", True),
+        ("5 degrees", "- 5 degrees", True),
+        ("5 points", "+5 points", False),
+        ("1103 is old", "T-1103 is old", True),
+        ("2020 was good", "2019-2020 was good", True),
+        ("10 % of sales", "5 %-10 % of sales", True),
+        ("version 3", "version 3.11", False),
+        ("version 3", "version 3\\.11", False),
+        ("version 3", "version 3. Then", True),
+        ("in 2020", "in 2020, and later", True),
+        ("3 Fees", "## 12.3 Fees", False),
+        ("200 francs", "1'200 francs", False),
+        ("200 francs", "1’200 francs", False),
+        ("1'200 francs", "1’200 francs", True),
+        ("000 Euro", "75\u00a0000 Euro", False),
+        ("000 Euro", "75\u2009000 Euro", False),
+        ("000 Euro", "75&nbsp;000 Euro", False),
+        ("75 000 Euro", "75\u202f000 Euro", True),
+        ("a mass of 1.5", "a mass of 1.5e-3 kg", False),
+        ("a mass of 1.5", "a mass of 1.5 × 10⁻³ kg", False),
+        ("a mass of 1.5e", "a mass of 1.5e-3 kg", False),
+        ("5 million", "$5 million", True),
+        ("5 million", "€ 5 million", True),
+        ("€5 million", "$5 million", False),
+        ("$5 million", "C$5 million", False),
+        ("$5 million", "-$5 million", False),
+        ("5 million", "-$5 million", False),
+        ("-$5 *million*", "\u2212$5 million", True),
+        ("12,50", "12,50 €", True),
+        ("net sales of 34 $", "net sales of 34 $35", True),
+        ("a fee of $5", "a fee of $5m", False),
+        ("§ 5", "§ 5a", False),
+        ("as of 2020", "as of 2020The", True),
+        ("53 apples", "5[3] apples", False),
+        ("53 apples", "5|3 apples", False),
+        ("105 apples", "10<sup>5</sup> apples", False),
+        ("grew 12[3] % then", "grew 12[3] % *then*", True),
+        ("a b", "|a|b|", True),
+    ],
+)
+def test_no_quote_begins_or_ends_inside_a_number(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
+    assert (find_quote(quote, text) is not None) is is_found
+
+
+_RULES = """\
+Members may borrow books, tools and games. Nobody under 18 may borrow petrol machines (see below. Or not) at all.
+
+- Members may keep books for three weeks
+- Petrol machines for one day. They smell.
+
+| What | Deposit | Days |
+|---|---|---|
+| Books. All of them | none | 21 |
+| Petrol machines | 50 euros | 1 |
+
+A late machine costs
+
+two euros a day… Then *three* euros. It is due
+in the U.S. Treasury of the club.
+"""
+
+
+@pytest.mark.parametrize(
+    ("quote", "is_whole"),
+    [
+        ("Members may borrow … games", True),
+        ("Members […] games", True),
+        ("Members [...] books ... games", True),
+        ("Members […] may borrow petrol machines", False),
+        ("Members may borrow books, tools and games. […] Nobody under 18 may borrow petrol machines", False),
+        ("tools and games. Nobody under 18 … at all", True),
+        ("Nobody under 18 … at all", True),
+        ("Members … three weeks", True),
+        ("Members may keep … one day", False),
+        ("Members may keep … Petrol machines", False),
+        ("Petrol machines … one day", True),
+        ("one day … smell", False),
+        ("Books. … 21", True),
+        ("Petrol machines … 50 euros", True),
+        ("Petrol … 1", True),
+        ("What … 50 euros", False),
+        ("none … 50 euros", False),
+        ("A late … two euros", True),
+        ("two euros a day… Then three euros", True),
+        ("A late … three euros", False),
+        ("It is … club", True),
+    ],
+)
+def test_an_ellipsis_leaves_out_words_of_one_sentence_item_or_row(quote: str, is_whole: bool) -> None:  # noqa: FBT001
+    assert (find_quote(quote, _RULES) is not None) is is_whole
+    match = find_quoted_words(quote, _RULES)
+    assert match is not None
+    assert match.is_joined is not is_whole
+
+
+def test_a_later_sentence_that_holds_all_pieces_counts() -> None:
+    text = "Books are old. Tools are lent. Books and all tools are lent."
+    match = find_quote("Books … tools are lent", text)
+    assert match == QuoteMatch(text.rindex("Books"), len(text) - 1, is_exact=False)
+
+
+def test_pieces_in_words_that_a_line_break_divides_are_joined_too() -> None:
+    text = "Die Voraus-\nsetzung gilt. Das Er-\ngebnis nicht."
+    assert find_quote("Voraussetzung … Das", text) is None
+    match = find_quoted_words("Voraussetzung … Ergebnis nicht", text)
+    assert match is not None
+    assert match.is_joined
+    assert text[match.start : match.end] == text[4:-1]
 
 
 def test_an_ellipsis_spans_all_its_parts() -> None:

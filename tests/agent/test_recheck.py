@@ -6,10 +6,12 @@ from collections import Counter
 
 import pytest
 
+from roamtui.agent.citations import make_citation
 from roamtui.agent.recheck import (
     Claim,
     ClaimStatus,
     cite_span,
+    count_stale_quotes,
     format_word_diff,
     locate_notes,
     read_claims,
@@ -17,6 +19,7 @@ from roamtui.agent.recheck import (
     render_notes,
 )
 from roamtui.conversation.notes import Note, make_note
+from roamtui.conversation.transcript import QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.source_loader import build_library
@@ -68,6 +71,44 @@ def test_other_words_are_found_whole() -> None:
 def test_what_is_like_it_by_chance_is_not_taken_for_it() -> None:
     changed = HANDBOOK.replace(f"{QUOTE}, then it costs 2 euros a day.", "Books stay here.")
     assert look_up(changed + "\nA room may be kept for three hours.\n") == (ClaimStatus.GONE, "")
+
+
+def test_pieces_of_several_sentences_are_joined() -> None:
+    joined = "A book may be kept … Ask at the desk"
+    standing, text = look_up(HANDBOOK, joined)
+    assert standing is ClaimStatus.JOINED
+    assert text == HANDBOOK[HANDBOOK.index("A book") : HANDBOOK.index(" for longer")]
+    assert look_up(HANDBOOK, "A book may be kept … 2 euros a day") == (
+        ClaimStatus.SAME,
+        "A book may be kept for three weeks, then it costs 2 euros a day",
+    )
+    assert look_up(HANDBOOK, "A book may be kept … Rooms are let")[0] is ClaimStatus.CHANGED, (
+        "from one section to another"
+    )
+    changed = HANDBOOK.replace(" for three weeks, then it costs", ".\n- Late it costs")
+    assert look_up(changed, "A book may be kept. … Late it costs 2 euros")[0] is ClaimStatus.SAME, (
+        "as an export has items"
+    )
+
+
+def test_a_quote_that_ends_inside_a_number_of_today_has_changed() -> None:
+    quote = "then it costs 2 euros a day"
+    assert look_up(HANDBOOK.replace("2 euros", "0.2 euros"), quote) == (
+        ClaimStatus.CHANGED,
+        "then it costs 0.2 euros a day",
+    )
+    assert look_up(HANDBOOK.replace("costs 2 euros", "costs 2.5 euros"), "then it costs 2")[1] == "then it costs 2.5"
+
+
+def test_what_an_older_version_found_in_pieces_is_not_lost() -> None:
+    library = parse(HANDBOOK)
+    start, end = HANDBOOK.index("A book"), HANDBOOK.index(" for longer")
+    section_id = find(library, "Loans")
+    span = Span(doc="", start=start, end=end)
+    quote = "A book may be kept … Ask at the desk"
+    citation = make_citation(section_id, quote, QuoteState.NORMALISED, span, library)
+    assert count_stale_quotes([citation], library) == 0
+    assert count_stale_quotes([citation], parse(HANDBOOK.replace("Ask at", "Go to"))) == 1
 
 
 def test_a_person_quotes_with_a_link() -> None:

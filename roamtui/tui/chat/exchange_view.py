@@ -273,6 +273,7 @@ _VERDICTS = {
     QuoteState.EXACT: _FOUND,
     QuoteState.NORMALISED: _FOUND,
     QuoteState.MISATTRIBUTED: ("!", "$warning"),
+    QuoteState.JOINED: ("!", "$warning"),
     QuoteState.UNVERIFIED: ("✗", "$error"),
     QuoteState.NO_QUOTE: ("·", "$muted"),
 }

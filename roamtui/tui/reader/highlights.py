@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-from roamtui.agent.quotes import find_quote
+from roamtui.agent.numbers import widen_to_numbers
+from roamtui.agent.quotes import find_quoted_words
 from roamtui.document.document import Document
 from roamtui.document.node import Span
 from roamtui.document.text import DocumentText
@@ -121,9 +122,9 @@ def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: i
 def _locate_quote(shown: str, before: str, quote: str) -> tuple[int, int]:
     """Return where the words of a quote stand in the shown text of a block: after what comes before; all if unknown."""
     shown = shown.replace("│", " ")
-    whole, head = find_quote(before + quote, shown), find_quote(before, shown)
+    whole, head = find_quoted_words(before + quote, shown), find_quoted_words(before, shown)
     if whole is None or (head is None and before.strip()):
-        whole, head = find_quote(quote, shown), None
+        whole, head = find_quoted_words(quote, shown), None
     if whole is None:
         return 0, len(shown)
     start, end = head.end if head else whole.start, whole.end
@@ -171,7 +172,7 @@ def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int
 
 
 def compute_selection_span(selected: Sequence[SelectedText], document: Document) -> Span | None:
-    """Return where selected text stands, words at its ends whole; None where no text is.
+    """Return where selected text stands, words and numbers at its ends whole; None where no text is.
 
     Of what is shown otherwise than it is written, such as a table, these are whole rows or paragraphs.
     """
@@ -185,7 +186,10 @@ def compute_selection_span(selected: Sequence[SelectedText], document: Document)
         cuts[0][0] -= 1
     while cuts[-1][1] < len(last.text) and last.text[cuts[-1][1] - 1 : cuts[-1][1] + 1].isalnum():
         cuts[-1][1] += 1
-    match = find_quote(" ".join(one.line.text[slice(*cut)] for one, cut in zip(selected, cuts, strict=True)), block)
+    cuts[0][0] = max(first.prefix_length, widen_to_numbers(first.text, *cuts[0])[0])
+    cuts[-1][1] = widen_to_numbers(last.text, *cuts[-1])[1]
+    words = " ".join(one.line.text[slice(*cut)] for one, cut in zip(selected, cuts, strict=True))
+    match = find_quoted_words(words, block)
     if match is not None:
         return Span(doc=document.key, start=first.start + match.start, end=first.start + match.end)
     return Span(doc=document.key, start=last.end - len(block.lstrip()), end=first.start + len(block.rstrip()))

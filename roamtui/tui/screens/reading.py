@@ -15,7 +15,7 @@ from textual.app import SuspendNotSupported
 from textual.timer import Timer
 from textual.widget import Widget
 
-from roamtui.agent.quotes import find_quote
+from roamtui.agent.quotes import find_quoted_words
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.state import ConversationState
@@ -343,7 +343,7 @@ def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str
 
 def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
     """Return where words stand in a stretch of text, as far as they can be found."""
-    match = find_quote(words, library.text_at(section)) if words else None
+    match = find_quoted_words(words, library.text_at(section)) if words else None
     if match is None:
         return None
     return Span(doc=section.doc, start=section.start + match.start, end=section.start + match.end)
@@ -358,7 +358,7 @@ def resolve_citation(citation: Citation | None, state: ConversationState) -> Spa
     except KeyError:
         return None
     span, quote = citation.span, citation.quote
-    if quote is None or find_quote(quote, document.text[span.start : span.end]) is not None:
+    if quote is None or find_quoted_words(quote, document.text[span.start : span.end]) is not None:
         return span if span.end <= len(document.text) else None
     if citation.section_id not in state.library:
         return None

@@ -36,6 +36,16 @@ def test_a_section_has_one_line_with_all_its_places_and_no_quote_that_the_answer
     ]
 
 
+def test_a_quote_of_joined_pieces_says_so() -> None:
+    answer = 'So "one … two" and "three".'
+    lines = render_content(answer, cite("0a", "one … two", QuoteState.JOINED), cite("0b", "three"))
+    assert lines == [
+        "Sources  1/2 quotes found in the text",
+        " 1 a.md › 0a · line 3 ! joined from several sentences",
+        " 2 a.md › 0b · line 3 ✓",
+    ]
+
+
 def test_pages_stand_in_place_of_lines() -> None:
     citation = replace(cite("0a", "one"), page=12)
     assert render_content("one", citation)[1:] == [" 1 a.md › 0a · p. 12 ✓"]
