@@ -353,3 +353,8 @@ class ScreenKeyHints(ContentView):
             else:
                 lines.append(hint)
         return Content("\n").join(lines)
+
+
+def adapt_flags(words: str) -> str:
+    """Name the key in place of the flags that a model's error suggests: flags are for starting the program."""
+    return words.replace("--api-base", "its address by f2").replace("with --model", "by f2").replace("--model", "f2")

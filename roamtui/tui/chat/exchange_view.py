@@ -21,7 +21,7 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, link_target, wrap
-from roamtui.tui.status_line import OFFLINE, describe_usage
+from roamtui.tui.status_line import OFFLINE, adapt_flags, describe_usage
 
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
 
@@ -155,11 +155,6 @@ class ExchangeView(Vertical):
         self.unopened = list_unopened_hits(exchange, library)
         self._ending.show_words(format_outcome(event, self.unopened))
         self._ending.display = True
-
-
-def adapt_flags(words: str) -> str:
-    """Name the key in place of the flags that a model's error suggests: flags are for starting the program."""
-    return words.replace("--api-base", "its address by f2").replace("with --model", "by f2").replace("--model", "f2")
 
 
 def format_outcome(event: QuestionAnswered, unread: UnopenedHits) -> Content:

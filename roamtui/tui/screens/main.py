@@ -38,7 +38,6 @@ from roamtui.tui.actions import Action, Keymap, Scope, make_bindings
 from roamtui.tui.app import clear_traceback, format_error, has_job_control
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetActivated
-from roamtui.tui.chat.exchange_view import adapt_flags
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
 from roamtui.tui.messages import (
@@ -58,7 +57,15 @@ from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.screens.asking import QuestionController
-from roamtui.tui.status_line import OFFLINE, HeaderLine, HintLine, StatusLine, StatusLineState, make_model_label
+from roamtui.tui.status_line import (
+    OFFLINE,
+    HeaderLine,
+    HintLine,
+    StatusLine,
+    StatusLineState,
+    adapt_flags,
+    make_model_label,
+)
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:

@@ -22,12 +22,11 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.models.secrets import name_key
-from roamtui.tui.chat.exchange_view import adapt_flags
 from roamtui.tui.context import ModelFactory
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, PickerDialog
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.status_line import make_model_label
+from roamtui.tui.status_line import adapt_flags, make_model_label
 from roamtui.tui.themes import contrast
 
 _HINT = "enter chooses, esc closes"
