@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -204,6 +205,21 @@ def test_notes_stand_in_the_order_of_the_document_and_lost_ones_last() -> None:
     library = make(TEXT.replace(TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], ""))
     placed = locate_notes(notes, library)
     assert [one.note for one in placed] == [notes[2], notes[3], notes[0], notes[1]]
+
+
+def test_kept_pieces_of_several_sentences_say_so() -> None:
+    joined = "A late spade costs … Rakes are free"
+    note = keep("Tools", SPADE)
+    note = replace(note, citation=replace(note.citation, quote=joined, state=QuoteState.JOINED))
+    [placed] = locate_notes([note], make())
+    assert placed.current_citation.state is QuoteState.JOINED
+    assert placed.change_note == "these words stand in several sentences"
+
+
+def test_an_export_claims_nothing_of_joined_pieces() -> None:
+    line = '- [a8a96034] Garden manual > Tools, line 5 ({}): "A late spade costs … Rakes are free"\n'
+    assert read_claims(line.format(QuoteState.JOINED.label), "export.md") == ()
+    assert len(read_claims(line.format(QuoteState.EXACT.label), "export.md")) == 1
 
 
 def test_markdown_has_each_place_its_words_and_the_persons_own() -> None:

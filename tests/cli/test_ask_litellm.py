@@ -34,7 +34,10 @@ def test_parallel_calls_open_sections_and_the_answer_is_verified(
         ("expand_sections", json.dumps({"section_ids": [ids["Tools"], ids["Watering"]]})),
         ("search_sections", json.dumps({"query": "compost"})),
     )
-    answer = f'A late spade costs "50 cents a day" [{ids["Tools"]}], the tap is locked "in May" [{ids["Watering"]}].'
+    answer = (
+        f'A late spade costs "50 cents a day" [{ids["Tools"]}], the tap is locked "in May" [{ids["Watering"]}].\n\n'
+        f'"Tools … cost 50 cents a day" and "Tools are lent … 50 cents a day" [{ids["Tools"]}].'
+    )
     server.reset(
         FakeReply(text="Let me look.", calls=calls, chunk_size=7),
         FakeReply(text=answer, chunk_size=5, input_tokens=900, output_tokens=40, cached_tokens=600),
@@ -44,7 +47,8 @@ def test_parallel_calls_open_sections_and_the_answer_is_verified(
     data = result.json
     assert (result.code, data["stopped"], data["model"]) == (0, "answered", MODEL)
     assert data["answer"] == answer
-    assert [citation["state"] for citation in data["citations"]] == ["exact", "unverified"]
+    states = [(citation["state"], citation["verified"]) for citation in data["citations"]]
+    assert states == [("exact", True), ("unverified", False), ("unverified", False), ("joined", False)]
     assert data["opened"] == [ids["Tools"], ids["Watering"]]
     assert [step["tool"] for step in data["steps"]] == ["expand_sections", "search_sections"]
     assert data["usage"]["source"] == "provider"

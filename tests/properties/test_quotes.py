@@ -119,7 +119,8 @@ def _list_variants(quote: str, kind: UnitKind) -> Iterator[str]:
     if kind in (UnitKind.ROW, UnitKind.TABLE_HEAD) and "`" not in quote:
         cells = [cell.strip() for cell in quote.strip("|").split("|") if cell.strip()]
         yield " | ".join(cells)
-        yield " ".join(cells)
+        if not re.search(r"\d [%‰°]", " ".join(cells)):  # which reads as one number
+            yield " ".join(cells)
 
 
 @needs_documents

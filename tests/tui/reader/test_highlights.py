@@ -5,8 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.tui.markdown.line import Line
-from roamtui.tui.reader.highlights import LineSpan, highlight_span, locate_words
-from tests.tui.reader.sections import read_lines
+from roamtui.tui.reader.highlights import (
+    LineSpan,
+    compute_selection_span,
+    highlight_span,
+    list_selected_lines,
+    locate_words,
+)
+from tests.tui.reader.sections import make_lines, read_lines
 
 
 def _show_marked(lines: list[Line], marked: list[LineSpan]) -> list[str]:
@@ -58,6 +64,24 @@ def test_a_quote_that_is_shown_in_other_words_marks_its_block() -> None:
     lines = read_lines(text)
     start = text.index("cat.png")
     assert _show_marked(lines, highlight_span(lines, text, start, start + 7)) == ["[image: picture of a cat]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "selected", "whole"),
+    [
+        ("A deposit of 1,200 euros.\n", "200 eur", "1,200 euros"),
+        ("A rate of 0.5 % a month.\n", "rate of 0", "rate of 0.5 %"),
+        ("It is -5 degrees.\n", "5 degrees", "-5 degrees"),
+        ("It costs $5 now.\n", "5 no", "5 now"),
+    ],
+)
+def test_selected_words_and_numbers_are_whole(text: str, selected: str, whole: str) -> None:
+    lines = make_lines(text, width=60)
+    start = text.index(selected)
+    found = list_selected_lines(lines, (start, 0), (start + len(selected), 0))
+    span = compute_selection_span(found, lines.document)
+    assert span is not None
+    assert text[span.start : span.end] == whole
 
 
 @given(st.data())
