@@ -23,16 +23,16 @@ from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
+from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
 from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Scope, build_keymap, format_key, make_bindings
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
-from roamtui.tui.messages import DocumentRequested, ModelReleased
+from roamtui.tui.messages import DocumentRequested, ModelReleased, StatusMessage
 from roamtui.tui.status_line import HintLine, MessageLine
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
-    from roamtui.models.base import Model
     from roamtui.tui.screens.main import MainScreen
     from roamtui.tui.screens.open_document import OpenChoice
 
@@ -338,6 +338,13 @@ class RoamApp(App[None], inherit_bindings=False):
         else:
             await self.run_action(action.call, screen)
 
+    @override
+    def action_suspend_process(self) -> None:
+        if has_job_control():
+            super().action_suspend_process()
+        else:
+            self.screen.post_message(StatusMessage("no shell started this that could bring it back"))
+
     def action_help(self) -> None:
         """Show all keys."""
         from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
@@ -431,20 +438,3 @@ def has_job_control() -> bool:
         return os.getpgid(parent) != os.getpgrp() and os.getsid(parent) == os.getsid(0)
     except OSError:
         return False
-
-
-def format_error(error: BaseException | None) -> str:
-    """Return a failure in one sentence; our own errors are sentences already."""
-    if isinstance(error, RoamtuiError):
-        return str(error)
-    kind = type(error).__name__
-    return f"Something went wrong inside roamtui ({kind}: {error}). The conversation goes on; ask again."
-
-
-def clear_traceback(error: BaseException) -> None:
-    """Take from an error what led to it, once it has been told.
-
-    A widget that a worker made holds that worker for as long as it stands on the screen, the worker its error, and the
-    error's frames all that they worked with, such as a request with the whole conversation.
-    """
-    error.__traceback__ = error.__context__ = error.__cause__ = None

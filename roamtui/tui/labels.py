@@ -1,4 +1,4 @@
-"""How a node is called on the screen: its title on one line, and the way to it."""
+"""Words for the screen: a node by its title and path, the size of a library, a failure in a sentence."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.errors import RoamtuiError
 
 STEP = " › "
 """Stands between the titles of a path on the screen."""
@@ -54,3 +55,11 @@ def format_library_size(library: Library) -> tuple[str, str]:
 
 def _count(number: int, word: str) -> str:
     return f"1 {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def format_error(error: BaseException | None) -> str:
+    """Return a failure in one sentence; our own errors are sentences already."""
+    if isinstance(error, RoamtuiError):
+        return str(error)
+    kind = type(error).__name__
+    return f"Something went wrong inside roamtui ({kind}: {error}). The conversation goes on; ask again."

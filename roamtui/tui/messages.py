@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from textual.message import Message
 
@@ -23,16 +23,20 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.loader import is_loadable
-
-if TYPE_CHECKING:
-    from roamtui.models.base import Model
+from roamtui.models.base import Model
 
 
 @dataclass
-class ActionUnavailable(Message):
-    """A key had nothing to do here, and why, in a few words."""
+class StatusMessage(Message):
+    """A few words for the status line, in place of those before; the screen shows them."""
 
-    reason: str
+    words: str
+    is_alert: bool = False
+    """Whether the person should know them until they are withdrawn by an empty alert."""
+
+
+class SourceChanged(Message):
+    """The document has changed on disk since it was read."""
 
 
 @dataclass

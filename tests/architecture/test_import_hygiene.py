@@ -31,7 +31,7 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "roamtui.sources.archive", "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.pickers", "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs",
-    "roamtui.tui.screens.reading", "sqlite3", "tomlkit",
+    "roamtui.tui.controllers.reader", "sqlite3", "tomlkit",
 )  # fmt: skip
 _NOT_NEEDED_FOR_OUTLINE = (
     *_HEAVY,

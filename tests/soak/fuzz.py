@@ -54,7 +54,7 @@ _CHANGES = (("24 hours", "25 hours"), ("## Borrowing", "## Lending"), ("\n## ", 
 _OPEN_INSIDE = re.compile(r" \((\d+) open")
 _TREE_WIDTH = 2_000
 """Cells in which no title of these documents is cut."""
-_FAILING = ("main", "find", "overlays", "open_document")
+_FAILING = ("main", "find", "dialogs", "open_document")
 """Screens that tell a person what failed."""
 _LOG_MAX = 2_000
 """Events of a log that is folded after each step; a longer one now and then."""
@@ -174,7 +174,7 @@ class Life:
         with pytest.MonkeyPatch.context() as patch:
             for name in _FAILING:
                 patch.setattr(f"roamtui.tui.screens.{name}.format_error", self._note_failure)
-            patch.setattr("roamtui.tui.screens.main.has_job_control", lambda: False)
+            patch.setattr("roamtui.tui.app.has_job_control", lambda: False)
             patch.setattr(roamtui.wiring, "make_named_model", self._make_model)
             patch.setattr(roamtui.wiring, "discover_ollama_models", lambda _settings: ((), "none"))
             patch.setattr(self._app, "open_url", lambda *_given, **_named: None)

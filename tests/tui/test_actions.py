@@ -16,7 +16,7 @@ from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope, build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.find import FindController, FindDialog
+from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.help import KeyList
 from roamtui.tui.screens.notes import NotesScreen
 from roamtui.tui.screens.open_document import OpenDialog
@@ -31,14 +31,14 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.CONVERSATIONS:
             return app.screen
         case Scope.FIND:
-            return FindDialog(FindController(app.main_screen), build_keymap())
+            return FindDialog(app.main_screen._find_controller, build_keymap())
         case Scope.NOTES:
             library = app.main_screen.session.state.library
             return NotesScreen(NoteStore(Path(), library.source), (), library, build_keymap())
         case Scope.START:
             return OpenDialog(Opener().opening, build_keymap())
         case _:
-            return app.main_screen.get_scope_widget(scope)
+            return app.main_screen.panes.get_scope_widget(scope)
 
 
 def make_saving_app(path: Path) -> RoamApp:

@@ -32,7 +32,7 @@ from roamtui.tui.chat.content_view import (
 )
 from roamtui.tui.context import StartupContext
 from roamtui.tui.labels import STEP, format_full_path
-from roamtui.tui.messages import ActionUnavailable, CopyRequested, NoteRequested
+from roamtui.tui.messages import CopyRequested, NoteRequested, StatusMessage
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
@@ -373,7 +373,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if isinstance(target, SectionTarget):
             self.post_message(NoteRequested(target.section_id, citation=target.citation))
         else:
-            self.post_message(ActionUnavailable("select a quote first, by j and k"))
+            self.post_message(StatusMessage("select a quote first, by j and k"))
 
     def action_copy(self) -> None:
         """Copy the last answer with its sources."""

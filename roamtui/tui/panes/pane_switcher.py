@@ -10,6 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
+from roamtui.tui.actions import Scope
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.panes.reader_pane import ReaderPane
@@ -165,6 +166,37 @@ class PaneSwitcher(Horizontal):
             self._log_view.action_page_down()
         else:
             self._log_view.action_page_up()
+
+    def get_scope_widget(self, scope: Scope) -> Widget:
+        """Return the widget that carries out the actions of a scope, the screen for those that work everywhere."""
+        return self._get_scope_widgets().get(scope, self.screen)
+
+    def _get_scope_widgets(self) -> dict[Scope, Widget]:
+        return {
+            Scope.TREE: self._tree,
+            Scope.CHAT: self._log_view,
+            Scope.READER: self._reader,
+            Scope.INPUT: self._box,
+        }
+
+    @property
+    def scope(self) -> Scope:
+        """The scope whose keys work where the focus is."""
+        focused = self.screen.focused
+        ancestors = focused.ancestors_with_self if focused is not None else []
+        return next((scope for scope, widget in self._get_scope_widgets().items() if widget in ancestors), Scope.GLOBAL)
+
+    def focus_scope(self, scope: Scope) -> None:
+        """Go to the pane of a scope; stay for those that no pane owns."""
+        match scope:
+            case Scope.TREE:
+                self.focus_tree()
+            case Scope.CHAT:
+                self.focus_chat()
+            case Scope.READER:
+                self.focus_reader()
+            case _:
+                pass
 
     def focus_tree(self) -> None:
         """Go to the outline."""

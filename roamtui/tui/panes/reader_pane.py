@@ -14,7 +14,7 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.messages import ActionUnavailable, CopyRequested, ReadingPosition, ReadingPositionChanged
+from roamtui.tui.messages import CopyRequested, ReadingPosition, ReadingPositionChanged, StatusMessage
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.status_line import format_key_hint
 
@@ -176,7 +176,7 @@ class ReaderPane(Vertical):
     def action_step_link(self, direction: int) -> None:
         """Select the next (1) or previous (-1) link."""
         if not self.reader.select_adjacent_link(direction):
-            self.post_message(ActionUnavailable("no further link here"))
+            self.post_message(StatusMessage("no further link here"))
 
     def action_follow(self) -> None:
         """Follow the selected link; select the first one in view where none is."""
@@ -184,7 +184,7 @@ class ReaderPane(Vertical):
         if href is not None:
             self.reader.activate_link(href)
         elif not self.reader.select_adjacent_link(1, only_in_view=True):
-            self.post_message(ActionUnavailable("no link in view"))
+            self.post_message(StatusMessage("no link in view"))
 
     def action_raw(self) -> None:
         """Show the text as it stands, or formatted."""

@@ -13,7 +13,7 @@ from typing_extensions import override
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_ancestors, format_library_size
-from roamtui.tui.messages import ActionUnavailable
+from roamtui.tui.messages import StatusMessage
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.tree.outline_tree import OutlineTree
 
@@ -101,7 +101,7 @@ class TreePane(Vertical):
             place = ids.index(self.outline.cursor_id) + 1 if self.outline.cursor_id in ids else 0
             self.go_to(ids[place % len(ids)])
         else:
-            self.post_message(ActionUnavailable(_NOTHING_OPEN))
+            self.post_message(StatusMessage(_NOTHING_OPEN))
 
     def _list_cited_ids(self) -> tuple[str, ...]:
         """Return the sections that the last answer cites, in its order."""
@@ -174,6 +174,6 @@ class TreePane(Vertical):
         """Go to the next (1) or previous (-1) open section."""
         section_id = self.outline.get_adjacent_open(direction)
         if section_id is None:
-            self.post_message(ActionUnavailable(_NOTHING_OPEN))
+            self.post_message(StatusMessage(_NOTHING_OPEN))
         else:
             self.go_to(section_id)

@@ -1,11 +1,11 @@
-"""The saved conversations: their list, to go on with one, rename, delete or export it, and turning to another one."""
+"""`ConversationsScreen`: lists the saved conversations, to resume, rename, delete or export one."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -23,16 +23,14 @@ from typing_extensions import override
 from roamtui.agent.controller import ConversationController
 from roamtui.conversation import export
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import ConversationStore, ConversationSummary
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError
 from roamtui.sources.file_sources import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.asking import retry_options
 from roamtui.tui.screens.dialogs import PromptDialog, SavedItemsScreen
-from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.status_line import ScreenKeyHints
 
 _STEP = 200
@@ -259,64 +257,12 @@ def _render(store: ConversationStore, summary: ConversationSummary, path: Path) 
     return export.render_markdown(saved, summary.source)
 
 
-def show_conversations(screen: MainScreen) -> str | None:
-    """Let a person choose one of the saved conversations; return a sentence where none can be."""
-    controller = screen.controller
-    if controller.session.store is None:
-        return "Conversations are not saved here, so there is none to choose."
-
-    def take(chosen: DocumentRequested | None) -> None:
-        if chosen is not None and chosen.source:
-            screen.post_message(chosen)
-        elif chosen is not None and chosen.conversation_id != controller.state.id:
-            screen.resume(chosen.conversation_id)
-
-    screen.app.push_screen(ConversationsScreen(controller, controller.session.store, screen.keys), take)
-    return None
-
-
-async def show_earlier_count(screen: MainScreen) -> None:
-    """Say how many other conversations about this document are saved."""
-    state, store = screen.session.state, screen.session.store
-    if store is None or store.problem:
-        return
-    with suppress(StoreError):
+async def count_earlier(store: ConversationStore, state: ConversationState) -> int:
+    """Return how many other conversations about the same document have an answer; 0 if they cannot be read."""
+    if store.problem:
+        return 0
+    try:
         summaries = await asyncio.to_thread(store.list, get_source_key(state.library))
-        count = sum(summary.is_answered and summary.id != state.id for summary in summaries)
-        what = "1 earlier conversation" if count == 1 else f"{count:,} earlier conversations"
-        if count:
-            screen.status_line.update_status(message=f"{what}: {screen.keys.format_first_key('global.conversations')}")
-
-
-def resume(screen: MainScreen, conversation_id: str | None) -> None:
-    """Go on with a saved conversation about the same document, or with a new one."""
-    if conversation_id is None:
-        switching = _switch(screen, screen.controller.start_new(), "a new conversation")
-    else:
-        switching = _switch(screen, screen.controller.resume(conversation_id), "the conversation goes on")
-    screen.start_worker(switching, "commands")
-
-
-def fork_conversation(screen: MainScreen, number: int) -> None:
-    """Begin a conversation that shares all before question `number`, which stands in the box to be changed."""
-    exchange = screen.session.state.transcript.exchanges[number - 1]
-    told = f"a new conversation from before question {number}; the other one is kept"
-    screen.start_worker(_switch(screen, screen.controller.fork(exchange), told, exchange), "commands")
-
-
-async def _switch(screen: MainScreen, switching: Awaitable[None], message: str, edited: Exchange | None = None) -> None:
-    """Show another conversation, ready for its next question or for an edited one."""
-    before_id = screen.session.state.id
-    await switching
-    state = screen.session.state
-    if state.id == before_id:
-        return
-    screen.question_controller.reset_options()
-    for exchange in state.transcript.exchanges:
-        screen.question_box.remember(exchange.question)
-    screen.reader_controller.resume()
-    screen.action_go_chat()
-    screen.status_line.update_status(message=message)
-    if edited is not None:
-        screen.question_box.fill(edited.question)
-        screen.question_controller.ask_about_section(retry_options(edited, state.library).within)
+    except StoreError:
+        return 0
+    return sum(summary.is_answered and summary.id != state.id for summary in summaries)

@@ -24,7 +24,7 @@ from roamtui.conversation.commands import ApprovalRequest, CostApprovalRequest, 
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.tui.actions import Keymap, Scope
-from roamtui.tui.app import format_error
+from roamtui.tui.labels import format_error
 
 _URL_LENGTH_MAX = 70
 

@@ -1,8 +1,8 @@
-"""Finding: one screen for titles, text and meaning, and the way from match to match after it."""
+"""`FindDialog`: finds titles, text and meaning as a person types."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,25 +13,23 @@ from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.document.library import Library
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.app import format_error
+from roamtui.tui.controllers.find import Choice, FindController
+from roamtui.tui.controllers.reader import locate_in_span
 from roamtui.tui.finder import (
     LIMIT,
-    Finder,
     FindResult,
     FindResults,
     ResultGroup,
     list_available_kinds,
     match_characters,
 )
-from roamtui.tui.messages import SearchKind, open_section
+from roamtui.tui.labels import format_error
+from roamtui.tui.messages import SearchKind
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.dialogs import ItemList, ListDialog
-from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.reading import locate_in_span
 from roamtui.tui.status_line import ScreenKeyHints
-from roamtui.tui.text_search import TextMatches, TextPosition, match_ranges
+from roamtui.tui.text_search import match_ranges
 
 _LISTED = {SearchKind.TITLES: 5, SearchKind.TEXT: 10, SearchKind.MEANING: 10}
 """How many of each are listed while all kinds are."""
@@ -40,10 +38,9 @@ _REST_SECONDS = 0.05
 _AHEAD = 12
 """Cells that are to be left of a line behind the first word that was found."""
 _MARK = "bold underline $secondary"
-_Chosen = tuple[ResultGroup, FindResult]
 
 
-class FindDialog(ListDialog["_Chosen | None"]):
+class FindDialog(ListDialog[Choice | None]):
     """Finds as typed; the result is the section to read, None where there is none."""
 
     AUTO_FOCUS = "Input"
@@ -65,18 +62,18 @@ class FindDialog(ListDialog["_Chosen | None"]):
     }
     """
 
-    def __init__(self, finding: FindController, keys: Keymap, kind: SearchKind = SearchKind.ALL) -> None:
+    def __init__(self, controller: FindController, keys: Keymap, kind: SearchKind = SearchKind.ALL) -> None:
         """Show what was found before of a kind, to go on from."""
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
-        self._finding = finding
+        self._controller = controller
         self._keys = keys
         self._kind = kind
         self._opened_ids: set[str] = set()
         self._is_sent = False
-        self._field = Input(finding.results.query, placeholder="a title, words or a question", select_on_focus=False)
-        self._list = ItemList[_Chosen]()
+        self._field = Input(controller.results.query, placeholder="a title, words or a question", select_on_focus=False)
+        self._list = ItemList[Choice]()
         self._preview = Reader(is_excerpt=True)
         self._preview.can_focus = False
         self._timer: Timer | None = None
@@ -84,7 +81,7 @@ class FindDialog(ListDialog["_Chosen | None"]):
     @property
     def found(self) -> FindResults:
         """What is listed."""
-        return self._finding.results
+        return self._controller.results
 
     @override
     def compose(self) -> ComposeResult:
@@ -112,7 +109,7 @@ class FindDialog(ListDialog["_Chosen | None"]):
         self.run_worker(self._run_search(query), group="finding", exclusive=True, exit_on_error=False)
 
     async def _run_search(self, query: str) -> None:
-        async for _ in self._finding.find(query):
+        async for _ in self._controller.find(query):
             self._show()
             if self._is_sent and self._is_up_to_date:
                 self.action_read()
@@ -126,7 +123,7 @@ class FindDialog(ListDialog["_Chosen | None"]):
     def _show(self) -> None:
         """List what was found; what a person went to stays chosen."""
         chosen = self._list.chosen if self._list.has_focus else None
-        lines: list[tuple[_Chosen | None, Content]] = []
+        lines: list[tuple[Choice | None, Content]] = []
         for group in self.found.groups:
             if self._kind in (SearchKind.ALL, group.kind):
                 sections = group.sections[: _LISTED[group.kind] if self._kind is SearchKind.ALL else LIMIT]
@@ -230,7 +227,7 @@ class FindDialog(ListDialog["_Chosen | None"]):
         selected = self._list.chosen
         if selected is not None:
             self._opened_ids.add(selected[1].section_id)
-            self._finding.open(selected[1].section_id)
+            self._controller.open(selected[1].section_id)
             self._draw_again()
 
     def action_next_hit(self) -> None:
@@ -273,97 +270,5 @@ def _mark(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
     return content
 
 
-def _name(chosen: _Chosen | None) -> tuple[SearchKind, str] | None:
+def _name(chosen: Choice | None) -> tuple[SearchKind, str] | None:
     return None if chosen is None else (chosen[0].kind, chosen[1].section_id)
-
-
-class FindController:
-    """Lets a person find sections, brings what they choose into the reader, and goes on from match to match."""
-
-    def __init__(self, screen: MainScreen) -> None:
-        """Find in the document of `screen`."""
-        self._screen = screen
-        self._tree = screen.tree_pane.outline
-        self._reader = screen.reader_pane
-        self._finder = Finder(screen.controller.load_all, screen.controller.search)
-        self.results = FindResults()
-        """What was found last."""
-        self._matches = TextMatches()
-        self._place: TextPosition | None = None
-        self._onward: TextPosition | None = None
-
-    @property
-    def _library(self) -> Library:
-        return self._screen.session.state.library
-
-    def show(self, kind: SearchKind, *, is_onward: bool) -> None:
-        """Show what was found last of a kind, to go on from; onward, text comes in its order from where one reads."""
-        onward = self._get_reader_position() if is_onward else None
-        if self.results.library is not self._library or onward != self._onward:
-            self.results = FindResults(query=self.results.query, is_complete=not self.results.query)
-        self._onward = onward
-        self._screen.app.push_screen(FindDialog(self, self._screen.keys, kind), self._read)
-
-    async def find(self, query: str) -> AsyncIterator[FindResults]:
-        """Search for some words, and yield what is found so far."""
-        async for found in self._finder.find(query, self._onward):
-            self.results = found
-            yield found
-
-    def open(self, section_id: str) -> None:
-        """Open a section for the conversation."""
-        self._screen.dispatch(lambda state: open_section(state, section_id))
-
-    def _read(self, chosen: _Chosen | None) -> None:
-        found = self.results
-        if found.query.strip():
-            texts = (group.sections for group in found.groups if group.kind is not SearchKind.TITLES)
-            self._tree.set_highlights(found=(one.section_id for sections in texts for one in sections))
-        if chosen is None or chosen[1].section_id not in self._library:
-            return
-        group, section = chosen
-        quote = locate_in_span(section.sentence, self._library, self._library.own_span(section.section_id))
-        self._screen.reader_controller.show(section.section_id, quote, came_from=self._tree)
-        self._matches, self._place = found.matches, None
-        doc = self._library.own_span(section.section_id).doc
-        self._highlight_match(
-            group.words, None if section.match_offset is None else TextPosition(doc, section.match_offset)
-        )
-
-    def _highlight_match(self, words: tuple[str, ...], place: TextPosition | None) -> None:
-        self._place = place
-        told = f"“{' '.join(words)}”"
-        if place is not None:
-            told += f" {self._matches.get_number(place):,}/{self._matches.count:,}"
-        self._reader.highlight_matches(words, None if place is None else place.offset, told)
-
-    async def go_to_match(self, direction: int) -> None:
-        """Go to the next match (1) or the one before (-1), round the end; say where there is none."""
-        self._matches = await self._finder.refresh_matches(self._matches)
-        place = self._matches.get_adjacent(self._get_search_origin(direction), direction)
-        if place is None:
-            told = "no match" if self._matches.words else "nothing is searched for"
-            self._screen.status_line.update_status(message=told)
-        else:
-            self._screen.reader_controller.show_match(place)
-            self._highlight_match(self._matches.words, place)
-
-    def _get_search_origin(self, direction: int) -> TextPosition:
-        """Return where to go on from: the last match, or where the person has gone since."""
-        library, tree = self._library, self._tree
-        here = tree.cursor_id if tree.has_focus else self._reader.section_id or tree.cursor_id
-        if here is None or here not in library:
-            return self._place or TextPosition("", -1)
-        span = library.get_content_span(here)
-        last = self._place
-        if last is not None and last.doc == span.doc and (not tree.has_focus or span.start <= last.offset < span.end):
-            return last
-        return TextPosition(span.doc, span.start - (direction > 0))
-
-    def _get_reader_position(self) -> TextPosition | None:
-        """Return what stands at the top of the reader."""
-        place = self._reader.reader.position if self._reader.section_id is not None else None
-        if place is None or place.section_id not in self._library:
-            return None
-        span = self._library.get_content_span(place.section_id)
-        return TextPosition(span.doc, span.start + place.offset)

@@ -1,16 +1,17 @@
-"""The main screen: puts up the panes, and hands what a person wants to the part of it that does that."""
+"""`MainScreen`: composes the panes, holds the state of the conversation, and routes messages to controllers."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
+from textual.reactive import Initialize, reactive
 from textual.screen import Screen
-from textual.widget import Widget
-from textual.worker import Worker, WorkerState, WorkType
+from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.commands import ApprovalRequest, Origin
@@ -18,6 +19,7 @@ from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
     ConversationSwitched,
+    DocumentReloaded,
     LoadingProgressed,
     NodesLoaded,
     QuestionAnswered,
@@ -31,24 +33,27 @@ from roamtui.conversation.events import (
     ThinkingStreamed,
 )
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.node import Span
 from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Action, Keymap, Scope, make_bindings
-from roamtui.tui.app import clear_traceback, format_error, has_job_control
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetActivated
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
+from roamtui.tui.controllers.questions import AskOptions, QuestionController, retry_options
+from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     SECTION_COMMANDS,
-    ActionUnavailable,
     CopyRequested,
+    DocumentRequested,
     LinkClicked,
     NoteRequested,
     ReadingPositionChanged,
     ScrolledPastEnd,
     SearchKind,
+    SourceChanged,
+    StatusMessage,
     toggle_fold,
     unfold,
 )
@@ -56,7 +61,6 @@ from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import QuestionBox
-from roamtui.tui.screens.asking import QuestionController
 from roamtui.tui.status_line import (
     OFFLINE,
     HeaderLine,
@@ -68,18 +72,18 @@ from roamtui.tui.status_line import (
 )
 from roamtui.tui.tree.outline_tree import OutlineTree
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.controller import CommandFactory, ConversationController
     from roamtui.conversation.session import Session
-    from roamtui.tui.screens.find import FindController
-    from roamtui.tui.screens.notes import NotesController
-    from roamtui.tui.screens.reading import ReaderController
-    from roamtui.tui.screens.reloading import ReloadController
+    from roamtui.tui.controllers.find import FindController
+    from roamtui.tui.controllers.notes import NotesController
+    from roamtui.tui.controllers.reader import ReaderController
+    from roamtui.tui.controllers.reload import ReloadController
 
 _LOOK_SECONDS = 2.0
-"""Between two looks at the document on disk; each costs one question to the file system."""
+"""Between two looks at the document on disk."""
 _HEADER_ROWS = 22
-"""Rows from which the header and the line of hints are worth theirs."""
+"""In a lower terminal, the header and the hints would leave too little room for the panes."""
 _STATELESS_EVENTS = (
     AnswerStreamed,
     LoadingProgressed,
@@ -89,11 +93,11 @@ _STATELESS_EVENTS = (
     StepStarted,
     ThinkingStreamed,
 )
-"""Events that leave the state as it was. Some come many times a second, so the outline is not drawn again for them."""
+"""Events that do not change the state. Some come many times a second, and drawing a large outline takes a while."""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
-    """Holds the panes, and the parts that ask, find, read and reload for a person."""
+    """The panes of one document, and the conversation about it."""
 
     AUTO_FOCUS = "#question-box"
     BINDINGS = make_bindings(Scope.GLOBAL)
@@ -107,14 +111,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
     }
     """
 
+    def _get_first_state(self) -> ConversationState:
+        return self.startup.state
+
+    # States are never compared, as that may take long at 100,000 sections, and none repaints the whole screen.
+    state: reactive[ConversationState] = reactive(
+        Initialize(_get_first_state), always_update=True, repaint=False, init=False
+    )
+    """The state after the last event that was published."""
+
     def __init__(self, first: StartupContext, keys: Keymap, problems: tuple[str, ...] = ()) -> None:
         """Show `first`, and `problems` of the configuration in sentences."""
-        super().__init__(classes="-tall")  # as most terminals are: a change of class styles every widget anew
+        super().__init__(classes="-tall")  # as in most terminals: a change of class would style every widget again
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (_HEADER_ROWS, "-tall")]
         self.startup = first
-        """What the screen shows and drives."""
+        """The document, and how everything that its first screen did not need is made."""
         self.keys = keys
-        """Keys in force."""
         self._problems = problems
         state = first.state
         self._stamp = stamp_source(state.library.source)
@@ -129,14 +141,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.header = HeaderLine(state.library.title, state.library.source)
         self._hints = HintLine(keys)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.question_box)
-        """Where the person is among the panes."""
-        self.question_controller = QuestionController(self)
-        """What becomes of a question."""
+        self.question_controller = QuestionController(
+            self.question_box, lambda: self.startup.state, self._ask_in_turn, self._show_pending_question
+        )
 
     @cached_property
     def controller(self) -> ConversationController:
         """Changes the conversation."""
-        from roamtui.agent.controller import ConversationController  # noqa: PLC0415 - not for the first screen
+        from roamtui.agent.controller import ConversationController
 
         controller = ConversationController(self.app_context.agent, self._approve)
         controller.subscribe(lambda update: self._show_event(update.event, update.state))
@@ -144,37 +156,46 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @cached_property
     def reader_controller(self) -> ReaderController:
-        """What the person reads."""
-        from roamtui.tui.screens.reading import ReaderController  # noqa: PLC0415 - not for the first screen
+        """Goes to what the person reads."""
+        from roamtui.tui.controllers.reader import ReaderController, ReadingPositions
 
-        return ReaderController(self)
+        positions = ReadingPositions(self.startup.options.places_path)
+        return ReaderController(self.controller, self.tree_pane, self.reader_pane, self.panes, positions, self.dispatch)
 
     @cached_property
     def _find_controller(self) -> FindController:
-        from roamtui.tui.screens.find import FindController  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.controllers.find import FindController
 
-        return FindController(self)
+        outline = self.tree_pane.outline
+        return FindController(self.controller, outline, self.reader_pane, self.reader_controller, self.dispatch)
 
     @cached_property
     def _notes_controller(self) -> NotesController:
-        from roamtui.tui.screens.notes import NotesController  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.controllers.notes import NotesController
 
-        return NotesController(self)
+        return NotesController(self.controller, self.tree_pane.outline, self.keys)
 
     @cached_property
     def _reload_controller(self) -> ReloadController:
-        from roamtui.tui.screens.reloading import ReloadController  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.controllers.reload import ReloadController
 
-        return ReloadController(self, self._stamp)
+        return ReloadController(
+            self.app_context,
+            self.controller,
+            self._stamp,
+            is_asking=lambda: self.is_asking,
+            add_notice=self.chat_log.add_notice,
+            post_message=self.post_message,
+        )
 
     @property
     def app_context(self) -> AppContext:
-        """Everything that the app shows and drives."""
+        """The agent and what else the app was started with."""
         return self.startup.app_context
 
     @property
     def session(self) -> Session:
-        """The conversation that is shown."""
+        """The conversation on the screen."""
         return self.app_context.agent.session
 
     @property
@@ -195,7 +216,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(ChatLog.Ready)
     def _restore_conversation(self) -> None:
-        """Show what was there before: what could not be used, and a saved conversation."""
+        """Show a saved conversation, and what of the configuration could not be used."""
         self.status_line.show_state(self.startup.state)
         for problem in self._problems:
             self.chat_log.add_notice(problem, Severity.WARNING)
@@ -203,46 +224,39 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.call_after_refresh(self._finish_startup)
 
     def _finish_startup(self) -> None:
-        """Make and show all that the first screen did without."""
-        from roamtui.tui.screens.conversations import show_earlier_count  # noqa: PLC0415 - not for the first screen
-
+        """Load everything that the first screen did without, and show what comes of it."""
         context = self.app_context
         if context.options.examples != self.startup.options.examples:
             self.welcome.show_examples(context.options.examples)
             self.question_box.prepend_history(reversed(context.options.examples))
         for note in context.notes:
             self.chat_log.add_notice(note)
-        for happened in self.session.list_unshown_events():
-            self._show_event(happened, self.session.state)
-        self.start_worker(self.warm_up(), "warming")
-        self.start_worker(self._index_ahead(), "indexing")
+        for event in self.session.list_unshown_events():
+            self._show_event(event, self.session.state)
+        self._warm_up()
+        self._index_ahead()
         self.reader_controller.resume()
-        self.start_worker(show_earlier_count(self), "earlier")
-        self.start_worker(self._notes_controller.refresh_markers(), "noting")
+        self._show_earlier_count()
+        self._refresh_note_markers()
 
     def on_unmount(self) -> None:
-        """Keep where the person was reading."""
+        """Save the reading position and unsaved notes."""
         if "reader_controller" in vars(self):
             self.reader_controller.save_position()
             self._notes_controller.flush()
 
-    def start_worker(self, work: WorkType[None], group: str, *, is_exclusive: bool = False) -> None:
-        """Work on something beside all else; what fails of it is told in the conversation.
-
-        Args:
-            work: A coroutine, or what makes one where it may be put an end to before it begins.
-            group: What kind of work it is.
-            is_exclusive: Whether it takes the place of what was begun of its kind.
-        """
-        self.run_worker(work, group=group, exclusive=is_exclusive, exit_on_error=False)
-
     @on(Worker.StateChanged)
-    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
+    def _on_worker_changed(self, event: Worker.StateChanged) -> None:
+        error = event.worker.error
         if event.state is WorkerState.ERROR:
-            self.chat_log.add_notice(adapt_flags(format_error(event.worker.error)), Severity.ERROR)
-        if event.worker.error is not None:
-            clear_traceback(event.worker.error)
-        self.question_controller.on_worker_done(event.worker)
+            self.chat_log.add_notice(adapt_flags(format_error(error)), Severity.ERROR)
+        if error is not None:
+            # A widget that a worker made holds the worker for as long as it is on the screen, the worker its error,
+            # and the frames of the error everything they worked with, such as a request with the whole conversation.
+            error.__traceback__ = error.__context__ = error.__cause__ = None
+        if self.question_controller.restore_unasked(event.worker):
+            self.chat_log.discard_pending()
+            self.status_line.update_status(is_asking=False)
 
     def warn(self, reason: str | None) -> None:
         """Say for a moment why something cannot be done; nothing for None."""
@@ -256,29 +270,34 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(f"An answer is under way. Wait for its end, or {stop_key} stops it.", markup=False)
         return self.is_asking
 
-    @on(ActionUnavailable)
-    def _on_action_unavailable(self, event: ActionUnavailable) -> None:
-        self.status_line.update_status(message=event.reason)
+    @on(StatusMessage)
+    def _show_status(self, event: StatusMessage) -> None:
+        self.status_line.update_status(**{"alert" if event.is_alert else "message": event.words})
 
-    def dispatch(self, make: CommandFactory) -> None:
-        """Dispatch a command in its turn, and tell why where there is nothing to do."""
-        self.start_worker(self._send(make), "commands")
+    @on(SourceChanged)
+    def _offer_reload(self) -> None:
+        key = self.keys.format_first_key("global.reload")
+        self.status_line.update_status(alert=f"the document changed on disk; {key} reads it again")
 
-    async def _send(self, make: CommandFactory) -> None:
+    @work(group="commands", exit_on_error=False)
+    async def dispatch(self, make: CommandFactory) -> None:
+        """Dispatch a command in its turn; if there is nothing to do, say why."""
         if reason := await self.controller.dispatch(make):
-            self.status_line.update_status(message=reason)
+            self.post_message(StatusMessage(reason))
 
     async def _approve(self, approval: ApprovalRequest) -> bool:
         """Ask the person; must be called from a worker."""
-        from roamtui.tui.screens.dialogs import ApprovalScreen  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.screens.dialogs import ApprovalScreen
 
         return await self.app.push_screen_wait(ApprovalScreen(approval))
 
-    async def warm_up(self) -> None:
-        """Start what the model and the first question need, so that nobody waits for it; show the model's note."""
+    @work(group="warming", exit_on_error=False)
+    async def _warm_up(self) -> None:
+        """Start what the first question needs before it is asked, and show the model's note."""
         if note := await self.controller.warm_up():
             self.chat_log.add_notice(note)
 
+    @work(group="indexing", exit_on_error=False)
     async def _index_ahead(self) -> None:
         """Bring the search index of a large source up to date before a question needs it, and show the progress."""
         loop, has_reported = asyncio.get_running_loop(), False
@@ -286,24 +305,38 @@ class MainScreen(Screen[None], inherit_bindings=False):
         def report(done: int, total: int) -> None:
             nonlocal has_reported
             has_reported = True
-            message = f"indexing {done:,} of {total:,} sections"
-            loop.call_soon_threadsafe(partial(self.status_line.update_status, message=message))
+            message = StatusMessage(f"indexing {done:,} of {total:,} sections")
+            loop.call_soon_threadsafe(self.post_message, message)
 
         try:
             await self.controller.index_ahead(report)
         finally:
             if has_reported:
-                self.status_line.update_status(message="")
+                self.post_message(StatusMessage(""))
+
+    @work(group="earlier", exit_on_error=False)
+    async def _show_earlier_count(self) -> None:
+        """Say how many other conversations about this document are saved."""
+        from roamtui.tui.screens.conversations import count_earlier
+
+        store = self.session.store
+        if store is not None and (count := await count_earlier(store, self.session.state)):
+            words = "1 earlier conversation" if count == 1 else f"{count:,} earlier conversations"
+            self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
+
+    def watch_state(self, state: ConversationState) -> None:
+        """Show another state."""
+        self.tree_pane.show(state)
+        self.status_line.show_state(state)
 
     def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:  # noqa: PLR0912 - by event
-        """Show an event, with the state after it."""
+        """Show an event, and the state after it."""
         if not isinstance(event, _STATELESS_EVENTS):
-            self.tree_pane.show(state)
-            self.status_line.show_state(state)
+            self.state = state
         chat, outline, current = self.chat_log, self.tree_pane.outline, self.chat_log.current
         match event:
             case QuestionAsked(number=number, question=question):
-                self.question_controller.note_begun()
+                self.question_controller.on_question_asked()
                 chat.start_exchange(number, question)
                 self.status_line.update_status(is_asking=True, step=0, message="")
             case StepStarted(number=number):
@@ -330,19 +363,21 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case QuestionsRewound(first=number):
                 chat.remove_from(number)
                 self.status_line.update_status(message="")
-                self.question_controller.expect()
+                self.question_controller.show_pending()
             case ConversationSwitched():
                 chat.reload()
                 outline.set_highlights(found=())
                 self.status_line.update_status(is_asking=False, step=0, message="")
-                self.question_controller.expect()
+                self.question_controller.show_pending()
+            case DocumentReloaded():
+                self.header.show(state.library.title, state.library.source)
+                self.reader_pane.show_again(state.library)
             case _:
                 pass
         if not isinstance(event, AnswerStreamed) and (message := chat.narrate(event, state)):
             self.status_line.update_status(message=message)
 
     def action_send(self, deed: str) -> None:
-        """Do one of the `DEEDS` to the section under the cursor, or to the one that is read."""
         is_read = self.scope is Scope.READER
         section_id = self.reader_pane.section_id if is_read else self.tree_pane.outline.cursor_id
         if section_id is not None:
@@ -356,40 +391,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _unfold_wanted(self, event: TreePane.UnfoldRequested) -> None:
         self.dispatch(lambda state: unfold(state, *event.section_ids))
 
-    def get_scope_widget(self, scope: Scope) -> Widget:
-        """Return the widget of this screen that carries out the actions of a scope."""
-        owners: dict[Scope, Widget] = {
-            Scope.TREE: self.tree_pane,
-            Scope.CHAT: self.chat_log,
-            Scope.READER: self.reader_pane,
-            Scope.INPUT: self.question_box,
-        }
-        return owners.get(scope, self)
-
     @property
     def scope(self) -> Scope:
         """The scope whose keys work where the focus is."""
-        ancestors = self.focused.ancestors_with_self if self.focused is not None else []
-        inside = (Scope.TREE, Scope.CHAT, Scope.READER, Scope.INPUT)
-        return next((scope for scope in inside if self.get_scope_widget(scope) in ancestors), Scope.GLOBAL)
+        return self.panes.scope
 
     async def run_in_pane(self, action: Action) -> None:
-        """Go where an action belongs and carry it out, as the command palette does."""
-        match action.scope:
-            case Scope.TREE:
-                self.panes.focus_tree()
-            case Scope.CHAT:
-                self.panes.focus_chat()
-            case Scope.READER:
-                self.panes.focus_reader()
-            case _:
-                pass
-        await self.app.run_action(action.call, self.get_scope_widget(action.scope))
+        """Go to the pane where an action belongs, and carry it out."""
+        self.panes.focus_scope(action.scope)
+        await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
 
     async def action_run(self, action_id: str) -> None:
-        """Carry out an action that was clicked on."""
         action = next(action for action in self.keys.actions if action.id == action_id)
-        await self.app.run_action(action.call, self.get_scope_widget(action.scope))
+        await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
 
     @on(events.Resize)
     def _fit_welcome(self, event: events.Resize) -> None:
@@ -400,24 +414,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._hints.show_scope(self.scope, is_offline=self.status_line.status.model == OFFLINE)
 
     def action_step_pane(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) pane."""
         self.panes.focus_adjacent(direction)
 
     def action_go_tree(self) -> None:
-        """Go to the outline."""
         self.panes.focus_tree()
 
     def action_go_chat(self) -> None:
-        """Go to the question box and the conversation."""
         self.panes.show_chat()
         self.panes.focus_question_box()
 
     def action_go_reader(self) -> None:
-        """Go to the reader; where it is empty, read the section under the cursor."""
         self.panes.focus_reader()
 
     def action_step_out(self) -> None:
-        """Leave what the focus is in, one step."""
         if self.focused is not self.question_box or not self.question_controller.reset_options():
             self.panes.step_out()
 
@@ -426,6 +435,20 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if not self.warn_if_busy():
             self.panes.show_chat()
             self.question_controller.submit(event.question)
+
+    @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
+    async def _ask_in_turn(self, question: str, options: AskOptions) -> None:
+        if not self.startup.is_ready:  # loading it holds up the screen, which is to show the question first
+            is_shown = asyncio.Event()
+            self.call_after_refresh(is_shown.set)
+            await is_shown.wait()
+        await self.controller.ask(
+            question, within=options.within, replaces=options.replaces, open_first=options.open_first
+        )
+
+    def _show_pending_question(self, question: str, within: str | None) -> None:
+        self.chat_log.show_pending(question, within, waiting_for=self.status_line.status.model)
+        self.status_line.update_status(is_asking=True, step=0, message="")
 
     @on(ChatLog.RetryRequested)
     def _ask_again(self, event: ChatLog.RetryRequested) -> None:
@@ -443,7 +466,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return self.reader_pane.selection if self.scope is Scope.READER else (self.tree_pane.outline.cursor_id, None)
 
     def action_ask_about(self) -> None:
-        """Ask about one section alone, or words of it."""
         section_id, span = self._selection
         if section_id is not None:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
@@ -453,26 +475,44 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.clear_selection()
             self.panes.focus_question_box()
 
-    def action_keep(self) -> None:
-        """Keep a section, or words of it, among the notes."""
+    @work(group="noting", exit_on_error=False)
+    async def action_keep(self) -> None:
         section_id, span = self._selection
         if section_id is not None:
-            self.start_worker(self._notes_controller.save_note(section_id, span), "noting")
+            await self._notes_controller.save_note(section_id, span)
 
     @on(NoteRequested)
-    def _keep_cited(self, event: NoteRequested) -> None:
-        self.start_worker(self._notes_controller.save_note(event.section_id, None, event.citation), "noting")
+    @work(group="noting", exit_on_error=False)
+    async def _save_cited_note(self, event: NoteRequested) -> None:
+        await self._notes_controller.save_note(event.section_id, None, event.citation)
 
-    def action_notes(self) -> None:
-        """List what is kept of this document."""
-        self.start_worker(self._notes_controller.show(), "noting")
+    @work(group="noting", exit_on_error=False)
+    async def action_notes(self) -> None:
+        outline = self.tree_pane.outline
+        await self._notes_controller.choose(partial(self.reader_controller.jump_to_target, came_from=outline))
+
+    @work(group="noting", exit_on_error=False)
+    async def _refresh_note_markers(self) -> None:
+        await self._notes_controller.refresh_markers()
 
     def action_propose(self) -> None:
-        """Have the model propose questions, and put the chosen one into the question box."""
-        from roamtui.tui.screens.pickers import pick_question  # noqa: PLC0415 - not for the first screen
-
         if not self.warn_if_busy():
-            self.start_worker(partial(pick_question, self), "proposing", is_exclusive=True)
+            self._propose_questions()
+
+    @work(group="proposing", exclusive=True, exit_on_error=False)
+    async def _propose_questions(self) -> None:
+        from roamtui.tui.screens.dialogs import PickerDialog
+
+        self.post_message(StatusMessage("looking for questions to ask"))
+        try:
+            questions = await self.controller.propose_questions()
+        finally:
+            self.post_message(StatusMessage(""))
+        if questions:
+            picker = PickerDialog("Questions to ask", dict.fromkeys(questions, ""), questions[0])
+            self.app.push_screen(picker, self.fill_question)
+        else:
+            self.notify("No question is proposed here.", severity="warning")
 
     def fill_question(self, question: str | None) -> None:
         """Put a question that was chosen into the question box."""
@@ -486,7 +526,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.notify(f"Copied {event.what}.", markup=False)
 
     def action_copy_or_cancel(self) -> None:
-        """Copy the selection; without one, stop the answer under way."""
         selected = self.question_box.selected_text if self.focused is self.question_box else ""
         selected = selected or self.get_selected_text() or ""
         if selected:
@@ -499,36 +538,72 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(f"Nothing is selected and nothing is under way. {quit_key} quits.", markup=False)
 
     def action_conversations(self) -> None:
-        """List the saved conversations."""
-        from roamtui.tui.screens.conversations import show_conversations  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.screens.conversations import ConversationsScreen
 
-        if not self.warn_if_busy():
-            self.warn(show_conversations(self))
+        if self.warn_if_busy():
+            return
+        if self.session.store is None:
+            self.warn("Conversations are not saved here, so there is none to choose.")
+            return
+        screen = ConversationsScreen(self.controller, self.session.store, self.keys)
+        self.app.push_screen(screen, self._on_conversation_chosen)
+
+    def _on_conversation_chosen(self, chosen: DocumentRequested | None) -> None:
+        if chosen is not None and chosen.source:
+            self.post_message(chosen)
+        elif chosen is not None and chosen.conversation_id != self.session.state.id:
+            self.resume(chosen.conversation_id)
 
     def resume(self, conversation_id: str | None) -> None:
-        """Go on with another conversation about this document, a new one for None."""
-        from roamtui.tui.screens.conversations import resume  # noqa: PLC0415 - not for the first screen
-
-        if not self.warn_if_busy():
-            resume(self, conversation_id)
+        """Switch to a saved conversation about this document, or to a new one for None."""
+        if self.warn_if_busy():
+            return
+        if conversation_id is None:
+            self._switch_conversation(self.controller.start_new(), "a new conversation")
+        else:
+            self._switch_conversation(self.controller.resume(conversation_id), "the conversation goes on")
 
     def action_new_conversation(self) -> None:
-        """Begin a new conversation."""
         self.resume(None)
 
     @on(ChatLog.ForkRequested)
-    def _branch_off(self, event: ChatLog.ForkRequested) -> None:
-        from roamtui.tui.screens.conversations import fork_conversation  # noqa: PLC0415 - not for the first screen
-
+    def _fork_conversation(self, event: ChatLog.ForkRequested) -> None:
         if not self.warn_if_busy():
-            fork_conversation(self, event.number)
+            exchange = self.session.state.transcript.exchanges[event.number - 1]
+            words = f"a new conversation from before question {event.number}; the other one is kept"
+            self._switch_conversation(self.controller.fork(exchange), words, exchange)
+
+    @work(group="commands", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
+    async def _switch_conversation(
+        self, switching: Awaitable[None], words: str, edited: Exchange | None = None
+    ) -> None:
+        """Show another conversation, the box ready for its next question or for an `edited` one."""
+        before_id = self.session.state.id
+        await switching
+        state = self.session.state
+        if state.id == before_id:
+            return
+        self.question_controller.reset_options()
+        for exchange in state.transcript.exchanges:
+            self.question_box.remember(exchange.question)
+        self.reader_controller.resume()
+        self.action_go_chat()
+        self.post_message(StatusMessage(words))
+        if edited is not None:
+            self.question_box.fill(edited.question)
+            self.question_controller.ask_about_section(retry_options(edited, state.library).within)
 
     def action_choose_model(self) -> None:
-        """Choose the model that answers."""
-        from roamtui.tui.screens.pickers import pick_model  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.controllers.models import ModelController
 
         if not self.warn_if_busy():
-            pick_model(self)
+            ModelController(self.app, self.app_context, self._show_model, self.chat_log.add_notice).choose()
+
+    def _show_model(self, name: str) -> None:
+        label = make_model_label(name)
+        self.status_line.update_status(model=label.name, model_note=label.short_note)
+        self.welcome.show_model(label)
+        self._warm_up()
 
     @on(TargetActivated)
     def _show_target(self, event: TargetActivated) -> None:
@@ -552,11 +627,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.reader_controller.follow_cursor(event.section_id)
 
     def action_follow(self) -> None:
-        """Let the reader follow the outline, or stay."""
         self.reader_controller.toggle_following()
 
     def action_back(self) -> None:
-        """Go back to what was read before."""
         self.reader_controller.go_back()
 
     @on(ReadingPositionChanged)
@@ -564,7 +637,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.reader_controller.on_position_changed(event.section_id)
 
     def action_go_on(self, direction: int) -> None:
-        """Read the next section (1) or the one before (-1)."""
         self.reader_controller.step(direction)
 
     @on(ScrolledPastEnd)
@@ -576,34 +648,32 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.warn(self.reader_controller.open_link(event.href, self.reader_pane.section_id))
 
     def action_edit(self) -> None:
-        """Open the file that is read in the person's editor."""
         if self.reader_pane.section_id is not None:
             self.warn(self.reader_controller.edit(self.reader_pane.section_id))
 
     def action_find(self, kind: str) -> None:
-        """Find titles, text or meaning; in the reader, text from here on."""
-        self._find_controller.show(SearchKind(kind), is_onward=kind == SearchKind.TEXT and self.scope is Scope.READER)
+        from roamtui.tui.screens.find import FindDialog
 
-    def action_step_match(self, direction: int) -> None:
-        """Go to the next match of what was searched for (1), or the one before (-1)."""
-        self.start_worker(self._find_controller.go_to_match(direction), "matches")
+        self._find_controller.begin(is_onward=kind == SearchKind.TEXT and self.scope is Scope.READER)
+        dialog = FindDialog(self._find_controller, self.keys, SearchKind(kind))
+        self.app.push_screen(dialog, self._find_controller.end)
+
+    @work(group="matches", exit_on_error=False)
+    async def action_step_match(self, direction: int) -> None:
+        await self._find_controller.go_to_match(direction)
 
     def action_go_page(self) -> None:
-        """Go to a page of a document that has pages."""
-        self.warn(self.reader_controller.choose_page())
+        self.warn(self.reader_controller.choose_page(came_from=self.focused))
 
-    def check_for_changes(self) -> None:
+    @work(group="looking", exit_on_error=False)
+    async def check_for_changes(self) -> None:
         """Look whether the document has changed on disk."""
-        self.start_worker(self._reload_controller.check, "looking")
+        await self._reload_controller.check()
 
     def action_reload(self) -> None:
-        """Read the document again."""
         if not self.warn_if_busy():
-            self.start_worker(self._reload_controller.reload, "reloading")
+            self._reload()
 
-    def action_suspend(self) -> None:
-        """Put the program into the background, where a shell can bring it back."""
-        if has_job_control():
-            self.app.action_suspend_process()
-        else:
-            self.status_line.update_status(message="no shell started this that could bring it back")
+    @work(group="reloading", exit_on_error=False)
+    async def _reload(self) -> None:
+        await self._reload_controller.reload()

@@ -1,11 +1,9 @@
-"""A person's notes of the document: keeping a place or words of it, and the list of what is kept."""
+"""`NotesScreen`: the list of a person's notes on the document, and the prompt for their comment."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 from textual import events, on
@@ -15,21 +13,16 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from typing_extensions import override
 
-from roamtui.agent.recheck import LocatedNote, cite_span, format_location, list_path_titles, locate_notes, render_notes
-from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.conversation.transcript import Citation
+from roamtui.agent.recheck import LocatedNote, format_location, list_path_titles, render_notes
+from roamtui.conversation.notes import NoteStore
 from roamtui.document.library import Library
-from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.chat.exchange_view import strip_links
-from roamtui.tui.labels import STEP, format_full_path
+from roamtui.tui.labels import STEP
 from roamtui.tui.screens.dialogs import ItemList, PromptDialog, SavedItemsScreen
-from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.reading import resolve_citation
 from roamtui.tui.status_line import ScreenKeyHints
 
 _QUOTE_LINES = 3
@@ -166,76 +159,3 @@ async def prompt_for_comment(app: App[None], words: str, quote: str, where: str 
     heading = "Keep among your notes, with words of your own" if where else "Your own words"
     prompt = PromptDialog(heading, words, detail=detail, foot=foot, may_be_empty=True)
     return await app.push_screen_wait(prompt)
-
-
-class NotesController:
-    """Keeps what a person points at, and shows what they keep."""
-
-    def __init__(self, screen: MainScreen) -> None:
-        """Keep places of the document that `screen` shows."""
-        self._screen = screen
-
-    @cached_property
-    def _notes(self) -> NoteStore | None:
-        session = self._screen.session
-        if session.store is None:
-            return None
-        return NoteStore(session.store.notes_folder, get_source_key(session.state.library))
-
-    async def save_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
-        """Keep a section or words of it, with the person's own; what is kept already gets other words.
-
-        Args:
-            section_id: The section.
-            span: Where the words stand.
-            citation: Of the words, where they are what an answer cites.
-        """
-        state, status = self._screen.session.state, self._screen.status_line
-        if self._notes is None or section_id not in state.library:
-            not_kept = "nothing is saved here, so nothing can be kept"
-            status.update_status(message=not_kept if self._notes is None else "there is no such section")
-            return
-        cited = cite_span(section_id, span or resolve_citation(citation, state), state.library)
-        place = (cited.section_id, cited.quote)
-        kept = await asyncio.to_thread(self._notes.read)
-        before = next((one for one in kept if (one.citation.section_id, one.citation.quote) == place), None)
-        where = format_full_path(state.library, cited.section_id)
-        words = await prompt_for_comment(self._screen.app, before.words if before else "", cited.quote or "", where)
-        if words is None:
-            return
-        note = replace(before, words=words) if before else make_note(state.library, cited, words)
-        try:
-            await asyncio.to_thread(self._notes.save, note)
-            status.update_status(message=f"kept: {self._screen.keys.format_first_key('global.notes')} lists your notes")
-        finally:
-            self._screen.clear_selection()
-            await self.refresh_markers()
-
-    async def refresh_markers(self) -> None:
-        """Mark the sections of notes in the outline."""
-        notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
-        self._screen.tree_pane.outline.set_highlights(noted=(note.citation.section_id for note in notes))
-
-    async def show(self) -> None:
-        """List what is kept, and go to what the person chooses."""
-        library, keys = await self._screen.controller.load_all(), self._screen.keys
-        notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
-        if self._notes is None or not notes:
-            told = f"nothing is kept yet: {keys.format_first_key('reader.keep')} keeps a section or selected words"
-            self._screen.status_line.update_status(message=told)
-            return
-        placed = await asyncio.to_thread(locate_notes, notes, library)
-        listed = NotesScreen(self._notes, placed, library, keys)
-        chosen = await self._screen.app.push_screen_wait(listed)
-        target = make_note_target(chosen, library) if chosen is not None else None
-        if target is not None:
-            self._screen.reader_controller.jump_to_target(target, came_from=self._screen.tree_pane.outline)
-        if listed.deleting is not None:
-            await listed.deleting
-        await self.refresh_markers()
-
-    def flush(self) -> None:
-        """Write what could not be written before, where the program ends."""
-        with suppress(StoreError):
-            if self._notes is not None:
-                self._notes.save()

@@ -30,8 +30,8 @@ from roamtui.paths import display_path, get_resource_dir
 from roamtui.sources.file_sources import name_sources, split_sources
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.tui.actions import SHARED, Keymap, Scope, make_bindings
-from roamtui.tui.app import format_error
 from roamtui.tui.context import DocumentOpener, OfferGroup, StartOffer, StartupContext
+from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, ItemList
 from roamtui.tui.status_line import format_key_hint

@@ -1,4 +1,4 @@
-"""Choosing colours and models from a list."""
+"""The choice of a theme, and the form for a model by its name."""
 
 from __future__ import annotations
 
@@ -20,19 +20,14 @@ from roamtui.conversation.transcript import Message, Role
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
-from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.models.secrets import name_key
 from roamtui.tui.context import ModelFactory
-from roamtui.tui.messages import ModelReleased
-from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, PickerDialog
-from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.status_line import adapt_flags, make_model_label
+from roamtui.tui.screens.dialogs import Dialog, PickerDialog
+from roamtui.tui.status_line import adapt_flags
 from roamtui.tui.themes import contrast
 
-_HINT = "enter chooses, esc closes"
 _CONTRAST_HIGH = 10.0
 """Of the softest text; 7 is what WCAG's level AAA asks of all text."""
-_OTHER = "another model…"
 
 
 def pick_theme(app: App[None], save: Callable[[str, str], None] | None) -> None:
@@ -60,100 +55,6 @@ def _describe_theme(theme: Theme) -> str:
     muted, ground = theme.variables.get("muted"), theme.background
     is_high = muted and ground and contrast(Color.parse(muted), Color.parse(ground)) >= _CONTRAST_HIGH
     return f"{kind}, high contrast" if is_high else kind
-
-
-async def pick_question(screen: MainScreen) -> None:
-    """Have the model propose questions, and let a person choose one."""
-    screen.status_line.update_status(message="looking for questions to ask")
-    try:
-        questions = await screen.controller.propose_questions()
-    finally:
-        screen.status_line.update_status(message="")
-    if questions:
-        picker = PickerDialog("Questions to ask", dict.fromkeys(questions, ""), questions[0])
-        screen.app.push_screen(picker, screen.fill_question)
-    else:
-        screen.notify("No question is proposed here.", severity="warning")
-
-
-def pick_model(screen: MainScreen) -> None:
-    """Let a person choose a model, and ask once more before text goes to a provider not yet agreed to."""
-    options, current = screen.app_context.options, screen.app_context.agent.model.name
-    by_name = {offer.name: offer for offer in options.model_offers}
-    choices = {offer.name: offer.note for offer in options.model_offers}
-    choices = {current: "in use"} | {name: note for name, note in choices.items() if name != current}
-    if options.make_model is not None:
-        reports = [report for report in inspect_providers(os.environ) if report.name not in choices]
-        choices[_OTHER] = "by name, at an address, with a key"  # in view also in a small window
-        choices |= {report.name: report.reason for report in reports if not report.is_usable}
-    picker = PickerDialog("Model", choices, current, foot=_HINT)
-
-    async def add_found() -> None:
-        assert options.discover_models is not None
-        picker.show_foot(f"{_HINT}\nlooking for an Ollama on this machine…")
-        found, words = await asyncio.to_thread(options.discover_models)
-        by_name.update((offer.name, offer) for offer in found)
-        if picker.is_attached:
-            picker.add_choices({offer.name: offer.note for offer in found})
-            picker.show_foot(f"{_HINT}\n{sanitise_line(words)}")
-
-    def take(name: str | None) -> None:
-        if name in by_name and name != current:
-            _confirm_provider(screen, by_name[name])
-        elif name not in (None, current) and options.make_model is not None:
-            form = ModelForm(options.make_model, "" if name == _OTHER else name or "")
-            screen.app.push_screen(form, take_made)
-
-    def take_made(made: tuple[Model, str] | None) -> None:
-        if made is not None:
-            _switch_model(screen, *made, may_keep=True)
-
-    screen.app.push_screen(picker, take)
-    if options.discover_models is not None:
-        picker.call_after_refresh(picker.run_worker, add_found, exit_on_error=False)
-
-
-def _confirm_provider(screen: MainScreen, offer: ModelOffer) -> None:
-    """Use a model once the person has agreed to where their text goes."""
-
-    def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-        if answer:
-            try:
-                _switch_model(screen, offer.choose(), may_keep=screen.app_context.options.may_save_model)
-            except RoamtuiError as error:
-                screen.chat_log.add_notice(str(error))
-
-    if not offer.provider:
-        take(True)  # noqa: FBT003 - as if a person had said it
-        return
-    question = f"Use {offer.name}? Your questions and the sections that are opened go to {offer.provider}."
-    screen.app.push_screen(ConfirmDialog(question, offer.note, yes="Use it"), take)
-
-
-def _switch_model(screen: MainScreen, model: Model, address: str | None = None, *, may_keep: bool) -> None:
-    """Let a model answer from now on; its address, where one was typed, belongs to it wherever it is kept."""
-    context = screen.app_context
-    before, context.agent.model = context.agent.model, model
-    label = make_model_label(model.name)
-    screen.status_line.update_status(model=label.name, model_note=label.short_note)
-    screen.welcome.show_model(label)
-    screen.post_message(ModelReleased(before))
-    screen.start_worker(screen.warm_up(), "warming")
-    save = context.options.save_setting
-    if save is None or not may_keep:
-        return
-
-    def save_all() -> None:
-        save("model", model.name)
-        if address is not None:
-            save("api_base", address)
-
-    def keep(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-        if answer:
-            screen.start_worker(asyncio.to_thread(save_all), "keeping")
-
-    question = "Use this model at the next start too? Then config.toml names it; a key is never written."
-    screen.app.push_screen(ConfirmDialog(question, model.name, yes="From now on", no="This time"), keep)
 
 
 class ModelForm(Dialog[tuple[Model, str] | None]):

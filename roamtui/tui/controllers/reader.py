@@ -1,4 +1,4 @@
-"""Reading: jumps to sections and quotes, follows links and the outline, opens the editor."""
+"""`ReaderController`: jumps to sections and quotes, follows links and the outline, opens the editor."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from textual.app import SuspendNotSupported
 from textual.timer import Timer
 from textual.widget import Widget
 
+from roamtui.agent.controller import CommandFactory, ConversationController
 from roamtui.agent.quotes import find_quoted_words
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.library_sync import get_source_key
@@ -27,10 +29,12 @@ from roamtui.document.node import NodeKind, Span
 from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.messages import ReadingPosition
+from roamtui.tui.messages import ReadingPosition, StatusMessage
 from roamtui.tui.panes.pane import Pane
+from roamtui.tui.panes.pane_switcher import PaneSwitcher
+from roamtui.tui.panes.reader_pane import ReaderPane
+from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.text_search import TextPosition
 
 _READING_SECONDS = 0.5
@@ -40,29 +44,48 @@ _REST_SECONDS = 0.06
 
 
 class ReaderController:
-    """What a person reads, and how they get there; while they want it, it follows the outline by itself."""
+    """Brings sections into the reader; while the person wants it, the reader follows the outline."""
 
-    def __init__(self, screen: MainScreen) -> None:
-        """Read the library of the session of `screen`: in its reader, the cursor of its outline following jumps."""
-        self._screen = screen
-        self._tree = screen.tree_pane
-        self._reader = screen.reader_pane
-        self._switch = screen.panes
-        self._places = ReadingPositions(screen.startup.options.places_path)
-        self._wanted: ReadingPosition | None = None
-        self._timer: Timer | None = None
+    def __init__(
+        self,
+        controller: ConversationController,
+        tree: TreePane,
+        reader: ReaderPane,
+        panes: PaneSwitcher,
+        positions: ReadingPositions,
+        dispatch: Callable[[CommandFactory], object],
+    ) -> None:
+        """Read the document of the conversation that `controller` holds.
+
+        Args:
+            controller: Holds the conversation.
+            tree: The outline; its cursor follows jumps.
+            reader: Where the text is shown.
+            panes: Brings the reader into view.
+            positions: Where the person was in each document.
+            dispatch: Dispatches a command in its turn, as what is read is part of the conversation.
+        """
+        self._controller = controller
+        self._tree = tree
+        self._reader = reader
+        self._panes = panes
+        self._positions = positions
+        self._dispatch = dispatch
+        self._pending: ReadingPosition | None = None
+        """A position in a file that is not loaded yet."""
+        self._position_timer: Timer | None = None
         self._is_following = False
-        self._following: Timer | None = None
+        self._follow_timer: Timer | None = None
 
     @property
     def _library(self) -> Library:
-        return self._screen.session.state.library
+        return self._controller.state.library
 
     def read(self, section_id: str, *, came_from: Widget | None, highlight: Span | None = None) -> None:
         """Show a section in the reader, and go there only where it hides what the person came from."""
         if section_id in self._library:
             self._reader.show_section(self._library, section_id, highlight=highlight)
-            self._switch.show_reader(came_from=came_from)
+            self._panes.show_reader(came_from=came_from)
             self._note_reading(section_id)
 
     def show(self, section_id: str, highlight: Span | None, *, came_from: Widget | None) -> None:
@@ -81,7 +104,7 @@ class ReaderController:
         if shown is None or shown not in library or library.get_content_span(shown).doc != place.doc:
             self._reader.show_section(library, section_id)
         self._note_reading(section_id)
-        self._switch.show_reader_unfocused()
+        self._panes.show_reader_unfocused()
 
     def read_beside(self, section_id: str, *, is_noted: bool = True) -> None:
         """Show a section in the reader, beside the outline where there is room, without going there.
@@ -95,14 +118,14 @@ class ReaderController:
             self._reader.show_section(library, section_id, with_way_back=False)
             if is_noted:
                 self._note_reading(section_id)
-        self._switch.show_reader_unfocused()
+        self._panes.show_reader_unfocused()
 
     def jump_to_target(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
         """Show what the conversation names, in outline and reader; return why not, where it cannot be.
 
         A quote that stands in another section than the one named is shown where it stands.
         """
-        span = resolve_citation(target.citation, self._screen.session.state)
+        span = resolve_citation(target.citation, self._controller.state)
         section_id = target.section_id
         if span is not None:
             section_id = self._library.section_at(span.doc, span.start) or section_id
@@ -111,9 +134,9 @@ class ReaderController:
         self.show(section_id, span, came_from=came_from)
         return None
 
-    def choose_page(self) -> str | None:
-        """Ask for a page and go there; return a sentence where there are none."""
-        library, came_from = self._library, self._screen.focused
+    def choose_page(self, *, came_from: Widget | None) -> str | None:
+        """Ask for a page and go there; return a sentence if the document has none."""
+        library = self._library
         shown = self._reader.section_id or self._tree.outline.cursor_id
         document = library.root
         if shown is not None and shown in library:
@@ -126,8 +149,8 @@ class ReaderController:
             if answer is None:
                 return
             if not (answer.isdecimal() and 1 <= int(answer) <= count):
-                told = f"There is no page {answer} here: pages go from 1 to {count:,}."
-                self._screen.notify(told, markup=False)
+                problem = f"There is no page {answer} here: pages go from 1 to {count:,}."
+                self._reader.notify(problem, markup=False)
                 return
             start = document.page_starts[int(answer) - 1]
             section_id = self._library.section_at(document.key, start)
@@ -135,18 +158,18 @@ class ReaderController:
                 self._tree.go_to(section_id)
                 into = start - self._library.get_content_span(section_id).start
                 self._reader.show_section(self._library, section_id, into=into)
-                self._switch.show_reader(came_from=came_from)
+                self._panes.show_reader(came_from=came_from)
                 self._note_reading(section_id)
 
         page = self._reader.reader.page_in_view() if self._reader.section_id else None
         now = f", now {page:,}" if page is not None else ""
-        self._screen.app.push_screen(PromptDialog(f"Go to page (1 to {count:,}{now})", ""), take)
+        self._reader.app.push_screen(PromptDialog(f"Go to page (1 to {count:,}{now})", ""), take)
         return None
 
     def resume(self) -> None:
         """Show what the conversation was reading last, else where the person was in the document; go not there."""
-        state = self._screen.session.state
-        place = self._places.load(get_source_key(state.library))
+        state = self._controller.state
+        place = self._positions.load(get_source_key(state.library))
         if place is None or state.reading_id not in (None, place.section_id):
             place = ReadingPosition(state.reading_id or "", 0, "")
         self._restore(place)
@@ -158,7 +181,7 @@ class ReaderController:
             self._reader.show_section(library, place.section_id, into=place.offset)
             self._tree.outline.move_to(place.section_id)
         elif place.file_id in library:
-            self._wanted = place
+            self._pending = place
             self._reader.show_section(library, place.file_id)
             self._note_reading(place.file_id)
 
@@ -166,22 +189,22 @@ class ReaderController:
         """Keep where the person is for the next time that the document is opened."""
         place = self._reader.reader.position
         if place is not None:
-            self._places.save(get_source_key(self._library), place)
+            self._positions.save(get_source_key(self._library), place)
 
     def on_position_changed(self, section_id: str) -> None:
         """Have the outline's cursor follow what is scrolled to, and the conversation too once that rests."""
         if not self._tree.outline.has_focus:
             self._tree.outline.move_to(section_id)
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self._reader.set_timer(_READING_SECONDS, self._on_shown)
+        if self._position_timer is not None:
+            self._position_timer.stop()
+        self._position_timer = self._reader.set_timer(_READING_SECONDS, self._on_shown)
 
     def go_back(self) -> None:
         """Show what was read before."""
         if self._reader.go_back():
             self._on_shown()
         else:
-            self._screen.status_line.update_status(message="nothing was read before this")
+            self._show_status("nothing was read before this")
 
     def _on_shown(self) -> None:
         self.save_position()
@@ -191,9 +214,7 @@ class ReaderController:
         """Show the section after (1) or before (-1) the one that is read."""
         section_id = self._reader.section_id
         if section_id is None or not self._step_from(section_id, direction, with_way_back=True):
-            self._screen.status_line.update_status(
-                message=f"this is the {'last' if direction > 0 else 'first'} section"
-            )
+            self._show_status(f"this is the {'last' if direction > 0 else 'first'} section")
 
     def continue_past_end(self, direction: int) -> None:
         """Show what comes after the end of the document that is read (1), or before its beginning (-1)."""
@@ -217,7 +238,7 @@ class ReaderController:
     def show_loaded(self, section_ids: tuple[str, ...]) -> None:
         """Show the file that is read, once it is loaded, in place of the word that it is not."""
         section_id = self._reader.section_id
-        wanted, self._wanted = self._wanted, None
+        wanted, self._pending = self._pending, None
         if section_id is not None and section_id in section_ids:
             if wanted is not None and wanted.file_id == section_id:
                 self._restore(wanted._replace(file_id=""))
@@ -243,10 +264,10 @@ class ReaderController:
 
                 def open_page(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
                     if answer:
-                        self._screen.app.open_url(url)
+                        self._reader.app.open_url(url)
 
                 question = ConfirmDialog("Open this page in your browser?", url, yes="Open")
-                self._screen.app.push_screen(question, open_page)
+                self._reader.app.push_screen(question, open_page)
             case DeadLink(reason):
                 return reason
         return None
@@ -264,13 +285,13 @@ class ReaderController:
             return "No editor is set. Set the environment variable EDITOR to its command."
         command = build_editor_command(editor, file.absolute(), library.node(section_id).start_line)
         try:
-            with self._screen.app.suspend():
+            with self._reader.app.suspend():
                 subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
         except SuspendNotSupported:
             return "The editor cannot be opened from this kind of terminal."
         except (OSError, ValueError) as error:
             return f"The editor {editor} could not be started: {error}."
-        self._screen.app.refresh(layout=True)
+        self._reader.app.refresh(layout=True)
         return None
 
     def toggle_following(self) -> None:
@@ -278,8 +299,7 @@ class ReaderController:
         self._is_following = not self._is_following
         self._stop_following()
         self._reader.show_following(is_following=self._is_following)
-        told = "the reader follows the outline" if self._is_following else "the reader stays"
-        self._screen.status_line.update_status(message=told)
+        self._show_status("the reader follows the outline" if self._is_following else "the reader stays")
         if self._is_following and self._tree.outline.cursor_id is not None:
             self.read_beside(self._tree.outline.cursor_id)
 
@@ -287,17 +307,20 @@ class ReaderController:
         """Show where the cursor comes to rest."""
         if self._is_following:
             self._stop_following()
-            self._following = self._screen.set_timer(_REST_SECONDS, partial(self.read_beside, section_id))
+            self._follow_timer = self._reader.set_timer(_REST_SECONDS, partial(self.read_beside, section_id))
 
     def follow_opened(self, section_id: str) -> None:
         """Show what the model opened, where the reader takes nothing else's place."""
-        if self._is_following and Pane.READER in self._switch.shown:
+        if self._is_following and Pane.READER in self._panes.shown:
             self._stop_following()
             self.read_beside(section_id, is_noted=False)
 
+    def _show_status(self, words: str) -> None:
+        self._reader.post_message(StatusMessage(words))
+
     def _stop_following(self) -> None:
-        if self._following is not None:
-            self._following.stop()
+        if self._follow_timer is not None:
+            self._follow_timer.stop()
 
     def _note_reading(self, section_id: str | None) -> None:
         def make(state: ConversationState) -> Command | str:
@@ -306,7 +329,7 @@ class ReaderController:
             is_tried_again = known is not None and bool(state.library.problem_of(known))
             return ReadSection(section_id=section_id) if is_new or is_tried_again else ""
 
-        self._screen.dispatch(make)
+        self._dispatch(make)
 
 
 def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:

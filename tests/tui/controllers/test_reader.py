@@ -16,8 +16,8 @@ from roamtui.library_loader import open_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.controllers.reader import ReadingPositions, build_editor_command, get_source_file, resolve_reader_link
 from roamtui.tui.messages import ReadingPosition
-from roamtui.tui.screens.reading import ReadingPositions, build_editor_command, get_source_file, resolve_reader_link
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import RYE, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
 

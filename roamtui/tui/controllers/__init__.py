@@ -1,0 +1,1 @@
+"""What a person does in the main screen, apart from its widgets: asking, reading, finding, notes and reloading."""

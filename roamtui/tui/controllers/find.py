@@ -1,0 +1,124 @@
+"""`FindController`: searches the document, goes to what a person chooses, and steps from match to match."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+
+from roamtui.agent.controller import CommandFactory, ConversationController
+from roamtui.document.library import Library
+from roamtui.tui.controllers.reader import ReaderController, locate_in_span
+from roamtui.tui.finder import Finder, FindResult, FindResults, ResultGroup
+from roamtui.tui.messages import SearchKind, StatusMessage, open_section
+from roamtui.tui.panes.reader_pane import ReaderPane
+from roamtui.tui.text_search import TextMatches, TextPosition
+from roamtui.tui.tree.outline_tree import OutlineTree
+
+Choice = tuple[ResultGroup, FindResult]
+
+
+class FindController:
+    """Holds the results of the last search, and marks its matches in outline and reader."""
+
+    def __init__(
+        self,
+        controller: ConversationController,
+        outline: OutlineTree,
+        reader: ReaderPane,
+        reading: ReaderController,
+        dispatch: Callable[[CommandFactory], object],
+    ) -> None:
+        """Search the document of the conversation that `controller` holds; `reading` goes to what is found."""
+        self._controller = controller
+        self._outline = outline
+        self._reader = reader
+        self._reading = reading
+        self._dispatch = dispatch
+        self._finder = Finder(controller.load_all, controller.search)
+        self.results = FindResults()
+        """The results of the last search."""
+        self._matches = TextMatches()
+        self._position: TextPosition | None = None
+        """The match that was gone to last."""
+        self._search_from: TextPosition | None = None
+        """Where a search of the text starts, None for the document's start."""
+
+    @property
+    def _library(self) -> Library:
+        return self._controller.state.library
+
+    def begin(self, *, is_onward: bool) -> None:
+        """Prepare a search; matches of an onward one are listed from where the person reads.
+
+        The results of the last search stay, unless the document or the starting point has changed.
+        """
+        search_from = self._get_reader_position() if is_onward else None
+        if self.results.library is not self._library or search_from != self._search_from:
+            self.results = FindResults(query=self.results.query, is_complete=not self.results.query)
+        self._search_from = search_from
+
+    async def find(self, query: str) -> AsyncIterator[FindResults]:
+        """Search for a query, and yield what is found so far."""
+        async for found in self._finder.find(query, self._search_from):
+            self.results = found
+            yield found
+
+    def open(self, section_id: str) -> None:
+        """Open a section for the conversation."""
+        self._dispatch(lambda state: open_section(state, section_id))
+
+    def end(self, chosen: Choice | None) -> None:
+        """Mark the results in the outline, and go to the one that was chosen."""
+        found = self.results
+        if found.query.strip():
+            texts = (group.sections for group in found.groups if group.kind is not SearchKind.TITLES)
+            self._outline.set_highlights(found=(one.section_id for sections in texts for one in sections))
+        if chosen is None or chosen[1].section_id not in self._library:
+            return
+        group, section = chosen
+        own_span = self._library.own_span(section.section_id)
+        quote = locate_in_span(section.sentence, self._library, own_span)
+        self._reading.show(section.section_id, quote, came_from=self._outline)
+        self._matches = found.matches
+        offset = section.match_offset
+        self._highlight_match(group.words, None if offset is None else TextPosition(own_span.doc, offset))
+
+    def _highlight_match(self, words: tuple[str, ...], position: TextPosition | None) -> None:
+        self._position = position
+        label = f"“{' '.join(words)}”"
+        if position is not None:
+            label += f" {self._matches.get_number(position):,}/{self._matches.count:,}"
+        self._reader.highlight_matches(words, None if position is None else position.offset, label)
+
+    async def go_to_match(self, direction: int) -> None:
+        """Go to the next match (1) or the previous one (-1), and on from the other end after the last."""
+        self._matches = await self._finder.refresh_matches(self._matches)
+        position = self._matches.get_adjacent(self._get_search_origin(direction), direction)
+        if position is None:
+            words = "no match" if self._matches.words else "nothing is searched for"
+            self._outline.post_message(StatusMessage(words))
+        else:
+            self._reading.show_match(position)
+            self._highlight_match(self._matches.words, position)
+
+    def _get_search_origin(self, direction: int) -> TextPosition:
+        """Return where to continue from: the last match, or the section that the person has gone to since."""
+        library, outline, last = self._library, self._outline, self._position
+        here = outline.cursor_id if outline.has_focus else self._reader.section_id or outline.cursor_id
+        if here is None or here not in library:
+            return last or TextPosition("", -1)
+        span = library.get_content_span(here)
+        if (
+            last is not None
+            and last.doc == span.doc
+            and (not outline.has_focus or span.start <= last.offset < span.end)
+        ):
+            return last
+        return TextPosition(span.doc, span.start - (direction > 0))
+
+    def _get_reader_position(self) -> TextPosition | None:
+        """Return the position at the top of the reader."""
+        position = self._reader.reader.position if self._reader.section_id is not None else None
+        if position is None or position.section_id not in self._library:
+            return None
+        span = self._library.get_content_span(position.section_id)
+        return TextPosition(span.doc, span.start + position.offset)

@@ -1,0 +1,96 @@
+"""`NotesController`: saves notes on sections and quotes, and lists them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from roamtui.agent.controller import ConversationController
+from roamtui.agent.recheck import cite_span, locate_notes
+from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.notes import NoteStore, make_note
+from roamtui.conversation.transcript import Citation
+from roamtui.document.node import Span
+from roamtui.errors import StoreError
+from roamtui.tui.actions import Keymap
+from roamtui.tui.chat.content_view import SectionTarget
+from roamtui.tui.controllers.reader import resolve_citation
+from roamtui.tui.labels import format_full_path
+from roamtui.tui.messages import StatusMessage
+from roamtui.tui.screens.notes import NotesScreen, make_note_target, prompt_for_comment
+from roamtui.tui.tree.outline_tree import OutlineTree
+
+
+class NotesController:
+    """Saves a person's notes on the document, and marks them in the outline."""
+
+    def __init__(self, controller: ConversationController, outline: OutlineTree, keys: Keymap) -> None:
+        """Mark in `outline` the notes on the document of the conversation that `controller` holds."""
+        self._controller = controller
+        self._outline = outline
+        self._keys = keys
+        store, library = controller.session.store, controller.state.library
+        self._notes = None if store is None else NoteStore(store.notes_folder, get_source_key(library))
+
+    async def save_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
+        """Ask for a comment, and save a note on a section or some of its text; an existing note gets the new comment.
+
+        Args:
+            section_id: The section.
+            span: The text, None for the whole section or the text of `citation`.
+            citation: The citation of an answer.
+        """
+        state = self._controller.state
+        if self._notes is None or section_id not in state.library:
+            not_saved = "nothing is saved here, so nothing can be kept"
+            self._show_status(not_saved if self._notes is None else "there is no such section")
+            return
+        cited = cite_span(section_id, span or resolve_citation(citation, state), state.library)
+        place = (cited.section_id, cited.quote)
+        notes = await asyncio.to_thread(self._notes.read)
+        before = next((one for one in notes if (one.citation.section_id, one.citation.quote) == place), None)
+        path = format_full_path(state.library, cited.section_id)
+        comment = await prompt_for_comment(self._outline.app, before.words if before else "", cited.quote or "", path)
+        if comment is None:
+            return
+        note = replace(before, words=comment) if before else make_note(state.library, cited, comment)
+        try:
+            await asyncio.to_thread(self._notes.save, note)
+            self._show_status(f"kept: {self._keys.format_first_key('global.notes')} lists your notes")
+        finally:
+            self._outline.screen.clear_selection()
+            await self.refresh_markers()
+
+    async def refresh_markers(self) -> None:
+        """Mark the sections that have notes in the outline."""
+        notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
+        self._outline.set_highlights(noted=(note.citation.section_id for note in notes))
+
+    async def choose(self, go_to: Callable[[SectionTarget], object]) -> None:
+        """List the notes, and go to the one that the person chooses."""
+        library = await self._controller.load_all()
+        notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
+        if self._notes is None or not notes:
+            key = self._keys.format_first_key("reader.keep")
+            self._show_status(f"nothing is kept yet: {key} keeps a section or selected words")
+            return
+        located = await asyncio.to_thread(locate_notes, notes, library)
+        screen = NotesScreen(self._notes, located, library, self._keys)
+        chosen = await self._outline.app.push_screen_wait(screen)
+        target = make_note_target(chosen, library) if chosen is not None else None
+        if target is not None:
+            go_to(target)
+        if screen.deleting is not None:
+            await screen.deleting
+        await self.refresh_markers()
+
+    def flush(self) -> None:
+        """Save what could not be saved before, as the program ends."""
+        with suppress(StoreError):
+            if self._notes is not None:
+                self._notes.save()
+
+    def _show_status(self, words: str) -> None:
+        self._outline.post_message(StatusMessage(words))

@@ -1,0 +1,148 @@
+"""`QuestionController`: sends questions from the box, asks the last one again, and stops an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from textual.worker import Worker
+
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.document.library import Library
+from roamtui.document.plain import sanitise_line, shorten
+from roamtui.tui.labels import format_full_path
+from roamtui.tui.question_box import QuestionBox
+
+_SELECTION_LENGTH_MAX = 500
+"""Characters of selected text in a question; the whole section goes to the model with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskOptions:
+    """How a question is asked."""
+
+    replaces: Exchange | None = None
+    """The exchange that it takes the place of."""
+    within: str | None = None
+    """Id of the section that it is about, None for the whole document."""
+    open_first: tuple[str, ...] = ()
+    """Sections to open before it is asked."""
+
+
+def retry_options(exchange: Exchange, library: Library) -> AskOptions:
+    """Return the options to ask an exchange's question again, about the same section if the document still has it."""
+    within = exchange.within if exchange.within is not None and exchange.within in library else None
+    return AskOptions(replaces=exchange, within=within)
+
+
+class QuestionController:
+    """Asks one question at a time. The frame of the box says how the next one will be asked."""
+
+    def __init__(
+        self,
+        box: QuestionBox,
+        get_state: Callable[[], ConversationState],
+        ask: Callable[[str, AskOptions], Worker[None]],
+        show_pending: Callable[[str, str | None], None],
+    ) -> None:
+        """Ask what is sent from `box`.
+
+        Args:
+            box: Where questions are typed.
+            get_state: Returns the newest state of the conversation.
+            ask: Starts a worker that asks a question.
+            show_pending: Shows a question, and the section that it is about, until it is part of the conversation.
+        """
+        self._box = box
+        self._get_state = get_state
+        self._ask = ask
+        self._show_pending = show_pending
+        self._options = AskOptions()
+        self._worker: Worker[None] | None = None
+        self._pending: tuple[str, AskOptions] | None = None
+        """The question that was sent and is not part of the conversation yet."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a question waits for its answer."""
+        return self._worker is not None and not self._worker.is_finished
+
+    def edit_last(self) -> None:
+        """Put the last question into the box; once changed and sent, it replaces the old one."""
+        state = self._get_state()
+        exchange = state.transcript.exchanges[-1]
+        self._options = retry_options(exchange, state.library)
+        self._box.fill(exchange.question)
+        within = self._options.within
+        about = f" in {format_full_path(state.library, within)}" if within is not None else ""
+        self._box.set_border_label(f"the last question{about}, changed · esc keeps it as it is")
+
+    def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
+        """Make the next question about one section; text selected there is quoted at its start."""
+        if section_id is None:
+            return
+        self._options = AskOptions(within=section_id)
+        if selected:
+            self._box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self._box.text}")
+        path = format_full_path(self._get_state().library, section_id)
+        self._box.set_border_label(f"in {path} · esc asks the whole document")
+
+    def reset_options(self) -> bool:
+        """Make the next question a new one about the whole document; return whether it was anything else."""
+        options = self._pop_options()
+        if options.replaces is not None:
+            self._box.clear()
+        return options != AskOptions()
+
+    def _pop_options(self) -> AskOptions:
+        options, self._options = self._options, AskOptions()
+        if options != AskOptions():
+            self._box.set_border_label("")
+        return options
+
+    def submit(self, question: str) -> None:
+        """Ask a question that was sent from the box."""
+        self._box.clear()
+        self._box.remember(question)
+        self._start(question, self._pop_options())
+
+    def retry(self, open_first: tuple[str, ...] = ()) -> None:
+        """Ask the last question again, in its place, once some sections are open."""
+        state = self._get_state()
+        exchange = state.transcript.exchanges[-1]
+        self._start(exchange.question, replace(retry_options(exchange, state.library), open_first=open_first))
+
+    def _start(self, question: str, options: AskOptions) -> None:
+        self._pending = question, options
+        if options.replaces is None:  # else the old one is on the screen until it is rewound
+            self.show_pending()
+        self._worker = self._ask(question, options)
+
+    def stop(self) -> None:
+        """Stop the answer under way."""
+        if self._worker is not None:
+            self._worker.cancel()
+
+    def show_pending(self) -> None:
+        """Show the question that is not part of the conversation yet, if there is one."""
+        if self._pending is not None:
+            question, options = self._pending
+            self._show_pending(question, options.within)
+
+    def on_question_asked(self) -> None:
+        """Note that the question that was sent is now part of the conversation."""
+        self._pending = None
+
+    def restore_unasked(self, worker: Worker[object]) -> bool:
+        """Put a question back into the box if its worker has ended before it became part of the conversation.
+
+        Returns:
+            Whether there was such a question: it is not to be shown any longer.
+        """
+        if worker is not self._worker or not worker.is_finished or self._pending is None:
+            return False
+        (question, options), self._pending = self._pending, None
+        if not self._box.text:
+            self._box.fill(question)
+            self.ask_about_section(options.within)
+        return True
