@@ -334,7 +334,9 @@ class RoamApp(App[None], inherit_bindings=False):
     async def _run_command(self, action: Action, screen: Screen[object]) -> None:
         self._used[action.id] = max(self._used.values(), default=0) + 1
         if self.documents and screen is self.main_screen:
-            await self.main_screen.run_in_pane(action)
+            panes = self.main_screen.panes
+            panes.focus_scope(action.scope)
+            await self.run_action(action.call, panes.get_scope_widget(action.scope))
         else:
             await self.run_action(action.call, screen)
 
@@ -350,7 +352,7 @@ class RoamApp(App[None], inherit_bindings=False):
         from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
 
         is_main = bool(self.documents) and self.screen is self.main_screen
-        self.push_screen(HelpScreen(self._keys, self.main_screen.scope if is_main else Scope.START))
+        self.push_screen(HelpScreen(self._keys, self.main_screen.panes.scope if is_main else Scope.START))
 
     def action_marks(self) -> None:
         """Show what the signs of the outline mean."""

@@ -15,6 +15,15 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
+from roamtui.conversation.events import (
+    ConversationEvent,
+    ConversationSwitched,
+    NodesLoaded,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionsRewound,
+    StepStarted,
+)
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Usage
 from roamtui.document.plain import sanitise_line, strip_anchor
@@ -111,6 +120,22 @@ class StatusLine(ClickableBar):
             usage=usage,
             document_tokens=document_tokens,
         )
+
+    def show_event(self, event: ConversationEvent) -> None:
+        """Show how far a question is; words about what came before an event go."""
+        match event:
+            case QuestionAsked():
+                self.update_status(is_asking=True, step=0, message="")
+            case StepStarted(number=number):
+                self.update_status(step=number)
+            case QuestionAnswered():
+                self.update_status(is_asking=False, step=0)
+            case NodesLoaded() | QuestionsRewound():
+                self.update_status(message="")
+            case ConversationSwitched():
+                self.update_status(is_asking=False, step=0, message="")
+            case _:
+                pass
 
     def _advance_spinner(self) -> None:
         if self.status.is_asking and self.app.animation_level != "none":

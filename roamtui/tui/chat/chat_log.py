@@ -14,7 +14,16 @@ from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationEvent,
+    ConversationSwitched,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionsRewound,
+    StepStarted,
+    ThinkingStreamed,
+)
 from roamtui.conversation.notices import NoticeSlot, Severity, format_section, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
@@ -210,6 +219,30 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         is_kept = weight is Severity.INFO and self._is_keeping
         if weight is Severity.ERROR or (self.current is not None and not is_kept):
             self.anchor()
+
+    def show_event(self, event: ConversationEvent, state: ConversationState) -> str:
+        """Show an event of the conversation; return words about it that are worth no more than a moment."""
+        current = self.current
+        match event:
+            case QuestionAsked(number=number, question=question):
+                self.start_exchange(number, question)
+            case StepStarted():
+                self.show_drafts(state.library)
+            case AnswerStreamed(text=text):
+                if current is not None:
+                    current.append_answer(text)
+                return ""
+            case ThinkingStreamed(text=text) if current is not None:
+                current.show_thinking(text)
+            case QuestionAnswered(number=number) if current is not None:
+                current.finish(state.transcript.exchanges[number - 1], state.library)
+            case QuestionsRewound(first=number):
+                self.remove_from(number)
+            case ConversationSwitched():
+                self.reload()
+            case _:
+                pass
+        return self.narrate(event, state)
 
     def narrate(self, event: ConversationEvent, state: ConversationState) -> str:
         """Say what happened, above the answer under way or below it; return what is worth no more than a moment."""

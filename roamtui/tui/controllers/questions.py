@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from textual.worker import Worker
@@ -11,6 +11,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.tui.labels import format_full_path
+from roamtui.tui.messages import StatusMessage
 from roamtui.tui.question_box import QuestionBox
 
 _SELECTION_LENGTH_MAX = 500
@@ -99,6 +100,31 @@ class QuestionController:
         if options != AskOptions():
             self._box.set_border_label("")
         return options
+
+    def on_conversation_switched(self, edited: Exchange | None) -> None:
+        """Prepare the box for the conversation that is shown now, or for a changed question of the one before."""
+        state = self._get_state()
+        self.reset_options()
+        for exchange in state.transcript.exchanges:
+            self._box.remember(exchange.question)
+        if edited is not None:
+            self._box.fill(edited.question)
+            self.ask_about_section(retry_options(edited, state.library).within)
+
+    async def choose_proposed(self, propose: Callable[[], Awaitable[tuple[str, ...]]]) -> str | None:
+        """Have questions proposed, and return the one that the person chooses, if any."""
+        from roamtui.tui.screens.dialogs import PickerDialog  # noqa: PLC0415 - not for the first screen
+
+        self._box.post_message(StatusMessage("looking for questions to ask"))
+        try:
+            questions = await propose()
+        finally:
+            self._box.post_message(StatusMessage(""))
+        if not questions:
+            self._box.notify("No question is proposed here.", severity="warning")
+            return None
+        picker = PickerDialog("Questions to ask", dict.fromkeys(questions, ""), questions[0])
+        return await self._box.app.push_screen_wait(picker)
 
     def submit(self, question: str) -> None:
         """Ask a question that was sent from the box."""

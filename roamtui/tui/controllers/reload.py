@@ -6,12 +6,11 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 
-from textual.message import Message
-
 from roamtui.agent.controller import ConversationController
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.sources.file_sources import SourceStamp, stamp_source
+from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.context import AppContext
 from roamtui.tui.messages import SourceChanged, StatusMessage
 
@@ -27,27 +26,23 @@ class ReloadController:
         self,
         context: AppContext,
         controller: ConversationController,
+        chat_log: ChatLog,
         stamp: SourceStamp | None,
-        *,
         is_asking: Callable[[], bool],
-        add_notice: Callable[[str], None],
-        post_message: Callable[[Message], object],
     ) -> None:
         """Watch the document of `context`.
 
         Args:
             context: How the document is read.
             controller: Holds the conversation.
+            chat_log: Where notes on the document are shown.
             stamp: The stamp that a single file had when it was read.
-            is_asking: Returns whether an answer is under way; nothing is reloaded meanwhile without being asked.
-            add_notice: Shows a sentence in the conversation.
-            post_message: Posts what is for the status line.
+            is_asking: Returns whether an answer is under way; without a request nothing is reloaded meanwhile.
         """
         self._context = context
         self._controller = controller
+        self._chat_log = chat_log
         self._is_asking = is_asking
-        self._add_notice = add_notice
-        self._post_message = post_message
         self.needs_baseline = context.read_stamps is not None
         """Whether the stamps of what was read are not known yet; the first look takes them."""
         self._known: Mapping[str, SourceStamp] | None = {"": stamp} if stamp is not None else None
@@ -75,7 +70,7 @@ class ReloadController:
                 if not self._is_asking():
                     await self.reload()
             elif is_new_change:
-                self._post_message(SourceChanged())
+                self._chat_log.post_message(SourceChanged())
         finally:
             self._is_looking = False
 
@@ -122,7 +117,7 @@ class ReloadController:
         if self._context.reload_library is None:
             raise RoamtuiError("This document cannot be read again: it came through a pipe.")
         if self._is_reading:
-            self._post_message(StatusMessage("the document is being read already"))
+            self._chat_log.post_message(StatusMessage("the document is being read already"))
             return
         self._is_reading = True
         try:
@@ -138,7 +133,7 @@ class ReloadController:
             if more > 1:
                 notes[_NOTES_SHOWN:] = [f"{more} more notes on what was read."]
             for note in notes:
-                self._add_notice(note)
+                self._chat_log.add_notice(note)
             if _is_same(library, before):
                 words = "the document is as it was"
             else:
@@ -146,10 +141,10 @@ class ReloadController:
                 count = len(library)
                 words = f"read again: {count:,} section{'' if count == 1 else 's'}"
             self._known = stamps
-            self._post_message(StatusMessage(words))
+            self._chat_log.post_message(StatusMessage(words))
         finally:
             self._is_reading = False
-            self._post_message(StatusMessage("", is_alert=True))
+            self._chat_log.post_message(StatusMessage("", is_alert=True))
 
 
 def _is_same(library: Library, before: Library) -> bool:

@@ -23,7 +23,6 @@ from typing_extensions import override
 from roamtui.agent.controller import ConversationController
 from roamtui.conversation import export
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
-from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import ConversationStore, ConversationSummary
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError
@@ -255,14 +254,3 @@ def _render(store: ConversationStore, summary: ConversationSummary, path: Path) 
         described = export.to_json_conversation(saved, summary.source)
         return json.dumps(described, ensure_ascii=False, indent=2) + "\n"
     return export.render_markdown(saved, summary.source)
-
-
-async def count_earlier(store: ConversationStore, state: ConversationState) -> int:
-    """Return how many other conversations about the same document have an answer; 0 if they cannot be read."""
-    if store.problem:
-        return 0
-    try:
-        summaries = await asyncio.to_thread(store.list, get_source_key(state.library))
-    except StoreError:
-        return 0
-    return sum(summary.is_answered and summary.id != state.id for summary in summaries)

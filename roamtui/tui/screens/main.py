@@ -34,14 +34,15 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.transcript import Citation
 from roamtui.document.node import Span
 from roamtui.sources.file_sources import stamp_source
-from roamtui.tui.actions import Action, Keymap, Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetActivated
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
-from roamtui.tui.controllers.questions import AskOptions, QuestionController, retry_options
+from roamtui.tui.controllers.questions import AskOptions, QuestionController
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     SECTION_COMMANDS,
@@ -179,14 +180,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _reload_controller(self) -> ReloadController:
         from roamtui.tui.controllers.reload import ReloadController
 
-        return ReloadController(
-            self.app_context,
-            self.controller,
-            self._stamp,
-            is_asking=lambda: self.is_asking,
-            add_notice=self.chat_log.add_notice,
-            post_message=self.post_message,
-        )
+        return ReloadController(self.app_context, self.controller, self.chat_log, self._stamp, lambda: self.is_asking)
 
     @property
     def app_context(self) -> AppContext:
@@ -299,28 +293,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="indexing", exit_on_error=False)
     async def _index_ahead(self) -> None:
-        """Bring the search index of a large source up to date before a question needs it, and show the progress."""
-        loop, has_reported = asyncio.get_running_loop(), False
+        from roamtui.tui.controllers.startup import index_ahead
 
-        def report(done: int, total: int) -> None:
-            nonlocal has_reported
-            has_reported = True
-            message = StatusMessage(f"indexing {done:,} of {total:,} sections")
-            loop.call_soon_threadsafe(self.post_message, message)
-
-        try:
-            await self.controller.index_ahead(report)
-        finally:
-            if has_reported:
-                self.post_message(StatusMessage(""))
+        await index_ahead(self.controller, self.post_message)
 
     @work(group="earlier", exit_on_error=False)
     async def _show_earlier_count(self) -> None:
-        """Say how many other conversations about this document are saved."""
-        from roamtui.tui.screens.conversations import count_earlier
+        from roamtui.tui.controllers.startup import count_earlier
 
-        store = self.session.store
-        if store is not None and (count := await count_earlier(store, self.session.state)):
+        if count := await count_earlier(self.session):
             words = "1 earlier conversation" if count == 1 else f"{count:,} earlier conversations"
             self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
 
@@ -329,28 +310,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.tree_pane.show(state)
         self.status_line.show_state(state)
 
-    def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:  # noqa: PLR0912 - by event
+    def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:
         """Show an event, and the state after it."""
         if not isinstance(event, _STATELESS_EVENTS):
             self.state = state
-        chat, outline, current = self.chat_log, self.tree_pane.outline, self.chat_log.current
+        self.status_line.show_event(event)
+        words = self.chat_log.show_event(event, state)
+        outline = self.tree_pane.outline
         match event:
-            case QuestionAsked(number=number, question=question):
+            case QuestionAsked():
                 self.question_controller.on_question_asked()
-                chat.start_exchange(number, question)
-                self.status_line.update_status(is_asking=True, step=0, message="")
-            case StepStarted(number=number):
-                chat.show_drafts(state.library)
-                self.status_line.update_status(step=number)
-            case AnswerStreamed(text=text) if current is not None:
-                current.append_answer(text)
-            case ThinkingStreamed(text=text) if current is not None:
-                current.show_thinking(text)
-            case QuestionAnswered(number=number):
-                self.status_line.update_status(is_asking=False, step=0)
+            case QuestionAnswered():
                 self.tree_pane.reveal_cited()
-                if current is not None:
-                    current.finish(state.transcript.exchanges[number - 1], state.library)
             case SectionsSearched(hits=hits):
                 outline.set_highlights(found=(hit.section_id for hit in hits))
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
@@ -358,27 +329,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 outline.reveal(opened[-1])
                 self.reader_controller.follow_opened(opened[-1])
             case NodesLoaded(section_ids=ids):
-                self.status_line.update_status(message="")
                 self.reader_controller.show_loaded(ids)
-            case QuestionsRewound(first=number):
-                chat.remove_from(number)
-                self.status_line.update_status(message="")
+            case QuestionsRewound():
                 self.question_controller.show_pending()
             case ConversationSwitched():
-                chat.reload()
                 outline.set_highlights(found=())
-                self.status_line.update_status(is_asking=False, step=0, message="")
                 self.question_controller.show_pending()
             case DocumentReloaded():
                 self.header.show(state.library.title, state.library.source)
                 self.reader_pane.show_again(state.library)
             case _:
                 pass
-        if not isinstance(event, AnswerStreamed) and (message := chat.narrate(event, state)):
-            self.status_line.update_status(message=message)
+        if words:
+            self.status_line.update_status(message=words)
 
     def action_send(self, deed: str) -> None:
-        is_read = self.scope is Scope.READER
+        is_read = self.panes.scope is Scope.READER
         section_id = self.reader_pane.section_id if is_read else self.tree_pane.outline.cursor_id
         if section_id is not None:
             self.dispatch(lambda state: SECTION_COMMANDS[deed](state, section_id))
@@ -391,16 +357,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _unfold_wanted(self, event: TreePane.UnfoldRequested) -> None:
         self.dispatch(lambda state: unfold(state, *event.section_ids))
 
-    @property
-    def scope(self) -> Scope:
-        """The scope whose keys work where the focus is."""
-        return self.panes.scope
-
-    async def run_in_pane(self, action: Action) -> None:
-        """Go to the pane where an action belongs, and carry it out."""
-        self.panes.focus_scope(action.scope)
-        await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
-
     async def action_run(self, action_id: str) -> None:
         action = next(action for action in self.keys.actions if action.id == action_id)
         await self.app.run_action(action.call, self.panes.get_scope_widget(action.scope))
@@ -411,7 +367,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(events.DescendantFocus)
     def _show_hints(self) -> None:
-        self._hints.show_scope(self.scope, is_offline=self.status_line.status.model == OFFLINE)
+        self._hints.show_scope(self.panes.scope, is_offline=self.status_line.status.model == OFFLINE)
 
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
@@ -462,29 +418,32 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @property
     def _selection(self) -> tuple[str | None, Span | None]:
-        """The section that a person points at, and where words of it that they selected or marked stand."""
-        return self.reader_pane.selection if self.scope is Scope.READER else (self.tree_pane.outline.cursor_id, None)
+        """The section that a person points at, and the span of any text of it that they selected or marked."""
+        if self.panes.scope is Scope.READER:
+            return self.reader_pane.selection
+        return self.tree_pane.outline.cursor_id, None
 
     def action_ask_about(self) -> None:
         section_id, span = self._selection
         if section_id is not None:
             is_selected = span is not None and self.reader_pane.reader.text_selection is not None
-            self.question_controller.ask_about_section(
-                section_id, self.session.state.library.text_at(span) if span and is_selected else ""
-            )
+            selected = self.session.state.library.text_at(span) if span and is_selected else ""
+            self.question_controller.ask_about_section(section_id, selected)
             self.clear_selection()
             self.panes.focus_question_box()
 
-    @work(group="noting", exit_on_error=False)
-    async def action_keep(self) -> None:
+    def action_keep(self) -> None:
         section_id, span = self._selection
         if section_id is not None:
-            await self._notes_controller.save_note(section_id, span)
+            self._save_note(section_id, span)
 
     @on(NoteRequested)
+    def _save_cited_note(self, event: NoteRequested) -> None:
+        self._save_note(event.section_id, None, event.citation)
+
     @work(group="noting", exit_on_error=False)
-    async def _save_cited_note(self, event: NoteRequested) -> None:
-        await self._notes_controller.save_note(event.section_id, None, event.citation)
+    async def _save_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
+        await self._notes_controller.save_note(section_id, span, citation)
 
     @work(group="noting", exit_on_error=False)
     async def action_notes(self) -> None:
@@ -501,18 +460,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="proposing", exclusive=True, exit_on_error=False)
     async def _propose_questions(self) -> None:
-        from roamtui.tui.screens.dialogs import PickerDialog
-
-        self.post_message(StatusMessage("looking for questions to ask"))
-        try:
-            questions = await self.controller.propose_questions()
-        finally:
-            self.post_message(StatusMessage(""))
-        if questions:
-            picker = PickerDialog("Questions to ask", dict.fromkeys(questions, ""), questions[0])
-            self.app.push_screen(picker, self.fill_question)
-        else:
-            self.notify("No question is proposed here.", severity="warning")
+        self.fill_question(await self.question_controller.choose_proposed(self.controller.propose_questions))
 
     def fill_question(self, question: str | None) -> None:
         """Put a question that was chosen into the question box."""
@@ -580,18 +528,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show another conversation, the box ready for its next question or for an `edited` one."""
         before_id = self.session.state.id
         await switching
-        state = self.session.state
-        if state.id == before_id:
+        if self.session.state.id == before_id:
             return
-        self.question_controller.reset_options()
-        for exchange in state.transcript.exchanges:
-            self.question_box.remember(exchange.question)
         self.reader_controller.resume()
         self.action_go_chat()
+        self.question_controller.on_conversation_switched(edited)
         self.post_message(StatusMessage(words))
-        if edited is not None:
-            self.question_box.fill(edited.question)
-            self.question_controller.ask_about_section(retry_options(edited, state.library).within)
 
     def action_choose_model(self) -> None:
         from roamtui.tui.controllers.models import ModelController
@@ -654,7 +596,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_find(self, kind: str) -> None:
         from roamtui.tui.screens.find import FindDialog
 
-        self._find_controller.begin(is_onward=kind == SearchKind.TEXT and self.scope is Scope.READER)
+        self._find_controller.begin(is_onward=kind == SearchKind.TEXT and self.panes.scope is Scope.READER)
         dialog = FindDialog(self._find_controller, self.keys, SearchKind(kind))
         self.app.push_screen(dialog, self._find_controller.end)
 
