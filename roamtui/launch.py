@@ -192,7 +192,7 @@ def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
 
 def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
     from roamtui.errors import StoreError
-    from roamtui.tui.screens.open_document import list_offers
+    from roamtui.tui.offers import list_offers
     from roamtui.wiring import open_store
 
     problems: list[str] = []

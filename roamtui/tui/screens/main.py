@@ -16,21 +16,15 @@ from typing_extensions import override
 
 from roamtui.conversation.commands import ApprovalRequest, Origin
 from roamtui.conversation.events import (
-    AnswerStreamed,
     ConversationEvent,
     ConversationSwitched,
     DocumentReloaded,
-    LoadingProgressed,
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
-    ReminderSent,
-    RetryScheduled,
     SectionsExpanded,
     SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import ConversationState, Exchange
@@ -85,16 +79,6 @@ _LOOK_SECONDS = 2.0
 """Between two looks at the document on disk."""
 _HEADER_ROWS = 22
 """In a lower terminal, the header and the hints would leave too little room for the panes."""
-_STATELESS_EVENTS = (
-    AnswerStreamed,
-    LoadingProgressed,
-    ReminderSent,
-    RetryScheduled,
-    SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
-)
-"""Events that do not change the state. Some come many times a second, and drawing a large outline takes a while."""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -312,7 +296,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:
         """Show an event, and the state after it."""
-        if not isinstance(event, _STATELESS_EVENTS):
+        if state is not self.state:  # many events, such as each piece of an answer, leave it as it was
             self.state = state
         self.status_line.show_event(event)
         words = self.chat_log.show_event(event, state)

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tomllib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -26,8 +23,7 @@ from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import OpeningCancelledError, RoamtuiError
-from roamtui.paths import display_path, get_resource_dir
-from roamtui.sources.file_sources import name_sources, split_sources
+from roamtui.models.base import Model
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.tui.actions import SHARED, Keymap, Scope, make_bindings
 from roamtui.tui.context import DocumentOpener, OfferGroup, StartOffer, StartupContext
@@ -35,10 +31,6 @@ from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, ItemList
 from roamtui.tui.status_line import format_key_hint
-
-if TYPE_CHECKING:  # the screen stands before they are needed
-    from roamtui.conversation.store import ConversationSummary
-    from roamtui.models.base import Model
 
 _TICK_SECONDS = 0.12
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -349,17 +341,10 @@ def _is_existing_source(typed: str) -> bool:
     return bool(typed) and ("://" in typed or os.path.lexists(expand_user(typed)))
 
 
-_CONVERSATIONS_SHOWN = 8
-_SOURCES_SHOWN = 8
 _FILES_SHOWN = 6
 """Of the current folder, where no path is typed."""
 _ENTRIES_MAX = 5_000
 """Names of one folder that are looked at."""
-_EXAMPLES = (
-    ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
-    ("pages", "A small site", "a folder of eight short pages"),
-)
-_SITES_FILE = Path(__file__).with_name("sites.toml")
 
 
 def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffer, ...]:
@@ -402,59 +387,3 @@ def complete_path(typed: str, files: Sequence[StartOffer]) -> str | None:
 def expand_user(typed: str) -> str:
     """Return a path with its ``~`` in full."""
     return os.path.expanduser(typed)  # noqa: PTH111 - what is nobody's home stays as it is
-
-
-def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tuple[tuple[StartOffer, ...], str]:
-    """Return all offers, and a sentence where a person's own list cannot be read, else an empty one.
-
-    Args:
-        summaries: Saved conversations, the one changed last first.
-        own_sites: A person's own list of sites; it need not be there.
-    """
-    from roamtui.conversation.library_sync import is_source_missing  # noqa: PLC0415 - the screen stands before it is needed
-
-    known = [
-        summary for summary in summaries if not (summary.source.startswith("-") or is_source_missing(summary.source))
-    ]
-    offers: list[StartOffer] = []
-    answered = sorted((one for one in known if one.is_answered), key=lambda one: one.is_one_shot)
-    for summary in answered[:_CONVERSATIONS_SHOWN]:
-        count = "1 question" if summary.questions == 1 else f"{summary.questions:,} questions"
-        offers.append(
-            StartOffer(
-                group=OfferGroup.CONVERSATION,
-                name=sanitise_line(summary.title) or "(no question yet)",
-                note=f"{count} · {sanitise_line(display_path(summary.source))}",
-                source=summary.source,
-                conversation_id=summary.id,
-            )
-        )
-    for source in list(dict.fromkeys(summary.source for summary in known))[:_SOURCES_SHOWN]:
-        is_address = "://" in source
-        name = source.partition("://")[2].rstrip("/") if is_address else name_sources(source)
-        note = "" if is_address else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
-        offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
-    for file, name, note in _EXAMPLES:
-        path = get_resource_dir("examples") / file
-        if path.exists():
-            offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(path)))
-    problem = ""
-    if own_sites.is_file():
-        try:
-            offers += list(_read_sites(own_sites))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            problem = f"{own_sites} cannot be read: {sanitise_line(str(error))}."
-    return (*offers, *_read_sites(_SITES_FILE)), problem
-
-
-def _read_sites(path: Path) -> Iterator[StartOffer]:
-    for site in tomllib.loads(path.read_text("utf-8"))["sites"]:
-        url = str(site["url"])
-        about = sanitise_line(str(site.get("about", "")))
-        host = sanitise_line(url).removeprefix("https://").removesuffix("/llms.txt")
-        yield StartOffer(
-            group=OfferGroup.SITE,
-            name=sanitise_line(str(site["name"])),
-            note=f"{about} · {host}" if about else host,
-            source=url,
-        )

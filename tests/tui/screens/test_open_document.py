@@ -15,9 +15,10 @@ from roamtui.conversation.store import ConversationSummary
 from roamtui.paths import display_path
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
+from roamtui.tui.offers import list_offers
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
 from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.screens.open_document import OpenDialog, list_offers
+from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.wiring import choose_example_questions
 from tests.tui.driving import running, screen_text, wait_until
 from tests.tui.opening import OFFERS, Opener
