@@ -31,8 +31,8 @@ from roamtui.search.summary_store import SummaryStore
 from roamtui.search.vectors import VectorStore
 from roamtui.settings import save_setting
 from roamtui.sources.web.cache import PageCache
+from roamtui.tui.controllers.reader import ReadingPositions
 from roamtui.tui.messages import ReadingPosition
-from roamtui.tui.screens.reading import ReadingPositions
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.faulty_disk import FAULTS, FULL, SHORT, FaultyDisk
 from tests.conversation.conversations import Recorder, make_library
