@@ -181,9 +181,14 @@ class ConversationController:
 
     async def _switch(self, make: Callable[[Session], Session]) -> None:
         """Switch to the conversation that `make` makes of the present one, in a thread."""
+
+        def save_and_make() -> Session:
+            session.flush()  # in the thread too: another program may hold the files for seconds
+            return make(session)
+
         async with self._changing() as session:
             await self._publish_each(session.load_all())
-            other = await asyncio.to_thread(make, session)
+            other = await asyncio.to_thread(save_and_make)
             if other is not session:
                 self._publish(*session.switch_to(other))
 

@@ -336,15 +336,15 @@ class Session:
         return await self._save()
 
     def switch_to(self, other: Session) -> tuple[ConversationEvent, ...]:
-        """Hold the conversation of `other` from now on, between questions; this one is saved first.
+        """Hold the conversation of `other` from now on, between questions; `flush` saves this one before.
 
+        If it could not be saved, it is kept in memory and returns with its events when it is switched to again.
         Whoever holds this session sees the other conversation in its state.
 
         Returns:
             What happened, also while the other conversation was matched with its document.
         """
         assert not self.state.is_asking
-        self.flush()
         if self.store is not None and not self._log.is_saved and self.state.transcript.exchanges:
             self._unsaved_logs[self.state.id] = (self._log, self.state)
         self.store = other.store

@@ -13,18 +13,20 @@ import pytest
 
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import CloseSections, ExpandSections, Origin
+from roamtui.conversation.commands import CloseSections, ExpandSections, FoldNodes, Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
     ConversationSwitched,
     DocumentReloaded,
+    NodesFolded,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
     SectionsExpanded,
     SectionsMarkedForClosing,
 )
+from roamtui.conversation.log import locked
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason
@@ -228,3 +230,19 @@ async def test_updates_carry_the_newest_state() -> None:
     expanded = next(update for update in updates if isinstance(update.event, SectionsExpanded))
     assert expanded.state.open_ids == (fees,)
     assert updates[-1].state is controller.state
+
+
+async def test_switching_waits_for_another_program_without_stopping_anything_else(
+    tmp_path: Path, store: ConversationStore
+) -> None:
+    controller, _ = control(make_agent([saying("Not found: no.")] * 2, store=store))
+    await controller.ask("Before?")
+    await controller.dispatch(lambda state: FoldNodes(section_ids=(next(state.library.walk()),)))
+    first = controller.state.id
+    with locked(tmp_path / "conversations"):
+        switching = asyncio.create_task(controller.start_new())
+        await settle()
+        assert not switching.done()
+    await switching
+    assert controller.state.id != first
+    assert any(isinstance(event, NodesFolded) for event in store.read(first).events)
