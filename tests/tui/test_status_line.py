@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.tui.messages import open_section
+from roamtui.conversation.events import AnswerStreamed
+from roamtui.conversation.state import ConversationState
+from roamtui.tui.messages import StatusMessage, open_section, toggle_fold
 from roamtui.tui.screens.dialogs import PickerDialog
 from roamtui.tui.screens.help import HelpScreen
 from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
@@ -63,3 +65,25 @@ async def test_model_and_open_sections_are_reached_from_the_status_line() -> Non
         await wait_until(pilot, lambda: app.main_screen.tree_pane.outline.cursor_id == stone)
         assert await pilot.click(offset=find_cell(screen_text(app), "scripted  opened"))
         await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
+
+
+async def test_a_message_from_any_widget_reaches_the_status_line() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        main = app_of(pilot).main_screen
+        main.reader_pane.post_message(StatusMessage("kept an eye on", is_alert=True))
+        main.tree_pane.outline.post_message(StatusMessage("one thing"))
+        await wait_until(pilot, lambda: "kept an eye on  one thing" in str(main.status_line.render()))
+        main.reader_pane.post_message(StatusMessage("", is_alert=True))
+        await wait_until(pilot, lambda: "kept an eye on" not in str(main.status_line.render()))
+
+
+async def test_only_an_event_that_changes_the_state_shows_it_again() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        app = app_of(pilot)
+        main, shown = app.main_screen, list[ConversationState]()
+        await wait_until(pilot, lambda: bool(main.session.state.id))
+        main.watch(main, "state", lambda state: shown.append(state), init=False)  # noqa: PLW0108 - Textual asks its code
+        await main.controller.dispatch(lambda state: toggle_fold(state, find_id(app, "Dough")))
+        assert shown == [main.session.state]
+        main.controller._publish(AnswerStreamed(text="Forty."))
+        assert len(shown) == 1

@@ -33,14 +33,14 @@ from roamtui.tui.screens.dialogs import PromptDialog, SavedItemsScreen
 from roamtui.tui.status_line import ScreenKeyHints
 
 _STEP = 200
-"""Conversations that are listed at first, and added whenever the cursor comes to the last one."""
+"""Conversations listed at first, and added whenever the cursor reaches the last one."""
 _FILE_NAME_LENGTH = 60
 
 
 class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
-    """Lists what is saved, narrowed to one document or to what holds some words.
+    """Lists saved conversations about this document or all of them, filtered by typed words.
 
-    The result is what to go on with: a conversation about this document, about another one, or a new one.
+    The result is the conversation to resume, about this document or another one, or a new one.
     """
 
     AUTO_FOCUS = "OptionList"
@@ -59,9 +59,9 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         self._is_all = False
         """Whether conversations about other documents are shown too."""
         self._words: Mapping[str, str] = {}
-        """Questions and answers by conversation, none until they are read."""
+        """Questions and answers by conversation, empty until they are read."""
         self._folded: dict[str, str] = {}
-        """All that is searched of a conversation, made once: with thousands of them every key would cost 0.1 s."""
+        """The searched text of each conversation, made once: for thousands it would take 0.1 s at every key."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -73,7 +73,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
             yield ScreenKeyHints(self._keys, Scope.CONVERSATIONS)
 
     def on_mount(self) -> None:
-        """Read what is saved."""
+        """Read the saved conversations."""
         self._show()
         self.run_worker(self._load(), exit_on_error=False)
 
@@ -86,7 +86,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
             self._show()
 
     def _list_visible(self) -> tuple[ConversationSummary, ...]:
-        """Return what is shown, newest change first: each typed word stands in its title, file, model or text."""
+        """Return the conversations whose title, file, model or text contains each typed word, newest change first."""
         wanted = self.query_one(Input).value.casefold().split()
         here = (one for one in self._summaries if self._is_all or one.source == self._source)
         kept = (one for one in here if one.id not in self._deleted_ids)
@@ -117,7 +117,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         self._show_title("Conversations", f"{'all documents' if self._is_all else 'this document'} · {count}")
 
     def _add_options(self, end: int) -> None:
-        """List what is visible up to a place; thousands at once would hold up every key of a search."""
+        """List conversations up to an index; thousands at once would delay every key of a search."""
         options = self.query_one(OptionList)
         options.add_options([Option(self._draw(summary)) for summary in self._shown[options.option_count : end]])
 
@@ -128,7 +128,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
             self._add_options(count + _STEP)
 
     def _draw(self, summary: ConversationSummary) -> Content:
-        """Return a conversation's title, how large it is, when it was changed, with which model, about what."""
+        """Return a conversation's title, and below it its size, last change, model and document."""
         parts = ["1 question" if summary.questions == 1 else f"{summary.questions:,} questions"]
         parts += [_format_time(summary.updated_at), sanitise_line(summary.model)]
         if self._is_all:
@@ -148,7 +148,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
 
     @override
     def action_leave(self) -> None:
-        """Leave the search, then the list."""
+        """Clear the search, then leave the list."""
         field = self.query_one(Input)
         if field.has_focus or field.value:
             field.value = ""
@@ -158,7 +158,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
 
     @on(OptionList.OptionSelected)
     def action_resume(self) -> None:
-        """Go on with the conversation."""
+        """Resume the conversation."""
         summary = self._selected
         if summary is None:
             return
@@ -172,7 +172,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
             self._close(DocumentRequested(summary.source, summary.id))
 
     def action_create(self) -> None:
-        """Begin a new conversation."""
+        """Start a new conversation."""
         self._close(DocumentRequested())
 
     def action_search(self) -> None:
@@ -180,7 +180,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         self.query_one(Input).focus()
 
     def action_toggle_all(self) -> None:
-        """Show conversations about all documents, or this one's alone."""
+        """Show conversations about all documents, or only about this one."""
         self._is_all = not self._is_all
         self._show()
 
@@ -202,7 +202,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         self._set_message(f"Renamed to “{title}”.")
 
     def action_delete(self) -> None:
-        """Delete the conversation when the list is left."""
+        """Delete the conversation when the person leaves the list."""
         summary = self._selected
         if summary is not None and summary.id == self._controller.state.id:
             self._set_message("This is the conversation that goes on now. Begin a new one, then this can be deleted.")
@@ -220,7 +220,7 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         return [*problems, *self._store.pop_warnings()] if deleted_ids else []
 
     def action_export(self) -> None:
-        """Write the conversation into a file."""
+        """Write the conversation to a file."""
         if self._selected is not None:
             self.run_worker(self._export(self._selected), exclusive=True, exit_on_error=False)
 
@@ -242,7 +242,7 @@ def _format_time(moment: str) -> str:
 
 
 def propose_file_name(summary: ConversationSummary) -> str:
-    """Return a name for an exported conversation that every file system takes."""
+    """Return a file name for an exported conversation that every file system accepts."""
     words = re.findall(r"\w+", summary.title.lower())
     return f"{'-'.join(words)[:_FILE_NAME_LENGTH].strip('-_') or summary.id}.md"
 

@@ -1,4 +1,4 @@
-"""The boxes above the main screen: how all look and are closed, their lists, and those that ask for one answer."""
+"""Base classes of the dialogs, and the dialogs that ask for one answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _URL_LENGTH_MAX = 70
 
 
 class Dialog(ModalScreen[ScreenResultType]):
-    """A box in the middle; what stands behind it shows through."""
+    """A box in the middle of the screen, which shows through around it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close")]
     DEFAULT_CSS = """
@@ -91,7 +91,7 @@ _SIGN_WIDTH = 2
 
 
 class ItemList(OptionList, Generic[Item]):
-    """Lists items, a sign before the chosen one, so that it is seen without colour and focus; none is a heading."""
+    """A list of items under headings. A sign marks the chosen one, so that it is seen without colour or focus."""
 
     DEFAULT_CSS = """
     ItemList {
@@ -107,31 +107,31 @@ class ItemList(OptionList, Generic[Item]):
     def __init__(self) -> None:
         super().__init__()
         self.items: list[Item | None] = []
-        """What is listed, None for a heading."""
+        """The items, None for a heading."""
         self._contents: list[Content] = []
         self._signed: int | None = None
 
     @property
     def chosen(self) -> Item | None:
-        """The item that is chosen."""
+        """The chosen item."""
         return self.items[self.highlighted] if self.highlighted is not None else None
 
     @property
     def room(self) -> int:
-        """How many cells a line may have."""
+        """Cells that a line may take."""
         return max(20, self.scrollable_content_region.width - _SIGN_WIDTH)
 
     def set_items(self, lines: Sequence[tuple[Item | None, Content]], chosen: int | None) -> None:
-        """List items in place of what there was, the one at a place chosen; each may have several lines."""
+        """Replace the items, each with its content of one or more lines, and choose one by its index."""
         self.items = [item for item, _ in lines]
         self._contents = [content for _, content in lines]
-        self._signed = chosen  # at once: a line that changes has all of them measured again
+        self._signed = chosen  # drawn with the first paint, as a later change would measure every line again
         self.clear_options()
         self.add_options([Option(self._draw(place), disabled=item is None) for place, item in enumerate(self.items)])
         self.highlighted = chosen
 
     def update_item(self, place: int, line: Content) -> None:
-        """Show another content on a line."""
+        """Replace the content of an item by its index."""
         self._contents[place] = line
         self.replace_option_prompt_at_index(place, self._draw(place))
 
@@ -153,18 +153,18 @@ class ItemList(OptionList, Generic[Item]):
 
 
 class ListDialog(Dialog[ScreenResultType]):
-    """A box with one list, whose cursor goes by `j` and `k` too."""
+    """A dialog with one list, whose cursor also moves by `j` and `k`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("j", "move(1)", "Down"), Binding("k", "move(-1)", "Up")]
 
     def action_move(self, lines: int) -> None:
-        """Go up or down."""
+        """Move the cursor up (-1) or down (1)."""
         options = self.query_one(OptionList)
         (options.action_cursor_down if lines > 0 else options.action_cursor_up)()
 
 
 class ConfirmDialog(Dialog[bool]):
-    """Asks before something that cannot be taken back, or that leaves this machine; the safe answer has the focus."""
+    """Asks before something that cannot be undone, or that leaves this machine. The safe answer has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "Yes"),
@@ -188,7 +188,7 @@ class ConfirmDialog(Dialog[bool]):
     """
 
     def __init__(self, question: str, detail: str = "", *, yes: str = "Yes", no: str = "No") -> None:
-        """Ask `question`; `detail` says what it is about, such as an address, and may come from a document."""
+        """Ask `question`. Its `detail`, such as a URL, may come from a document."""
         super().__init__()
         self._question = question
         self._detail = detail
@@ -233,7 +233,7 @@ class ApprovalScreen(ConfirmDialog):
 
 
 class PromptDialog(Dialog[str | None]):
-    """Lets a person type a line; the result is None where they leave, and empty only where that is allowed."""
+    """Lets a person type a line. The result is None if they leave, and empty only if that is allowed."""
 
     DEFAULT_CSS = """
     PromptDialog > Vertical { width: 70; max-width: 92%; }
@@ -249,7 +249,7 @@ class PromptDialog(Dialog[str | None]):
         foot: str = "enter takes it, esc closes",
         may_be_empty: bool = False,
     ) -> None:
-        """Ask for a line; `value`, which stands there at first, and `detail` may come from a document."""
+        """Ask for a line. The first `value` and the `detail` may come from a document."""
         super().__init__()
         self._heading = heading
         self._value = sanitise_line(value)
@@ -267,7 +267,7 @@ class PromptDialog(Dialog[str | None]):
             yield Static(Content(self._foot), classes="foot")
 
     def on_mount(self) -> None:
-        """Put the cursor behind what is proposed."""
+        """Put the cursor at the end of the first value."""
         field = self.query_one(Input)
         field.cursor_position = len(field.value)
 
@@ -280,7 +280,7 @@ class PromptDialog(Dialog[str | None]):
 
 
 class PickerDialog(ListDialog[str | None]):
-    """Lets a person choose a name; the result is None where they did not."""
+    """Lets a person choose a name. The result is None if they leave."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "leave", "Close")]
     DEFAULT_CSS = """
@@ -301,7 +301,7 @@ class PickerDialog(ListDialog[str | None]):
         foot: str = "enter chooses, esc closes",
         preview: Callable[[str], None] | None = None,
     ) -> None:
-        """Offer `choices`, names with a note or none; `preview` is called with each one that the person looks at."""
+        """Offer `choices`, names with notes that may be empty; `preview` is called with each name under the cursor."""
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (33, "-tall")]
         self._heading = title
@@ -318,17 +318,17 @@ class PickerDialog(ListDialog[str | None]):
             yield Static(Content(self._foot), classes="foot")
 
     def add_choices(self, choices: Mapping[str, str]) -> None:
-        """Offer some more, below what is there; a name that is there already is not offered twice."""
+        """Offer more names at the end; those that are listed already are skipped."""
         new = [name for name in choices if name not in self._choices]
         self._choices |= {name: choices[name] for name in new}
         self.query_one(OptionList).add_options(map(self._draw, new))
 
     def show_foot(self, foot: str) -> None:
-        """Say something else below the list; it must be safe for the screen."""
+        """Replace the words below the list; they must be safe for the screen."""
         self.query_one(".foot", Static).update(Content(foot))
 
     def on_mount(self) -> None:
-        """Begin at what is in force."""
+        """Put the cursor on the current choice."""
         options = self.query_one(OptionList)
         options.highlighted = list(self._choices).index(self._current) if self._current in self._choices else 0
         options.focus()
@@ -348,7 +348,7 @@ class PickerDialog(ListDialog[str | None]):
 
 
 class SavedItemsScreen(ListDialog[ScreenResultType]):
-    """A list of what is saved; what is deleted here can be brought back until it is left."""
+    """A list of saved items. A deletion can be undone until the person leaves the list."""
 
     DEFAULT_CSS = """
     SavedItemsScreen {
@@ -363,16 +363,16 @@ class SavedItemsScreen(ListDialog[ScreenResultType]):
         self._keys = keys
         self._undo_key = keys.format_first_key(f"{scope}.undo")
         self._deleted_ids: list[str] = []
-        """What is hidden now and deleted when the person leaves, the last one last."""
+        """Ids of the items that are hidden now, and deleted when the person leaves, the newest last."""
         self.deleting: asyncio.Future[list[str]] | None = None
         """Deletes in a thread once the person leaves: another program may lock the files for seconds."""
 
     def _show(self, chosen_id: str | None = None) -> None:
-        """List what is not deleted, the cursor on `chosen_id`, or as near as can be to where it was."""
+        """List what is not deleted, the cursor on `chosen_id`, else close to where it was."""
         raise NotImplementedError
 
     def _delete(self, deleted_ids: list[str]) -> list[str]:
-        """Delete for good; return sentences about what could not be deleted, or not everywhere."""
+        """Delete items for good; return a sentence for each that could not be deleted completely."""
         raise NotImplementedError
 
     def _show_title(self, heading: str, about: str) -> None:
@@ -383,31 +383,31 @@ class SavedItemsScreen(ListDialog[ScreenResultType]):
         self.query_one(".said", Static).update(Content(words))
 
     @on(Worker.StateChanged)
-    def _tell_failure(self, event: Worker.StateChanged) -> None:
+    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._set_message(format_error(event.worker.error))
 
     def _mark_deleted(self, deleted_id: str, what: str) -> None:
-        """Delete one when the list is left; `what` says what it is."""
+        """Delete an item when the person leaves; `what` follows the word "Deleted"."""
         self._deleted_ids.append(deleted_id)
         self._show()
         self._set_message(f"Deleted{what}. {self._undo_key} brings it back until you leave this list.")
 
     def action_undo(self) -> None:
-        """Bring back what was deleted last."""
+        """Bring back the item that was deleted last."""
         if self._deleted_ids:
             self._show(self._deleted_ids.pop())
             self._set_message("It is back.")
 
     def _close(self, result: ScreenResultType) -> None:
-        """Leave, and delete what is left to delete."""
+        """Leave, and delete the hidden items."""
         self._start_deleting()
         if self.deleting is not None:
             self.app.run_worker(_report(self.app, self.deleting), exit_on_error=False)
         self.dismiss(result)
 
     async def on_unmount(self) -> None:
-        """Delete what is left to delete, if the program ends from here."""
+        """Delete the hidden items, if the program ends while the list is open."""
         if self._deleted_ids:
             self._start_deleting()
             if self.deleting is not None:
@@ -419,16 +419,16 @@ class SavedItemsScreen(ListDialog[ScreenResultType]):
             self.deleting = asyncio.get_running_loop().run_in_executor(None, self._delete, deleted_ids)
 
     async def _export_to(self, prompt: PromptDialog, render: Callable[[Path], str]) -> None:
-        """Ask for a path, and write there what is rendered for it; a file there is replaced only after a yes.
+        """Ask for a path, render the items for it and write the file; an existing file is replaced only after a yes.
 
         Raises:
-            RoamtuiError: It cannot be rendered or written.
+            RoamtuiError: The items cannot be rendered, or the file cannot be written.
         """
         name = await self.app.push_screen_wait(prompt)
         if name is None:
             self._set_message("")
             return
-        path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - asks no disk; what is nobody's home stays
+        path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk; an unknown user stays
         text = await asyncio.to_thread(render, path)
         if not await asyncio.to_thread(_write, path, text):
             question = ConfirmDialog("There is a file with this name. Replace it?", str(path), yes="Replace")
@@ -445,7 +445,7 @@ async def _report(app: App[object], deleting: asyncio.Future[list[str]]) -> None
 
 
 def _write(path: Path, text: str, mode: str = "x") -> bool:
-    """Write a file; return False where there is one already that may not be replaced."""
+    """Write a file; return False if it exists and `mode` does not replace it."""
     try:
         with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)

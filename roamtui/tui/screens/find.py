@@ -32,16 +32,16 @@ from roamtui.tui.status_line import ScreenKeyHints
 from roamtui.tui.text_search import match_ranges
 
 _LISTED = {SearchKind.TITLES: 5, SearchKind.TEXT: 10, SearchKind.MEANING: 10}
-"""How many of each are listed while all kinds are."""
+"""How many results of each kind are listed while all kinds are shown."""
 _REST_SECONDS = 0.05
-"""What is chosen for less is not shown beside the list."""
+"""A result is shown next to the list once the cursor rests on it for this long."""
 _AHEAD = 12
-"""Cells that are to be left of a line behind the first word that was found."""
+"""Cells that a line keeps after its first match."""
 _MARK = "bold underline $secondary"
 
 
 class FindDialog(ListDialog[Choice | None]):
-    """Finds as typed; the result is the section to read, None where there is none."""
+    """Finds as a person types. The result is the section to read, or None if they leave."""
 
     AUTO_FOCUS = "Input"
     BINDINGS = make_bindings(Scope.FIND)
@@ -63,7 +63,7 @@ class FindDialog(ListDialog[Choice | None]):
     """
 
     def __init__(self, controller: FindController, keys: Keymap, kind: SearchKind = SearchKind.ALL) -> None:
-        """Show what was found before of a kind, to go on from."""
+        """Start from the results of the last search, of one kind or all."""
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
@@ -80,7 +80,7 @@ class FindDialog(ListDialog[Choice | None]):
 
     @property
     def found(self) -> FindResults:
-        """What is listed."""
+        """The results of the search."""
         return self._controller.results
 
     @override
@@ -94,7 +94,7 @@ class FindDialog(ListDialog[Choice | None]):
             yield ScreenKeyHints(self._keys, Scope.FIND)
 
     def on_mount(self) -> None:
-        """Show what was found before; other words take the place of those."""
+        """Show the results of the last search, its query selected so that typing replaces it."""
         self._field.action_select_all()
         self._show()
         if not self.found.is_complete:
@@ -116,12 +116,12 @@ class FindDialog(ListDialog[Choice | None]):
 
     @property
     def _is_up_to_date(self) -> bool:
-        """Whether what is listed is what was found for what stands in the field."""
+        """Whether the results belong to the text in the field."""
         is_for_it = self.found.query.strip() == self._field.value.strip()
         return is_for_it and (self.found.is_complete or bool(self.found.groups))
 
     def _show(self) -> None:
-        """List what was found; what a person went to stays chosen."""
+        """List the results; the one that the person moved to stays chosen."""
         chosen = self._list.chosen if self._list.has_focus else None
         lines: list[tuple[Choice | None, Content]] = []
         for group in self.found.groups:
@@ -177,7 +177,7 @@ class FindDialog(ListDialog[Choice | None]):
         self._timer = self.set_timer(_REST_SECONDS, self._show_section)
 
     def _show_section(self) -> None:
-        """Show the chosen section beside the list, or below it."""
+        """Show the chosen section next to the list, or below it."""
         selected, library = self._list.chosen, self.found.library
         self._preview.set_class(selected is None, "-empty")
         if selected is not None and library is not None and self._preview.display:
@@ -187,7 +187,7 @@ class FindDialog(ListDialog[Choice | None]):
             self._preview.highlight_words(group.words, found.match_offset)
 
     @on(Worker.StateChanged)
-    def _tell_failure(self, event: Worker.StateChanged) -> None:
+    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._show_kinds(format_error(event.worker.error))
 
@@ -201,7 +201,7 @@ class FindDialog(ListDialog[Choice | None]):
                 self._list.update_item(place, self._draw(*item))
 
     def on_key(self, event: events.Key) -> None:
-        """Type on into the field, from the list too."""
+        """Continue typing into the field from the list."""
         field = self._field
         is_typed = event.is_printable or event.key == "backspace"
         if self._list.has_focus and is_typed and event.key not in self.active_bindings:
@@ -215,7 +215,7 @@ class FindDialog(ListDialog[Choice | None]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
     def action_read(self) -> None:
-        """Read the section; where it is still looked for, once it is found."""
+        """Read the section, if the search is still running once it has found something."""
         selected = self._list.chosen
         if not self._is_up_to_date:
             self._is_sent = True
@@ -231,12 +231,12 @@ class FindDialog(ListDialog[Choice | None]):
             self._draw_again()
 
     def action_next_hit(self) -> None:
-        """Select the next one, and go to the list."""
+        """Select the next result, and go to the list."""
         self.action_move(1)
         self.set_focus(self._list)
 
     def action_previous_hit(self) -> None:
-        """Select the previous one; above the first stands the field."""
+        """Select the previous result; from the first one, go to the field."""
         items = self._list.items
         if self._list.highlighted == next((place for place, item in enumerate(items) if item is not None), None):
             self.set_focus(self._field)
@@ -244,7 +244,7 @@ class FindDialog(ListDialog[Choice | None]):
             self.action_move(-1)
 
     def action_step_kind(self, direction: int) -> None:
-        """List only the next kind (1) or the one before (-1)."""
+        """List only the next kind (1) or the previous one (-1)."""
         kinds = list_available_kinds(self.found.groups)
         here = kinds.index(self._kind) if self._kind in kinds else 0
         self._kind = kinds[(here + direction) % len(kinds)]

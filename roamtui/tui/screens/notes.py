@@ -30,7 +30,7 @@ _QUOTE_LENGTH_MAX = 600
 
 
 class NotesScreen(SavedItemsScreen[LocatedNote | None]):
-    """Lists notes. The result is a place to go to."""
+    """Lists notes. The result is the note to go to, or None if the person leaves."""
 
     AUTO_FOCUS = "ItemList"
     BINDINGS = make_bindings(Scope.NOTES)
@@ -79,7 +79,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote | None]):
         return []
 
     def _draw(self, placed: LocatedNote) -> Content:
-        """Return a note in lines: where it stands, the words that were kept, the person's own, and what changed."""
+        """Return a note as lines: its section, its quote, the comment, and what has changed since."""
         width = self._list.room
         names = STEP.join(list_path_titles(placed.current_citation, self._library.title)) or "(untitled)"
         place = format_location(placed.current_citation, "").rpartition(" · ")[2]
@@ -100,7 +100,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote | None]):
 
     @on(OptionList.OptionSelected)
     def action_go(self) -> None:
-        """Read the place."""
+        """Go to the section or quote of the note."""
         placed = self._list.chosen
         if placed is not None and make_note_target(placed, self._library) is None:
             self._set_message(placed.change_note[:1].upper() + placed.change_note[1:] + ".")
@@ -113,7 +113,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote | None]):
         self._close(None)
 
     def action_edit(self) -> None:
-        """Change the person's own words."""
+        """Change the comment."""
         if self._list.chosen is not None:
             self.run_worker(self._edit(self._list.chosen), exclusive=True, exit_on_error=False)
 
@@ -126,12 +126,12 @@ class NotesScreen(SavedItemsScreen[LocatedNote | None]):
             await asyncio.to_thread(self._notes.save, note)
 
     def action_delete(self) -> None:
-        """Delete the note when the list is left."""
+        """Delete the note when the person leaves the list."""
         if self._list.chosen is not None:
             self._mark_deleted(self._list.chosen.note.id, "")
 
     def action_export(self) -> None:
-        """Write all notes into a file."""
+        """Write all notes to a file."""
         if self._visible:
             self.run_worker(self._export(), exclusive=True, exit_on_error=False)
 
@@ -144,7 +144,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote | None]):
 
 
 def make_note_target(placed: LocatedNote, library: Library) -> SectionTarget | None:
-    """Return where to go for a note: its place, else the link that leads to it; None where there is neither."""
+    """Return where a note leads: its text, else the link that it came from; None if the document has neither."""
     if placed.now is not None:
         return SectionTarget(placed.now.section_id, placed.now)
     link = next((link for link in reversed(placed.note.links) if link in library), None)
@@ -152,7 +152,7 @@ def make_note_target(placed: LocatedNote, library: Library) -> SectionTarget | N
 
 
 async def prompt_for_comment(app: App[None], words: str, quote: str, where: str = "") -> str | None:
-    """Return a person's own words for what they keep, None where they leave."""
+    """Return the comment that the person types, or None if they leave."""
     told = f"“{shorten(strip_links(quote), _QUOTE_LENGTH_MAX)}”" if quote else ""
     foot = "enter keeps it, also without words; esc leaves it as it was"
     detail = "\n".join(filter(None, [where, told]))

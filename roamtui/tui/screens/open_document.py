@@ -1,7 +1,7 @@
-"""The screen where a person chooses what to open: a box to name it, and what can be opened, filtered as typed.
+"""`OpenDialog`: a box for a path or URL, and a list of what can be opened, filtered as a person types.
 
-It is the first one where no document was named, and lies over the document where another one is to be opened. What is
-offered are conversations and documents of late, files here, examples and sites.
+It is the first screen if no document was named; later it opens over the document on the screen. It offers recent
+conversations and documents, files of this folder, examples and sites.
 """
 
 from __future__ import annotations
@@ -46,32 +46,32 @@ _FOOT = ("start.open", "start.complete", "start.leave", *SHARED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenChoice:
-    """What a person chose."""
+    """What the person chose."""
 
     source: str
     conversation_id: str | None
-    """The conversation to go on with, None for none in particular."""
+    """The conversation to resume, if one was chosen."""
     opened: StartupContext | None
-    """None where it is open already."""
+    """None if it was open before."""
 
 
 @dataclass(slots=True)
 class _OpeningJob:
-    """A source that is being opened: by a worker, which waits for a thread."""
+    """The opening of a source, by a worker that waits for a thread."""
 
     name: str
     worker: Worker[None] | None = None
     done: int = 0
     count: int = 0
     texts: deque[str] = field(default_factory=deque)
-    """Of pages that are not shown yet."""
+    """The text of pages that are not shown yet."""
     is_stopped: bool = False
 
     def report(self, done: int, count: int, text: str) -> None:
-        """Take note of how far it is; called in the thread.
+        """Take the progress and the text of another page; called in the thread.
 
         Raises:
-            OpeningCancelledError: The person wants it no more.
+            OpeningCancelledError: The person stopped the opening.
         """
         if self.is_stopped:
             raise OpeningCancelledError
@@ -79,16 +79,16 @@ class _OpeningJob:
         self.texts.append(text)
 
     def stop(self) -> None:
-        """Have the thread end, and wait for it no more."""
+        """Let the thread end at its next report, and stop waiting for it."""
         self.is_stopped = True
         if self.worker is not None:
             self.worker.cancel()
 
 
 class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
-    """Opens what is typed or chosen; the result is None where the person left.
+    """Opens what is typed or chosen. The result is None if the person leaves.
 
-    Where it is the first screen and begins with a source, why that cannot be opened is a result too.
+    If it is the first screen and was given a source that cannot be opened, the result is the error.
     """
 
     AUTO_FOCUS = "Input"
@@ -123,10 +123,15 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         begin: DocumentRequested | None = None,
         problems: tuple[str, ...] = (),
     ) -> None:
-        """Offer what `opening` lists, and answer with `model`, None for the one of the settings.
+        """Offer what `opening` lists.
 
-        `open_now` are the documents that are open, the one that is shown last: without one this is the first screen.
-        What is named by `begin` is opened at once.
+        Args:
+            opening: Lists offers and opens sources.
+            keys: Keys in force.
+            model: Answers about what is opened, None for the model of the settings.
+            open_now: The open documents, the one on the screen last; if there is none, this is the first screen.
+            begin: A source to open at once.
+            problems: Sentences about the configuration.
         """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
@@ -162,8 +167,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             yield Static(Content("  ").join(hints), id="open-foot")
 
     def on_mount(self) -> None:
-        """List what can be opened."""
-        self._list.can_focus = False  # typing filters, wherever a person clicked
+        """List the offers, and open the source that was given."""
+        self._list.can_focus = False  # typing filters the list, wherever the person clicked
         self._set_message(self._problem, is_problem=True)
         self.set_interval(_TICK_SECONDS, self._advance_spinner)
         self.run_worker(self._load_offers(), group="listing", exit_on_error=False)
@@ -180,7 +185,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
     @property
     def offers(self) -> tuple[StartOffer, ...]:
-        """What is listed, from top to bottom."""
+        """The listed offers, from top to bottom."""
         return tuple(offer for offer in self._list.items if offer is not None)
 
     @property
@@ -188,7 +193,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         return self._field.value.strip()
 
     def _show(self) -> None:
-        """List what the typed words leave, under the headings of its groups, the first offer chosen."""
+        """List the offers that match the typed words, grouped under headings, and choose the first one."""
         lines: list[tuple[StartOffer | None, Content]] = []
         fitting = [*filter_offers(self._offers, self._typed), *list_path_completions(self._typed)]
         longest = max((Content(offer.name).cell_length for offer in fitting), default=0)
@@ -234,7 +239,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
     def action_open(self) -> None:
-        """Open what is chosen, or else what is typed."""
+        """Open the chosen offer, else what is typed."""
         chosen = self._list.chosen
         if self._work is None and chosen is not None:
             self._begin(expand_user(chosen.source), chosen.conversation_id)
@@ -242,7 +247,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self._open_name(self._typed)
 
     def action_complete(self) -> None:
-        """Put into the box what the files that are listed have in common, or else the chosen one."""
+        """Complete the path to what the listed files have in common, else to the chosen one."""
         files = [offer for offer in self.offers if offer.group is OfferGroup.FILE]
         chosen = self._list.chosen or next(iter(files), None)
         value = complete_path(self._typed, files) or (chosen.source if chosen is not None else "")
@@ -292,30 +297,30 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         self.finish(OpenChoice(source=source, conversation_id=conversation_id, opened=opened))
 
     def _advance_spinner(self) -> None:
-        """Show that something goes on while it does, how far it is, and how to stop it."""
+        """Show the progress of an opening, the pages that are read so far, and how to stop it."""
         if self._work is not None:
             self._frame = (self._frame + 1) % len(_FRAMES)
             far = f" {self._work.done:,} of {self._work.count:,}" if self._work.count else ""
             self._set_message(f"{_FRAMES[self._frame]} opening {self._work.name} …{far}, esc stops")
             text = "".join(self._work.texts.popleft() for _ in range(len(self._work.texts)))
-            if text:  # let the person read what was read of a file so far, in place of what else can be opened
+            if text:  # the person may read the first pages while the rest is converted
                 self.add_class("-reading")
                 self._log.write(text)
 
     def _on_opening_ended(self, problem: str = "") -> None:
-        """Offer again what can be opened, and say why where the person did not end it."""
+        """Show the offers again, and the problem if it was not the person who stopped the opening."""
         self._work = None
         self.remove_class("-reading", "-named")
         self._log.clear()
         self._set_message(problem, is_problem=True)
 
     @on(Worker.StateChanged)
-    def _tell_failure(self, event: Worker.StateChanged) -> None:
+    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._on_opening_ended(format_error(event.worker.error))
 
     def action_step(self, direction: int) -> None:
-        """Select the next (1) or previous (-1) one; of pages that are shown already, read on or back."""
+        """Select the next (1) or previous (-1) offer; while pages are shown, scroll them."""
         if self.has_class("-reading"):
             (self._log.scroll_page_down if direction > 0 else self._log.scroll_page_up)()
         else:
@@ -323,7 +328,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
     @override
     def action_leave(self) -> None:
-        """Stop opening; else empty the box; else leave."""
+        """Stop an opening, else clear the box, else leave."""
         if self._work is not None:
             self._work.stop()
             if self.has_class("-named"):
@@ -337,18 +342,18 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
 
 def _is_existing_source(typed: str) -> bool:
-    """Return whether what is typed names something itself: an address, or a file that is there."""
+    """Return whether the typed text is a URL or the path of an existing file."""
     return bool(typed) and ("://" in typed or os.path.lexists(expand_user(typed)))
 
 
 _FILES_SHOWN = 6
-"""Of the current folder, where no path is typed."""
+"""Files of the current folder that are offered until a path is typed."""
 _ENTRIES_MAX = 5_000
-"""Names of one folder that are looked at."""
+"""Entries of one folder that are read."""
 
 
 def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffer, ...]:
-    """Return the offers in which each typed word stands."""
+    """Return the offers that contain each typed word."""
     words = pattern.casefold().split()
     return tuple(
         offer
@@ -358,7 +363,7 @@ def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffe
 
 
 def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
-    """Return the documents and folders that a path which is typed may go on to, or some of the current folder."""
+    """Return the documents and folders that complete a typed path, or some of the current folder."""
     head, part = os.path.split(typed)
     is_path = bool(head) or typed.startswith((".", "~"))
     try:
@@ -378,12 +383,12 @@ def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
 
 
 def complete_path(typed: str, files: Sequence[StartOffer]) -> str | None:
-    """Return what all `files` that begin as typed have in common, None where that is no more than what is typed."""
+    """Return the common start of all `files` that begin as typed, or None if it is no longer than that."""
     names = [offer.source for offer in files if offer.source.casefold().startswith(typed.casefold())]
     common = os.path.commonprefix(names)  # noqa: RUF071 - characters are meant
     return common if len(common) > len(typed) else None
 
 
 def expand_user(typed: str) -> str:
-    """Return a path with its ``~`` in full."""
-    return os.path.expanduser(typed)  # noqa: PTH111 - what is nobody's home stays as it is
+    """Return a path with its leading ``~`` expanded."""
+    return os.path.expanduser(typed)  # noqa: PTH111 - a path of an unknown user stays as it is
