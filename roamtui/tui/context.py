@@ -1,4 +1,4 @@
-"""What the app is started with."""
+"""Everything that the app is started with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OfferGroup(StrEnum):
-    """Under which heading an offer stands, in this order."""
+    """The heading of an offer, in this order."""
 
     OPEN = "Open now"
     CONVERSATION = "Go on with"
@@ -34,46 +34,46 @@ class OfferGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOffer:
-    """Something to open."""
+    """A source that the start screen offers."""
 
     group: OfferGroup
     name: str
     """Safe for the screen, as `note` is."""
     note: str
     source: str
-    """What to open: a path, as it may be typed, or an address."""
+    """A path, as a person may type it, or a URL."""
     conversation_id: str | None = None
-    """The conversation to go on with, None for a new one."""
+    """The conversation to resume, None for a new one."""
 
 
 ModelFactory = Callable[[str, "str | None", bool], "Model"]
-"""Makes a model by its name and the address of its server; one that is tried says one token, and fails at once."""
+"""Makes a model by its name and the URL of its server; the last argument is true to try it: one token, no retries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuiOptions:
-    """How the app looks and which keys it has."""
+    """Options of the app, such as its theme and keys."""
 
     theme: str | None = None
-    """Name of a theme, None for the default."""
+    """Name of the theme, None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """Keys by action id, in place of the default ones."""
+    """Keys by action id, which replace the default ones."""
     themes_dirs: tuple[Path, ...] = ()
-    """Folders with a person's own themes; the bundled ones are always there."""
+    """Folders with the person's own themes, besides the bundled ones."""
     examples: tuple[str, ...] = ()
-    """Questions that the empty screen proposes."""
+    """Questions proposed in an empty conversation."""
     model_offers: tuple[ModelOffer, ...] = ()
     discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
-    """Looks for models that run on this machine, and says in a few words what came of it; called in a thread, and only
-    when a person chooses a model."""
+    """Looks for models on this machine; also returns a few words about the result. Called in a thread, and only when
+    a person chooses a model."""
     make_model: ModelFactory | None = None
-    """Makes any model; None where none but those on offer can be used."""
+    """Makes any model; None if only the offered ones can be used."""
     save_setting: Callable[[str, str], None] | None = None
-    """Keeps a choice, by the name of its setting, for the next start; raises `RoamtuiError` where it cannot."""
+    """Saves the value of a setting by its name for the next start, or raises `RoamtuiError`."""
     places_path: Path | None = None
-    """File of where the person was reading in each document; None where that is not kept."""
+    """File of the reading positions, None if they are not saved."""
     may_save_model: bool = False
-    """Whether the model may be kept: not where its settings belong to another one."""
+    """Whether the model may be saved; not if the saved settings belong to another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,31 +83,31 @@ class AppContext:
     agent: Agent
     options: TuiOptions = TuiOptions()
     reload_library: Callable[[Library, frozenset[str]], Library] | None = None
-    """Reads the document as it is now, of a library of many only the changed files, by their keys; None where it cannot
-    be read again, as standard input."""
+    """Reads the document again, of several files only those whose keys have changed; None if it cannot be read again,
+    such as standard input."""
     read_stamps: Callable[[], Mapping[str, SourceStamp] | None] | None = None
-    """Returns the stamps of the files of a library of many; None for a single document."""
+    """Returns the stamps of all files; None for a single document."""
     reload_on_change: bool = False
-    """Whether it is read again by itself whenever it changes on disk."""
+    """Whether a document that changes on disk is read again without being asked."""
     notes: tuple[str, ...] = ()
-    """Sentences to show at the start, such as what was replaced while reading the document."""
+    """Sentences to show at the start, such as about characters that were replaced in the document."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartupContext:
-    """What the first screen shows, and how all else is made once it stands."""
+    """What the first screen shows, and how everything else is made after it."""
 
     initial_state: ConversationState
     model_name: str
-    """Of the model that answers at first."""
+    """Name of the first model."""
     options: TuiOptions
-    """As far as they are known."""
+    """Options that are known at once; the rest comes with the `AppContext`."""
     make_app_context: Callable[[], AppContext]
-    """Called once: when the first screen stands, or when something of it is needed."""
+    """Called once: after the first screen, or when its result is first needed."""
 
     @classmethod
     def from_app_context(cls, context: AppContext) -> StartupContext:
-        """Return what the first screen shows of an agent that is there already."""
+        """Return the startup context of an agent that exists already."""
         first = cls(
             initial_state=context.agent.session.state,
             model_name=context.agent.model.name,
@@ -124,11 +124,11 @@ class StartupContext:
 
     @property
     def is_ready(self) -> bool:
-        """Whether everything is there."""
+        """Whether `app_context` was made."""
         return "app_context" in vars(self)
 
     def save(self) -> str:
-        """Save what of the conversation is not saved yet; return a sentence where that cannot be."""
+        """Save the rest of the conversation; return a sentence if that fails, else an empty string."""
         if not self.is_ready:
             return ""
         self.app_context.agent.session.flush()
@@ -142,16 +142,16 @@ class StartupContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentOpener:
-    """How another document is opened, given by whoever knows how."""
+    """How other documents are opened."""
 
     list_offers: Callable[[], tuple[tuple[StartOffer, ...], str]]
-    """Returns what is offered, and a sentence where some of it cannot be; called in a thread."""
+    """Returns the offers, and a sentence if some cannot be listed; called in a thread."""
     open_source: Callable[[str, str | None, Model | None, PageReport], StartupContext]
     """Opens a source, to go on with a conversation by its id or to begin one, with a model or the one of the settings.
 
     Called in a thread; raises `RoamtuiError`. It tells how far it is, and ends with what that raises.
     """
     suggest_address: Callable[[str], str | None]
-    """Returns the address that a bare name that is no file may mean."""
+    """Returns the URL that a bare name may mean if no file has it."""
     save_setting: Callable[[str, str], None]
     """As in `TuiOptions`."""

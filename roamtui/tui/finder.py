@@ -1,4 +1,4 @@
-"""`Finder`: what a few words lead to in a library, by titles, text and meaning. Knows no screen."""
+"""`Finder`: finds sections by title, text and meaning. It knows no screen."""
 
 from __future__ import annotations
 
@@ -19,72 +19,72 @@ from roamtui.tui.messages import SearchKind
 from roamtui.tui.text_search import SlicedWork, TextMatches, TextPosition, find_text, match_ranges, run_sliced
 
 LIMIT = 25
-"""Sections that are listed of each kind; who wants to see more types more."""
+"""Sections listed of each kind; a longer query narrows them."""
 HITS_MAX = 20
 _REST_SECONDS = 0.15
-"""Whoever types on sooner does not want sections ranked, or embedded, for half a word."""
+"""The configured search starts once typing has paused for this long: it would rank or embed half a word."""
 _BEFORE, _AFTER = 50, 200
-"""Characters of an excerpt before and after what was found."""
+"""Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
 _HEADING = re.compile(r"\s*#[^\r\n]*|[^\r\n]+(?:\r\n?|\n)[=-]+[ \t]*(?=[\r\n]|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindResult:
-    """A section that was found; its words are safe for the screen."""
+    """A section that was found; its texts are safe for the screen."""
 
     section_id: str
     title: str
     breadcrumb: str
-    """Where it stands, in one line."""
+    """Its path, on one line."""
     excerpt: str = ""
-    """What of its text was found."""
+    """The text around the match."""
     match_offset: int | None = None
-    """Offset in its document of the first match."""
+    """Offset of the first match in its document."""
     sentence: str = ""
-    """The one that answers, as the search has it."""
+    """The best sentence, as the search has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultGroup:
-    """What was found in one way."""
+    """The results of one kind of search."""
 
     kind: SearchKind
     summary: str
-    """How much there is, in words."""
+    """The number of results, in words."""
     count: int
     """Of all, whether listed or not."""
     sections: tuple[FindResult, ...]
     words: tuple[str, ...] = ()
-    """What to mark in their texts."""
+    """Words to highlight in the sections."""
     is_exact: bool = True
-    """Whether it is what was typed, and not something like it."""
+    """Whether the results hold what was typed, not only something similar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindResults:
-    """What a few words lead to."""
+    """The results of a search."""
 
     query: str = ""
     library: Library | None = None
-    """That was searched."""
+    """The library that was searched."""
     groups: tuple[ResultGroup, ...] = ()
-    """What is close to what was typed first."""
+    """The groups, the closest to the query first."""
     matches: TextMatches = field(default_factory=TextMatches)
     is_complete: bool = True
-    """Whether nothing more is looked for."""
+    """Whether the search has ended."""
 
 
 LoadAll = Callable[[], Awaitable[Library]]
 Search = Callable[[str, int], Awaitable[tuple[Hit, ...]]]
-"""Returns at most so many sections for a query."""
+"""Returns sections for a query, up to a limit."""
 
 
 class Finder:
-    """Finds sections of what a person talks about."""
+    """Finds sections of the library of a conversation."""
 
     def __init__(self, load_all: LoadAll, search: Search) -> None:
-        """Find in what `load_all` returns, and ask `search` as it is configured."""
+        """Find in the library that `load_all` returns; `search` is the configured search."""
         self._load_all = load_all
         self._search = search
         self._titles: TitleSearch | None = None
@@ -128,7 +128,7 @@ class Finder:
                 return
 
     async def refresh_matches(self, matches: TextMatches) -> TextMatches:
-        """Return the matches of the same words in the library as it is now."""
+        """Return the matches of the same words in the current library."""
         library = await self._load_all()
         if matches.library is library:
             return matches
@@ -192,7 +192,7 @@ def _describe(
 
 
 def make_excerpt(library: Library, section_id: str, match: int) -> str:
-    """Return the words around a match on one line; where that is the heading, those below it."""
+    """Return the text around a match on one line; for a match in the heading, the text below it."""
     span = library.own_span(section_id)
     text = library.document(span.doc).text
     heading = _HEADING.match(text[span.start : span.start + _AFTER])
@@ -217,7 +217,7 @@ def _count(number: int, word: str) -> str:
 
 
 def _format_ancestors(library: Library, section_id: str) -> str:
-    """Return where a section stands; the document's own title goes without saying."""
+    """Return the path of a section without the document's own title."""
     if library.title_id() is not None:
         return format_ancestors(library, section_id)
     above = library.ancestors(section_id)
@@ -225,20 +225,20 @@ def _format_ancestors(library: Library, section_id: str) -> str:
 
 
 def list_available_kinds(groups: Iterable[ResultGroup]) -> tuple[SearchKind, ...]:
-    """Return what can be narrowed to: meaning, only where it was looked for."""
+    """Return the kinds of results to choose from; meaning only if the search looked for it."""
     has_meaning = any(group.kind is SearchKind.MEANING for group in groups)
     return tuple(kind for kind in SearchKind if kind is not SearchKind.MEANING or has_meaning)
 
 
 _FUZZY_SCORE_MIN = 75
 _FUZZY_SCORE_SPREAD = 8
-"""Worse matches than the best by more than this are noise."""
+"""Matches that score lower than the best by more than this are noise."""
 _FUZZY_LENGTH_MIN = 3
-"""Shorter patterns are like nearly every title."""
+"""Shorter patterns resemble nearly every title."""
 SLICE = 2_000
-"""Titles that are looked at in one step: the slowest way of looking takes some milliseconds for so many."""
+"""Titles compared in one slice of work; the slowest comparison takes some milliseconds for them."""
 _Rated = tuple[float, int, int]
-"""How well a title matches, the less the better; its length, and its place."""
+"""Sort key of a title: how badly it matches, its length, and its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +250,7 @@ class TitleResults:
     count: int = 0
     """Of all, whether listed or not."""
     is_close: bool = True
-    """Whether they hold the words, and not only their letters or something like them."""
+    """Whether the titles hold the words, not only their letters or something similar."""
 
 
 class TitleSearch:
@@ -264,7 +264,7 @@ class TitleSearch:
         self.library = library
         self._layout = NodeNumbering(library)
         self._titles: list[str] = []
-        """Without difference of case, by number; read by the first search."""
+        """Case-folded titles by number, read by the first search."""
 
     def find(self, pattern: str, limit: int) -> SlicedWork[TitleResults]:
         """Return, in slices of work, the titles that match best."""
@@ -293,7 +293,7 @@ class TitleSearch:
 
 
 def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
-    """Yield the titles that hold every word; those that begin with them first, and shorter ones."""
+    """Yield the titles that hold every word; those that start with them and shorter ones sort first."""
     phrase = " ".join(words)
     places: Sequence[int] = range(len(titles))
     for word in words:
@@ -306,7 +306,7 @@ def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]
 
 
 def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
-    """Yield the titles that hold all characters in their order, shorter ones first."""
+    """Yield the titles that hold all characters in order; shorter ones sort first."""
     letters = "".join(words)
     for place, title in enumerate(titles):
         position = 0
@@ -319,7 +319,7 @@ def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rate
 
 
 def _rate_likeness(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
-    """Yield the titles that are much like what was typed."""
+    """Yield the titles that resemble the query."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - few patterns need it
 
     phrase = " ".join(words)
@@ -332,7 +332,7 @@ def _rate_likeness(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rat
 
 
 def match_characters(title: str, pattern: str) -> set[int]:
-    """Return the characters of `title` that `pattern` matches; none for a match by likeness."""
+    """Return the indexes of the characters of `title` that `pattern` matches; none if it only resembles it."""
     folded = [(part, place) for place, character in enumerate(title) for part in character.casefold()]
     text, words = "".join(part for part, _ in folded), pattern.casefold().split()
     matched: set[int] = set()

@@ -10,11 +10,11 @@ from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.errors import RoamtuiError
 
 STEP = " › "
-"""Stands between the titles of a path on the screen."""
+"""Separates the titles of a path."""
 
 
 def format_node(library: Library, section_id: str) -> str:
-    """Return a node's title on one line, or words in its place where it has none."""
+    """Return a node's title on one line, or a placeholder."""
     title = strip_anchor(sanitise_line(library.title_of(section_id)))
     if title:
         return title
@@ -23,27 +23,27 @@ def format_node(library: Library, section_id: str) -> str:
 
 
 def format_breadcrumb(library: Library, section_ids: Iterable[str]) -> str:
-    """Return nodes from the top down on one line, without the document's own title: the first line says it."""
+    """Return a path of nodes without the document's own title, which the header shows."""
     title_id = library.title_id()
     return STEP.join(format_node(library, one) for one in section_ids if one != title_id)
 
 
 def format_full_path(library: Library, section_id: str) -> str:
-    """Return a node with what stands above it on one line; words in its place where the document has it no more."""
+    """Return the path of a node, or a placeholder if the document has lost it."""
     if section_id not in library:
         return f"unknown section {sanitise_line(section_id)}"
     return format_breadcrumb(library, (*library.ancestors(section_id), section_id)) or format_node(library, section_id)
 
 
 def format_ancestors(library: Library, section_id: str | None) -> str:
-    """Return what stands above a node, which may be out of view; empty at the top, and for no node."""
+    """Return the path of the ancestors of a node, which may be out of view; empty for None and at the top."""
     if section_id is None or section_id not in library:
         return ""
     return format_breadcrumb(library, library.ancestors(section_id))
 
 
 def format_library_size(library: Library) -> tuple[str, str]:
-    """Return how much there is in a library, in words and shorter."""
+    """Return the number of files and sections of a library, in a long and a short form."""
     files = sum(kind is NodeKind.FILE for kind in library.root.columns.kinds) if library.root.columns.has_files else 0
     count = len(library)
     if files and count == len(library.root.columns):

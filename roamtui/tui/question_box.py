@@ -1,4 +1,4 @@
-"""The question box: several lines, a history, and no surprise from a huge paste."""
+"""`QuestionBox`: a text field of several lines with a history, which refuses huge pastes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from roamtui.document.plain import sanitise_text
 from roamtui.tui.actions import Scope, make_bindings
 
 _PASTE_LENGTH_MAX = 50_000
-"""Characters; what is longer is no question, and would be laid out again at each key."""
+"""Characters; a longer text is no question, and laying it out would delay each key."""
 
 
 class QuestionBox(TextArea):
-    """Takes a question."""
+    """A text field for questions."""
 
     BINDINGS = make_bindings(Scope.INPUT)
     DEFAULT_CSS = """
@@ -40,13 +40,13 @@ class QuestionBox(TextArea):
 
     @dataclass
     class Submitted(Message):
-        """A person asks."""
+        """A person sent a question."""
 
         question: str
 
     @dataclass
     class ScrollRequested(Message):
-        """A person wants to scroll what stands above the box."""
+        """A person wants to scroll the pane above the box."""
 
         direction: int
         """1 for down, -1 for up."""
@@ -68,12 +68,12 @@ class QuestionBox(TextArea):
         self._draft = ""
 
     def set_border_label(self, tag: str) -> None:
-        """Show in the frame around it what the next question is meant for; empty for any question."""
+        """Show in the frame how the next question will be asked; empty for a plain one."""
         if isinstance(self.parent, Widget):
             self.parent.border_title = Content(tag)
 
     def prepend_history(self, questions: Iterable[str]) -> None:
-        """Put questions that nobody asked before the history, for the key that goes back in it."""
+        """Add proposed questions to the start of the history."""
         proposed = list(questions)
         self._history[:0] = proposed
         self._place += len(proposed)
@@ -85,12 +85,12 @@ class QuestionBox(TextArea):
         self._place = len(self._history)
 
     def fill(self, text: str) -> None:
-        """Put `text` in the box, the cursor at its end."""
+        """Replace the text, with the cursor at its end."""
         self.load_text(sanitise_text(text))
         self.move_cursor(self.document.end)
 
     def action_send(self) -> None:
-        """Send the question, if there is one, once the keys before this one are in it.
+        """Send the question, if there is one, once the box has taken all keys before this one.
 
         Priority keys overtake those that still wait for the box, as in a burst of typing.
         """
@@ -102,11 +102,11 @@ class QuestionBox(TextArea):
             self.post_message(self.Submitted(question))
 
     def action_insert_line(self) -> None:
-        """Begin a new line at the cursor, in its turn."""
+        """Start a new line at the cursor, after the keys before this one."""
         self.call_later(self.insert, "\n")
 
     def action_history_previous(self) -> None:
-        """Bring back an earlier question."""
+        """Show the previous question of the history."""
         if not self.cursor_at_first_line or self._place == 0:
             raise SkipAction
         if self._place == len(self._history):
@@ -115,26 +115,26 @@ class QuestionBox(TextArea):
         self.fill(self._history[self._place])
 
     def action_history_next(self) -> None:
-        """Go forward to a later question, at last to what was being written."""
+        """Show the next question of the history, and after the last one the draft."""
         if not self.cursor_at_last_line or self._place >= len(self._history):
             raise SkipAction
         self._place += 1
         self.fill(self._draft if self._place == len(self._history) else self._history[self._place])
 
     def action_page(self, pages: int) -> None:
-        """Scroll what stands above down by pages."""
+        """Scroll the pane above the box down by pages."""
         if self.max_scroll_y > 0:
             raise SkipAction  # a question longer than the box is scrolled itself
         self.post_message(self.ScrollRequested(pages))
 
     def on_key(self, event: events.Key) -> None:
-        """Move by the keys that the history took from Textual and did not want."""
+        """Move the cursor by keys that the history binds but has no use for at this place."""
         if move := _MOVES.get(event.key):
             event.stop()
             move(self)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take a paste that can be a question."""
+        """Insert a paste, unless it is too long for a question."""
         event.prevent_default()
         event.stop()
         if len(event.text) > _PASTE_LENGTH_MAX:

@@ -1,4 +1,4 @@
-"""Finds words in the texts of a whole library, whatever their case. Knows no screen."""
+"""Finds words in the texts of a whole library, ignoring case. It knows no screen."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from roamtui.document.text import DocumentText
 
 Result = TypeVar("Result")
 SlicedWork = Generator[None, None, Result]
-"""Work in slices: what runs it may do something else between them, or leave it."""
+"""Work in slices; the caller may do something else between them, or stop."""
 _TURN_SECONDS = 0.004
-"""How long keys may wait for slices."""
+"""The longest time that keys wait for slices."""
 _LONG_WHEN_SMALL = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
-"""The one letter whose small form has two characters, which would move all that follows."""
+"""The one letter whose lower case has two characters, which would shift every offset after it."""
 _SPACES = "\n\r\t"
 _WINDOW = 1 << 16
-"""Characters that are looked through in one step: a millisecond of work."""
+"""Characters searched in one slice: a millisecond of work."""
 
 
 class TextPosition(NamedTuple):
-    """A character of a library."""
+    """The position of a character in a library."""
 
     doc: str
     """Key of its document."""
@@ -39,23 +39,23 @@ class TextPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextMatches:
-    """Where words stand: together, or where they nowhere do in the sections that hold each of them."""
+    """The matches of a phrase; if it occurs nowhere, of the sections that hold each of its words."""
 
     words: tuple[str, ...] = ()
-    """What to mark in a text that is shown."""
+    """Words to highlight in a text."""
     documents: tuple[tuple[Document, array[int]], ...] = ()
-    """Those with matches, in the order of the library, each with the offsets of its matches."""
+    """Documents with matches, in the order of the library, each with the offsets of its matches."""
     are_scattered: bool = False
-    """Whether the words stand apart; a match is a section then."""
+    """Whether the words occur only apart; each match is then a section."""
     library: Library | None = None
 
     @property
     def count(self) -> int:
-        """How many matches there are."""
+        """The number of matches."""
         return sum(len(offsets) for _, offsets in self.documents)
 
     def get_number(self, place: TextPosition) -> int:
-        """Return the number of a match among all, from 1."""
+        """Return the number of a match, from 1."""
         number = 0
         for document, offsets in self.documents:
             if document.key == place.doc:
@@ -64,13 +64,13 @@ class TextMatches:
         return number
 
     def first_in(self, span: Span) -> int | None:
-        """Return the offset of the first match in a stretch of a document."""
+        """Return the offset of the first match within a span, or None."""
         offsets = self._offsets(span.doc)
         place = bisect_left(offsets, span.start)
         return offsets[place] if place < len(offsets) and offsets[place] < span.end else None
 
     def get_adjacent(self, place: TextPosition, direction: int) -> TextPosition | None:
-        """Return the match after (1) or before (-1) a place, round the end; None where nothing was found."""
+        """Return the match after (1) or before (-1) a position, wrapping around; None if there is no match."""
         offsets = self._offsets(place.doc)
         number = bisect_right(offsets, place.offset) if direction > 0 else bisect_left(offsets, place.offset) - 1
         if 0 <= number < len(offsets):
@@ -83,7 +83,7 @@ class TextMatches:
         return TextPosition(document.key, offsets[0 if direction > 0 else -1])
 
     def list_sections(self, start: TextPosition, limit: int) -> Iterator[tuple[str, int]]:
-        """Yield the ids of sections with matches from a place on, round the end, each with its first match."""
+        """Yield the ids of sections with matches, each with its first one, from a position on, wrapping around."""
         place = self.get_adjacent(start._replace(offset=start.offset - 1), 1)
         seen: set[str] = set()
         by_key = {document.key: (document, offsets) for document, offsets in self.documents}
@@ -102,7 +102,7 @@ class TextMatches:
 
 
 def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
-    """Return, in slices of work, where a query stands; where that is nowhere, the sections with each of its words."""
+    """Return, in slices of work, the matches of a query, or else the sections with each of its words."""
     words = tuple(dict.fromkeys(query.split()))
     phrase = " ".join(query.split())
     layout = NodeNumbering(library)
@@ -124,7 +124,7 @@ def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
 
 
 def find_all(text: DocumentText, words: str) -> SlicedWork[array[int]]:
-    """Return the offsets where `words` stand, in order, without overlaps."""
+    """Return the offsets of `words` in order, without overlaps."""
     needle, found, start = fold_case(words), array("Q"), 0
     find = re.compile(re.escape(needle)).finditer
     while start < len(text):
@@ -137,7 +137,7 @@ def find_all(text: DocumentText, words: str) -> SlicedWork[array[int]]:
 
 
 def _find_scattered(document: Document, words: Sequence[str]) -> SlicedWork[array[int]]:
-    """Return where the longest word stands first in each section whose own text holds all of them."""
+    """Return the first offset of the longest word in each section whose own text holds all words."""
     offsets = yield from find_all(document.text, max(words, key=len))
     starts, needles = document.columns.starts, [fold_case(word) for word in words]
     found, number = array("Q"), 0
@@ -152,7 +152,7 @@ def _find_scattered(document: Document, words: Sequence[str]) -> SlicedWork[arra
 
 
 def fold_case(text: str) -> str:
-    """Return `text` of the same length in small letters, its line ends and tabs as spaces."""
+    """Return `text` in lower case, of the same length, with line ends and tabs as spaces."""
     folded = text.replace(_LONG_WHEN_SMALL, "i").lower()
     for space in _SPACES:
         folded = folded.replace(space, " ")
@@ -160,13 +160,13 @@ def fold_case(text: str) -> str:
 
 
 def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where words stand in a text, in order: the first character of each place, and the one after its last."""
+    """Return the start and end offsets of words in a text, in order."""
     folded = fold_case(text)
     return sorted(match.span() for word in words for match in re.finditer(re.escape(fold_case(word)), folded))
 
 
 async def run_sliced(steps: SlicedWork[Result]) -> Result:
-    """Return what comes out of work in slices, taking keys meanwhile."""
+    """Run work in slices, letting the app take keys between them, and return its result."""
     until = monotonic() + _TURN_SECONDS
     while True:
         try:

@@ -38,9 +38,9 @@ from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.text_search import TextPosition
 
 _READING_SECONDS = 0.5
-"""What is scrolled past sooner is not said to be read."""
+"""A section counts as read once it has been at the top of the view for this long."""
 _REST_SECONDS = 0.06
-"""A cursor that moves on sooner is on its way somewhere else."""
+"""The reader follows the cursor once it has rested for this long."""
 
 
 class ReaderController:
@@ -82,19 +82,19 @@ class ReaderController:
         return self._controller.state.library
 
     def read(self, section_id: str, *, came_from: Widget | None, highlight: Span | None = None) -> None:
-        """Show a section in the reader, and go there only where it hides what the person came from."""
+        """Show a section in the reader; move the focus there only if it hides the pane that the person came from."""
         if section_id in self._library:
             self._reader.show_section(self._library, section_id, highlight=highlight)
             self._panes.show_reader(came_from=came_from)
             self._note_reading(section_id)
 
     def show(self, section_id: str, highlight: Span | None, *, came_from: Widget | None) -> None:
-        """Show a section in outline and reader."""
+        """Show a section in outline and reader, with a span of it highlighted."""
         self._tree.go_to(section_id)
         self.read(section_id, came_from=came_from, highlight=highlight)
 
     def show_match(self, place: TextPosition) -> None:
-        """Bring a match that was gone to into outline and reader, the focus unchanged."""
+        """Show a match of the search in outline and reader, without moving the focus."""
         library = self._library
         section_id = library.section_at(place.doc, place.offset)
         shown = self._reader.section_id
@@ -107,7 +107,7 @@ class ReaderController:
         self._panes.show_reader_unfocused()
 
     def read_beside(self, section_id: str, *, is_noted: bool = True) -> None:
-        """Show a section in the reader, beside the outline where there is room, without going there.
+        """Show a section in the reader, next to the outline if there is room, without moving the focus.
 
         Args:
             section_id: Nothing happens where it is shown already, or where there is no such section.
@@ -121,7 +121,7 @@ class ReaderController:
         self._panes.show_reader_unfocused()
 
     def jump_to_target(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
-        """Show what the conversation names, in outline and reader; return why not, where it cannot be.
+        """Show a section or quote that the conversation names; return a sentence if the document does not have it.
 
         A quote that stands in another section than the one named is shown where it stands.
         """
@@ -167,7 +167,7 @@ class ReaderController:
         return None
 
     def resume(self) -> None:
-        """Show what the conversation was reading last, else where the person was in the document; go not there."""
+        """Show the section that was read last in the conversation, else in the document, without moving the focus."""
         state = self._controller.state
         place = self._positions.load(get_source_key(state.library))
         if place is None or state.reading_id not in (None, place.section_id):
@@ -175,7 +175,7 @@ class ReaderController:
         self._restore(place)
 
     def _restore(self, place: ReadingPosition) -> None:
-        """Show a place; where its file is not loaded yet, once it is."""
+        """Show a position, as soon as its file is loaded."""
         library = self._library
         if place.section_id in library:
             self._reader.show_section(library, place.section_id, into=place.offset)
@@ -186,13 +186,13 @@ class ReaderController:
             self._note_reading(place.file_id)
 
     def save_position(self) -> None:
-        """Keep where the person is for the next time that the document is opened."""
+        """Save the reading position for the next time that the document is opened."""
         place = self._reader.reader.position
         if place is not None:
             self._positions.save(get_source_key(self._library), place)
 
     def on_position_changed(self, section_id: str) -> None:
-        """Have the outline's cursor follow what is scrolled to, and the conversation too once that rests."""
+        """Move the outline's cursor to the section at the top of the view, and record it once scrolling has stopped."""
         if not self._tree.outline.has_focus:
             self._tree.outline.move_to(section_id)
         if self._position_timer is not None:
@@ -200,7 +200,7 @@ class ReaderController:
         self._position_timer = self._reader.set_timer(_READING_SECONDS, self._on_shown)
 
     def go_back(self) -> None:
-        """Show what was read before."""
+        """Go back to the position before the last jump."""
         if self._reader.go_back():
             self._on_shown()
         else:
@@ -211,13 +211,13 @@ class ReaderController:
         self._note_reading(self._reader.section_id)
 
     def step(self, direction: int) -> None:
-        """Show the section after (1) or before (-1) the one that is read."""
+        """Show the section after (1) or before (-1) the one in the reader."""
         section_id = self._reader.section_id
         if section_id is None or not self._step_from(section_id, direction, with_way_back=True):
             self._show_status(f"this is the {'last' if direction > 0 else 'first'} section")
 
     def continue_past_end(self, direction: int) -> None:
-        """Show what comes after the end of the document that is read (1), or before its beginning (-1)."""
+        """Show the section after the end (1) or before the start (-1) of the document in the reader."""
         section_id = self._reader.section_id
         if section_id is not None and section_id in self._library:
             document = self._library.file(section_id) or self._library.locate(section_id)[0]
@@ -236,7 +236,7 @@ class ReaderController:
         return found is not None
 
     def show_loaded(self, section_ids: tuple[str, ...]) -> None:
-        """Show the file that is read, once it is loaded, in place of the word that it is not."""
+        """Show the text of the file in the reader once it is loaded."""
         section_id = self._reader.section_id
         wanted, self._pending = self._pending, None
         if section_id is not None and section_id in section_ids:
@@ -246,7 +246,7 @@ class ReaderController:
                 self._reader.show_section(self._library, section_id)
 
     def open_answer_link(self, target: LinkTarget) -> str | None:
-        """Follow a link that the model wrote; return a sentence where it leads nowhere."""
+        """Follow a link in an answer; return a sentence if it leads nowhere."""
         named = target.href.lstrip("#")
         if named in self._library:  # some models write a section's id as an address
             return self.jump_to_target(SectionTarget(named), came_from=None)
@@ -254,7 +254,7 @@ class ReaderController:
         return self.open_link(target.href, target.section_id if is_known else next(self._library.walk(), None))
 
     def open_link(self, href: str, section_id: str | None) -> str | None:
-        """Follow a link that a section has; return a sentence where it leads nowhere."""
+        """Follow a link in a section; return a sentence if it leads nowhere."""
         if section_id is None:
             return None
         match resolve_reader_link(href, self._library, section_id):
@@ -273,7 +273,7 @@ class ReaderController:
         return None
 
     def edit(self, section_id: str) -> str | None:
-        """Open the document in the person's editor, at a section; return a sentence where that cannot be."""
+        """Open the document in the person's editor, at a section; return a sentence if it cannot be edited."""
         library = self._library
         file = get_source_file(library, section_id)
         if file is None:
@@ -295,7 +295,7 @@ class ReaderController:
         return None
 
     def toggle_following(self) -> None:
-        """Begin or end bringing into the reader by itself where the cursor rests, and what the model opens."""
+        """Start or stop showing in the reader where the cursor rests, and what the model opens."""
         self._is_following = not self._is_following
         self._stop_following()
         self._reader.show_following(is_following=self._is_following)
@@ -304,13 +304,13 @@ class ReaderController:
             self.read_beside(self._tree.outline.cursor_id)
 
     def follow_cursor(self, section_id: str) -> None:
-        """Show where the cursor comes to rest."""
+        """Show the section under the cursor, once it rests there."""
         if self._is_following:
             self._stop_following()
             self._follow_timer = self._reader.set_timer(_REST_SECONDS, partial(self.read_beside, section_id))
 
     def follow_opened(self, section_id: str) -> None:
-        """Show what the model opened, where the reader takes nothing else's place."""
+        """Show a section that the model opened, if the reader is in view."""
         if self._is_following and Pane.READER in self._panes.shown:
             self._stop_following()
             self.read_beside(section_id, is_noted=False)
@@ -333,7 +333,7 @@ class ReaderController:
 
 
 def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
-    """Return the node whose text comes after (1) or before (-1) that of a node, None at the ends; folders have none."""
+    """Return the node whose text comes after (1) or before (-1) a node's, or None at the ends; folders are skipped."""
     start = library.get_content_span(section_id)
     found = _get_adjacent_node(library, section_id, direction)
     while found is not None:
@@ -346,7 +346,7 @@ def get_adjacent_section(library: Library, section_id: str, direction: int) -> s
 
 
 def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str | None:
-    """Return the node after or before another, in the order of the document."""
+    """Return the next (1) or previous (-1) node in the order of the document."""
     if direction > 0 and (below := library.children(section_id)):
         return below[0]
     above: str | None = section_id
@@ -365,7 +365,7 @@ def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str
 
 
 def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
-    """Return where words stand in a stretch of text, as far as they can be found."""
+    """Return the span of words within another span, or None if they are not there."""
     match = find_quoted_words(words, library.text_at(section)) if words else None
     if match is None:
         return None
@@ -373,7 +373,7 @@ def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
 
 
 def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
-    """Return where the words of a citation stand in the document, None where they do not."""
+    """Return the span of a citation in the document as it is now, or None if it is gone."""
     if citation is None or citation.span is None:
         return None
     try:
@@ -395,7 +395,7 @@ _GOTO = frozenset({"code", "codium", "cursor"})
 
 
 def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
-    """Return the command that opens `file` at a 1-based line, without the line for an editor that is not known."""
+    """Return the command that opens `file` at a 1-based line; an unknown editor gets only the file."""
     words = shlex.split(editor)
     name = Path(words[0]).name if words else ""
     if name in _PLUS_LINE:
@@ -408,7 +408,7 @@ def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
 
 
 def get_source_file(library: Library, section_id: str) -> Path | None:
-    """Return the file on this machine that a section stands in, None where there is none, as for an archive."""
+    """Return the file on this machine that holds a section, or None, as for an archive."""
     source = Path(library.source)
     if not library.root.columns.has_files:
         return source if source.is_file() and not library.node(section_id).doc else None
@@ -420,7 +420,7 @@ _NOTE_INDENT_MAX = 3
 
 
 def resolve_reader_link(mark: str, library: Library, section_id: str) -> ResolvedLink:
-    """Return where an address that is written in a section leads.
+    """Return where a link in a section leads.
 
     The mark of a footnote, such as `[^1]`, leads to where it stands; the note's own mark, `[^1]:`, to where it is used.
     """
@@ -440,17 +440,17 @@ def resolve_reader_link(mark: str, library: Library, section_id: str) -> Resolve
 
 
 _SOURCES_MAX = 500
-"""Documents of which the place is kept, the last ones that were read."""
+"""Documents whose positions are saved; the oldest ones are dropped."""
 
 
 class ReadingPositions:
-    """The places in the file `path`; without one nothing is kept. A file that cannot be read or written holds none."""
+    """Reading positions by document in the file `path`. Without a path, or if the file fails, nothing is saved."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
 
     def load(self, source: str) -> ReadingPosition | None:
-        """Return where a person was in a document, None where they never were."""
+        """Return the last position in a document, or None."""
         with suppress(OSError):
             match self._read().get(source):
                 case [str(section_id), int(into), str(file_id)]:
@@ -460,7 +460,7 @@ class ReadingPositions:
         return None
 
     def save(self, source: str, place: ReadingPosition) -> None:
-        """Keep where a person is in a document."""
+        """Save the position in a document."""
         if self._path is None:
             return
         with suppress(OSError):  # a file that cannot be read now is not written over
