@@ -1,4 +1,4 @@
-"""The terminal app: documents side by side, each with a screen of its own; themes, keys in order, the palette."""
+"""`RoamApp`: a screen for each open document, themes, the order of keys, and the command palette."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _USED_MOST = (
     "global.find",
     "global.open_document",
 )
-"""What the palette begins with, from the end, before anything was chosen in it."""
+"""The first actions in the palette until a person has chosen others, the last one first."""
 _PALETTE_HEIGHT_MIN = 6
 _TOLD_SCORE = 0.5
-"""Of a command in whose sentence all typed words stand; a good match of a name is more."""
+"""Score of a command whose help contains all typed words; a good match of its name scores higher."""
 _REST_SECONDS = 1.0
-"""Without a key; then there is time for the collector's full rounds."""
+"""After this time without a key, a full garbage collection disturbs nobody."""
 _ROUNDS_MAX, _ROUNDS_MIN = 100, 5
-"""Rounds of the middle generation until a full one: while a person types, at the most, and at rest, at the least."""
+"""Collections of the middle generation before a full one: at most while a person types, at least at rest."""
 _DEFECT = (
     "roamtui: a defect in roamtui stopped it. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
@@ -58,7 +58,7 @@ _DEFECT = (
 
 
 class ActionCommandProvider(Provider):
-    """Finds actions by their names and by what they do; at first those that were used last, then all."""
+    """Finds actions by name and help, those used last first."""
 
     @override
     async def discover(self) -> Hits:
@@ -77,7 +77,7 @@ class ActionCommandProvider(Provider):
 
 
 class RoamApp(App[None], inherit_bindings=False):
-    """Asks documents, each in a conversation of its own; without one it begins where a person chooses one."""
+    """The app. It starts with a document, or with the dialog to open one."""
 
     TITLE = "roamtui"
     DEFAULT_MODE = "document-1"
@@ -120,18 +120,18 @@ class RoamApp(App[None], inherit_bindings=False):
         self._opening = opening
         self._named = named
         self._used = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}
-        """Actions by when they were chosen in the palette, the highest number last."""
+        """The order in which actions were chosen in the palette, the latest with the highest number."""
         self.failure: RoamtuiError | None = None
-        """Why what was named cannot be opened."""
+        """Why the document that was named at the start cannot be opened."""
         self.documents: dict[str, MainScreen] = {}
-        """A screen for each open document, by the mode that shows it."""
+        """The screens of open documents by mode."""
         self._modes_made = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
         self._make_screen(first)
 
     def _make_screen(self, first: StartupContext | None) -> str:
-        """Return the name of a mode, once the screen of its document is made; without one it shows nothing."""
+        """Make the screen of a document, if any, and return the name of its mode."""
         self._modes_made += 1
         mode = f"document-{self._modes_made}"
         if first is not None:
@@ -152,16 +152,16 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @property
     def main_screen(self) -> MainScreen:
-        """The screen of the document that is shown, or lies below what is; there where a document is."""
+        """The screen of the current document; there must be one."""
         return self.documents[self.current_mode]
 
     @property
     def app_context(self) -> AppContext:
-        """Everything that is shown and driven of that document."""
+        """The context of the current document."""
         return self.main_screen.app_context
 
     def on_mount(self) -> None:
-        """Put a person's own keys in force."""
+        """Apply the keymap, and open a document if none was given."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # so late because it would hold up the first paint
         self.set_keymap(self._keys.keymap)
         self.set_interval(_REST_SECONDS, self._collect_garbage_when_idle)
@@ -174,7 +174,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(DocumentRequested)
     def _on_document_requested(self, event: DocumentRequested) -> None:
-        """Let a person choose a document, or open the one that is named."""
+        """Open a document by its source, or let the person choose one."""
         if self._opening is None:
             self.notify("No other document can be opened from here.", severity="warning")
             return
@@ -189,7 +189,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.push_screen(screen, self._on_document_chosen)
 
     def _on_document_chosen(self, chosen: OpenChoice | RoamtuiError | None) -> None:
-        """Show the document that was chosen; where there is none, there is nothing to go back to."""
+        """Show the chosen document; exit if there is none to return to."""
         if isinstance(chosen, RoamtuiError):
             self.failure = chosen
             self.exit()
@@ -204,7 +204,7 @@ class RoamApp(App[None], inherit_bindings=False):
                 self.main_screen.resume(chosen.conversation_id)
 
     def _switch_to(self, mode: str) -> None:
-        """Show a document; the others go on behind it."""
+        """Show a document; work in the others continues."""
         before = self.current_mode
         self.switch_mode(mode)
         if before not in self.documents:
@@ -218,7 +218,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._on_document_requested(DocumentRequested())
 
     def action_turn_to(self, number: int) -> None:
-        """Turn to an open document by its number, from 1; 0 for the next one."""
+        """Show an open document by its number, from 1, or the next one for 0."""
         modes = list(self.documents)
         place = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:
@@ -228,7 +228,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.main_screen.warn(f"No other document is open. Open one with {open_key}.")
 
     async def action_close_document(self) -> None:
-        """Close the document that is shown; after the last one a person chooses another, or leaves."""
+        """Close the current document; after the last one, the person chooses another or leaves."""
         if self.main_screen.warn_if_busy():
             return
         place = list(self.documents).index(self.current_mode)
@@ -245,13 +245,13 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(ModelReleased)
     async def _release_model(self, event: ModelReleased) -> None:
-        """Let go of what a model holds, unless it still answers for a document."""
+        """Close a model, unless it still answers about a document."""
         if event.model not in self._models:
             await event.model.close()
 
     @property
     def _models(self) -> set[Model]:
-        """What answers about the documents."""
+        """The models of the open documents."""
         return {one.app_context.agent.model for one in self.documents.values() if one.startup.is_ready}
 
     @property
@@ -297,7 +297,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._show_message(MessageLine(event.notification.message, event.notification.severity))
 
     def _show_message(self, message: MessageLine | None) -> None:
-        """Show a message in place of the one before and of the hints, None for the hints again."""
+        """Show a message in place of the hints; None shows the hints again."""
         if self._message is not None and self._message.is_attached:
             self._message.screen.query(HintLine).remove_class("-replaced")
             self._message.remove()
@@ -373,13 +373,13 @@ class RoamApp(App[None], inherit_bindings=False):
             self.main_screen.check_for_changes()
 
     async def on_unmount(self) -> None:
-        """Let go of what the models hold."""
+        """Close the models."""
         for model in self._models:
             await model.close()
 
 
 def _to_start_offer(screen: MainScreen) -> StartOffer:
-    """Return an open document as something to turn to: its title, and the conversation about it."""
+    """Return an open document as an offer: its title, its last question and the number of questions."""
     state = screen.startup.state
     exchanges = state.transcript.exchanges
     count = "1 question" if len(exchanges) == 1 else f"{len(exchanges):,} questions"
@@ -408,7 +408,7 @@ def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
 
 
 def defer_garbage_collection() -> None:
-    """Have keys seldom wait for the collector: each line that is painted leaves dozens of objects in circles."""
+    """Make keys wait less often for the garbage collector: each painted line leaves dozens of cyclic objects."""
     gc.freeze()  # a large document is never garbage: without it each full round would take as long as a keypress
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, _ROUNDS_MAX)
@@ -419,7 +419,7 @@ def _is_debugging() -> bool:
 
 
 def _choose_theme(wanted: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple[str, ...]]:
-    """Return the name of the theme to wear, and a sentence where the wanted one is not there."""
+    """Return the name of the theme to use, and a sentence if the wanted one does not exist."""
     default = DEFAULT_THEME if DEFAULT_THEME in own else next(iter(BUILTIN_THEMES))
     if wanted is None:
         return default, ()
@@ -429,7 +429,7 @@ def _choose_theme(wanted: str | None, own: Mapping[str, Theme]) -> tuple[str, tu
 
 
 def has_job_control() -> bool:
-    """Return whether a shell has this very process as a job, and can bring it back.
+    """Return whether a shell runs this process as a job, and can bring it back.
 
     Without one, or where `make` or another program stands between, a stopped program would block its terminal for good.
     """

@@ -1,4 +1,4 @@
-"""What a person wants, as commands of the core and as messages to the screen."""
+"""Messages that bubble up to the screen, and the commands behind the keys of a section."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from roamtui.models.base import Model
 
 @dataclass
 class StatusMessage(Message):
-    """A few words for the status line, in place of those before; the screen shows them."""
+    """A few words for the status line, which replace the ones before."""
 
     words: str
     is_alert: bool = False
-    """Whether the person should know them until they are withdrawn by an empty alert."""
+    """Whether they stay until an empty alert replaces them."""
 
 
 class SourceChanged(Message):
@@ -41,7 +41,7 @@ class SourceChanged(Message):
 
 @dataclass
 class NoteRequested(Message):
-    """A person wants to keep a section, or words of it that an answer cites, among their notes."""
+    """A person wants a note on a section, or on text of it that an answer cites."""
 
     section_id: str
     citation: Citation | None = None
@@ -49,65 +49,65 @@ class NoteRequested(Message):
 
 @dataclass
 class CopyRequested(Message):
-    """A person wants text in the clipboard."""
+    """A person wants to copy text to the clipboard."""
 
     text: str
     what: str
-    """In our own words, such as `the answer`."""
+    """What the text is, such as `the answer`."""
 
 
 @dataclass
 class DocumentRequested(Message):
-    """A person wants to open another document, and choose it first where no source is named."""
+    """A person wants to open another document, which they choose first if `source` is empty."""
 
     source: str = ""
     conversation_id: str | None = None
 
 
 class ReadingPosition(NamedTuple):
-    """Where a person is in a document."""
+    """The position at the top of the reader."""
 
     section_id: str
     offset: int
-    """Characters from the beginning of the section to what is at the top of the view; fewer than none above it."""
+    """Characters from the start of the section to the top of the view; negative if the top is above it."""
     file_id: str
-    """The file of a folder that it is in, else the section itself."""
+    """The file of the folder that holds the section, else the section itself."""
 
 
 @dataclass
 class LinkClicked(Message):
-    """A link was clicked; its address is as the document has it."""
+    """A link was clicked."""
 
     href: str
 
 
 @dataclass
 class ReadingPositionChanged(Message):
-    """Another section or page has been scrolled to the top of the view, or there is more beside it than before."""
+    """Another section or page was scrolled to the top of the view, or the lines in view overflow differently."""
 
     section_id: str
     page: int | None = None
     """None in a document without pages."""
     overflow_signs: str = ""
-    """Signs of where lines in view go on: ``◂``, ``▸`` or both; empty where all is in view."""
+    """Shows on which sides lines continue out of view: ``◂``, ``▸`` or both, else empty."""
 
 
 @dataclass
 class ScrolledPastEnd(Message):
-    """A person wants to scroll beyond the end of the document (1), or its beginning (-1)."""
+    """A person scrolled past the end of the document (1) or its start (-1)."""
 
     direction: int
 
 
 @dataclass
 class ModelReleased(Message):
-    """A model no longer answers for the document that is shown."""
+    """A model no longer answers about a document."""
 
     model: Model
 
 
 class SearchKind(StrEnum):
-    """What a person looks for when they find sections."""
+    """The kind of results that a search shows."""
 
     ALL = "All"
     TITLES = "Titles"
@@ -131,29 +131,29 @@ def close_section(state: ConversationState, section_id: str) -> Command | str:
 
 
 def toggle_pin(state: ConversationState, section_id: str) -> Command:
-    """Pin a section, or let go of it."""
+    """Pin or unpin a section."""
     section = state.get_open(section_id)
     return PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
 
 
 def toggle_fold(state: ConversationState, section_id: str) -> Command:
-    """Show or hide what is below a node."""
+    """Fold or unfold a node."""
     return (FoldNodes if section_id in state.unfolded else UnfoldNodes)(section_ids=(section_id,))
 
 
 def unfold(state: ConversationState, *section_ids: str) -> Command | str:
-    """Show what is below nodes that are folded."""
+    """Unfold those of some nodes that are folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
     return UnfoldNodes(section_ids=folded) if folded else ""
 
 
 def unfold_subtree(state: ConversationState, section_id: str) -> Command | str:
-    """Show everything below a node."""
+    """Unfold a node and everything below it."""
     return unfold(state, *_list_branch_ids(state, section_id))
 
 
 def fold_subtree(state: ConversationState, section_id: str) -> Command | str:
-    """Hide everything below a node."""
+    """Fold a node and everything below it."""
     unfolded = tuple(node_id for node_id in _list_branch_ids(state, section_id) if node_id in state.unfolded)
     return FoldNodes(section_ids=unfolded) if unfolded else ""
 
@@ -179,11 +179,11 @@ SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]
         Undo(is_redo=True) if state.redo_stack else "nothing was taken back that could be done again"
     ),
 }
-"""What the table of actions can do by a command, to the section that a person points at."""
+"""Commands on a section, by their names in the table of actions."""
 
 
 def _list_branch_ids(state: ConversationState, section_id: str) -> tuple[str, ...]:
-    """Return a node and those below it that have children; of what is not loaded, only the node itself."""
+    """Return the nodes with children in a subtree; if it is not loaded, only its root."""
     library = state.library
     if is_loadable(library, section_id):
         return (section_id,)

@@ -44,35 +44,35 @@ _HELPING = {
     Scope.CHAT: ("global.marks", "global.find"),
     Scope.READER: ("global.find",),
 }
-"""What of everywhere helps in a place, told after its own keys where there is room."""
+"""Keys that work everywhere, shown after the own keys of a scope if there is room."""
 _TOLD_WIDTH_MIN = 20
-"""Cells that words of what happened have at least, before what is open goes."""
+"""Cells that a message keeps; with less room, the count of open sections is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusLineState:
-    """What the status line tells."""
+    """The content of the status line."""
 
     model: str
     model_note: str = ""
-    """Said beside the name, such as that it is offline."""
+    """Shown after the name, such as that no language model is used."""
     is_asking: bool = False
     step: int = 0
-    """Step of the question under way, 0 before its first."""
+    """Step of the question under way, 0 before the first."""
     usage: Usage = field(default_factory=Usage)
     """Of the whole conversation."""
     document_tokens: int = 0
-    """Of all that the source has."""
+    """Tokens of the whole source."""
     open_count: int = 0
     open_tokens: int = 0
     alert: str = ""
-    """What a person should know until it is no longer so."""
+    """Words that stay until they no longer hold."""
     message: str = ""
     """What just happened, in a few words."""
 
 
 class ClickableBar(Widget):
-    """A line of which some parts do, by a click, what an action does by its key."""
+    """A line with parts that run an action when they are clicked."""
 
     def __init__(self, keys: Keymap, *, id: str) -> None:  # noqa: A002 (Textual's own name)
         super().__init__(id=id)
@@ -89,7 +89,7 @@ def _make_clickable(part: Content, action_id: str) -> Content:
 
 
 class StatusLine(ClickableBar):
-    """Shows a `StatusLineState`; long words are cut, and what does not fit then is left out from the end."""
+    """Shows a `StatusLineState`. A long message is cut; then the last parts that do not fit are left out."""
 
     DEFAULT_CSS = """
     StatusLine { height: 1; background: $panel; color: $foreground; padding: 0 1; }
@@ -98,20 +98,20 @@ class StatusLine(ClickableBar):
     def __init__(self, status: StatusLineState, keys: Keymap) -> None:
         super().__init__(keys, id="status-line")
         self.status = status
-        """What is shown."""
+        """What the line shows."""
         self._frame = 0
 
     def on_mount(self) -> None:
-        """Let the sign of work turn."""
+        """Start the spinner."""
         self.set_interval(_FRAME_SECONDS, self._advance_spinner)
 
     def update_status(self, **changes: object) -> None:
-        """Show other values for some fields of the status."""
+        """Change some fields of the status."""
         self.status = replace(self.status, **changes)  # type: ignore[arg-type]  # fields by name
         self.refresh()
 
     def show_state(self, state: ConversationState) -> None:
-        """Show what is open, and what the conversation took."""
+        """Show the open sections, and the tokens and cost of the conversation."""
         usage = Usage.total(exchange.usage for exchange in state.transcript.exchanges)
         document_tokens = state.library.tokens if usage.input_tokens else 0
         self.update_status(
@@ -122,7 +122,7 @@ class StatusLine(ClickableBar):
         )
 
     def show_event(self, event: ConversationEvent) -> None:
-        """Show how far a question is; words about what came before an event go."""
+        """Show the progress of a question, and clear a message that an event has made old."""
         match event:
             case QuestionAsked():
                 self.update_status(is_asking=True, step=0, message="")
@@ -162,7 +162,7 @@ class StatusLine(ClickableBar):
         return _join_fitting([line, told, opened, usage], width)
 
     def _name_model(self, *, with_note: bool) -> Content:
-        """Return the model and what it is doing."""
+        """Return the model's name, and the step that it is working on."""
         status = self.status
         name = Content.styled(sanitise_line(status.model), "bold $primary")
         if status.model_note and with_note:
@@ -177,12 +177,12 @@ class StatusLine(ClickableBar):
 
 
 def _measure_room(width: int, *parts: Content) -> int:
-    """Return the cells that are left beside parts, each with a gap."""
+    """Return the cells that parts with a gap after each leave free."""
     return max(0, width - sum(part.cell_length + len(_PART_GAP) for part in parts))
 
 
 def _join_fitting(parts: Iterable[Content], width: int, gap: str = _PART_GAP) -> Content:
-    """Return the first parts that fit side by side, the very first in any case; empty ones are none."""
+    """Return the first parts that fit on a line, at least one; empty parts are skipped."""
     first, *more = filter(None, parts)
     for part in more:
         longer = first + gap + part
@@ -193,7 +193,7 @@ def _join_fitting(parts: Iterable[Content], width: int, gap: str = _PART_GAP) ->
 
 
 class HintLine(ClickableBar):
-    """Shows the keys that matter where the focus is; a click on one does what it does."""
+    """Shows the keys that matter where the focus is; a click runs the action of a key."""
 
     DEFAULT_CSS = """
     HintLine {
@@ -208,7 +208,7 @@ class HintLine(ClickableBar):
         self._is_offline = False
 
     def show_scope(self, scope: Scope, *, is_offline: bool = False) -> None:
-        """Show the keys of another scope; how a model is chosen comes first where none answers."""
+        """Show the keys of another scope, and how to choose a model if none answers."""
         if (scope, is_offline) != (self._scope, self._is_offline):
             self._scope, self._is_offline = scope, is_offline
             self.refresh()
@@ -251,7 +251,7 @@ class MessageLine(Static):
 
 
 class HeaderLine(Widget):
-    """Shows the program's name, the document's title and its source; of several documents a tab for each."""
+    """Shows the program's name, the document's title and its source, or a tab for each of several documents."""
 
     DEFAULT_CSS = """
     HeaderLine { height: 1; background: $panel; color: $foreground; padding: 0 1; }
@@ -264,7 +264,7 @@ class HeaderLine(Widget):
         self.show(title, source)
 
     def show_tabs(self, titles: Sequence[str], place: int) -> None:
-        """Show a tab for each document, this one at `place`."""
+        """Show a tab for each document; `place` is the index of this one."""
         self._titles, self._place = titles, place
         self.refresh()
 
@@ -295,7 +295,7 @@ class HeaderLine(Widget):
         return Content.assemble(left, " " * max(1, gap), (source, "$muted"))
 
     def _draw_tabs(self, width: int) -> Content:
-        """Return the tabs side by side, each as long as there is room for all."""
+        """Return the tabs, each cut so that there is room for all."""
         line = Content.styled("◆", "bold $accent")
         room = max(4, (width - 1) // len(self._titles) - len("   "))
         for number, title in enumerate(self._titles, 1):
@@ -330,7 +330,7 @@ OFFLINE = "offline"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelLabel:
-    """A model's name and what to know of it."""
+    """A model's name and notes about it."""
 
     name: str
     short_note: str = ""
@@ -340,7 +340,7 @@ class ModelLabel:
 
 
 def make_model_label(name: str) -> ModelLabel:
-    """Return how to tell of the model with this name."""
+    """Return the label of a model by its name."""
     if name == OFFLINE:
         note = "no key, no network; it quotes, and does not reason."
         return ModelLabel(name=name, short_note="no language model", note=note)
@@ -348,12 +348,12 @@ def make_model_label(name: str) -> ModelLabel:
 
 
 def format_key_hint(key: str, words: str) -> Content:
-    """Return a key, as it is written on the screen, and what it does."""
+    """Return a key as the screen shows it, and what it does."""
     return Content.assemble((key, "bold $accent"), " ", words)
 
 
 class ScreenKeyHints(ContentView):
-    """Lists the keys of a screen of its own; a key stands on one line with what it does."""
+    """Lists the keys of a dialog; a key and what it does stay on one line."""
 
     DEFAULT_CSS = """
     ScreenKeyHints { color: $muted; }

@@ -1,4 +1,4 @@
-"""Every key, by where it works, with the signs of outline and answers."""
+"""`HelpScreen` and `LegendScreen`: all keys by scope, and the signs of outline and answers."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _KEYS_WIDTH = 23
 _KEYS_WIDTH_NARROW = 13
 _IDS_WIDTH = max(len(action.id) for action in ACTIONS) + 1
 _WORDS_WIDTH_MIN = 30
-"""Where less is left for what a key does, its name for rebinding is left out."""
+"""With less room for the help of a key, its action id is left out."""
 
 
 class Legend(ContentView):
-    """Lists what the signs of outline and answers mean, a line or more for each."""
+    """Lists the signs of outline and answers with their meanings."""
 
     @override
     def render_content(self, width: int) -> Content:
@@ -57,7 +57,7 @@ class Legend(ContentView):
 
 
 class KeyList(ContentView):
-    """Lists actions with their keys, and what the signs of outline and answers mean."""
+    """Lists actions with their keys, and the signs of outline and answers."""
 
     def __init__(self, keys: Keymap, here: Scope) -> None:
         """List `keys`, those of `here` first."""
@@ -83,7 +83,7 @@ class KeyList(ContentView):
         return Content("\n").join(lines[:-1] or [Content("no match: no key is told of in these words")])
 
     def filter(self, pattern: str) -> None:
-        """List only what each typed word stands in: key, place, name or sentence."""
+        """List only actions whose keys, scope, label, help or id contain each typed word."""
         self._words = pattern.casefold().split()
         self.invalidate()
 
@@ -104,7 +104,7 @@ class KeyList(ContentView):
 
 
 def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
-    """Return keys and words side by side, below one another where there are many keys."""
+    """Return keys and words next to each other, or on separate lines if the keys are long."""
     indent = " " * _KEYS_WIDTH_NARROW
     if keys.cell_length >= _KEYS_WIDTH_NARROW:
         return [keys, *wrap(words, width, lead=indent, follow=indent)]
@@ -113,7 +113,7 @@ def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
 
 
 class LegendScreen(Dialog[None]):
-    """Shows what the signs of outline and answers mean."""
+    """Shows the meanings of the signs of outline and answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m,enter,q", "leave", "Close")]
     DEFAULT_CSS = """
@@ -132,7 +132,7 @@ class LegendScreen(Dialog[None]):
 
 
 class HelpScreen(Dialog[None]):
-    """Shows what every key does, made from the table of actions."""
+    """Shows all keys, from the table of actions."""
 
     AUTO_FOCUS = ""
 
@@ -189,7 +189,7 @@ class HelpScreen(Dialog[None]):
 
     @override
     def action_leave(self) -> None:
-        """Show all keys again; else leave."""
+        """Show all keys again, else leave."""
         if self.has_class("-filtering"):
             self.query_one(Input).value = ""
             self.set_focus(None)
@@ -198,7 +198,7 @@ class HelpScreen(Dialog[None]):
             self.dismiss(None)
 
     def action_close(self) -> None:
-        """Leave, whatever is filtered."""
+        """Leave, even while the keys are filtered."""
         self.dismiss(None)
 
     def action_scroll(self, lines: int) -> None:

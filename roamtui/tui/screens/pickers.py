@@ -27,11 +27,11 @@ from roamtui.tui.status_line import adapt_flags
 from roamtui.tui.themes import contrast
 
 _CONTRAST_HIGH = 10.0
-"""Of the softest text; 7 is what WCAG's level AAA asks of all text."""
+"""Contrast of the muted text; level AAA of WCAG asks 7 of all text."""
 
 
 def pick_theme(app: App[None], save: Callable[[str, str], None] | None) -> None:
-    """Let a person choose a theme; each shows itself as they go over it, and `save` keeps their choice."""
+    """Let a person choose a theme, with a preview of each one under the cursor, and `save` their choice."""
     before, screen = app.theme, app.screen
     themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
     themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
@@ -50,7 +50,7 @@ def pick_theme(app: App[None], save: Callable[[str, str], None] | None) -> None:
 
 
 def _describe_theme(theme: Theme) -> str:
-    """Return whether a theme is dark or light, and that its contrast is high where even its softest text is clear."""
+    """Return whether a theme is dark or light, and whether even its muted text has a high contrast."""
     kind = "dark" if theme.dark else "light"
     muted, ground = theme.variables.get("muted"), theme.background
     is_high = muted and ground and contrast(Color.parse(muted), Color.parse(ground)) >= _CONTRAST_HIGH
@@ -78,13 +78,13 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
     """
 
     def __init__(self, make: ModelFactory, name: str) -> None:
-        """Make what is named by `make`; `name` stands there at first."""
+        """Make models by `make`, starting with `name` in its field."""
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]
         self._make = make
         self._name = name
         self._tried: tuple[str, str, str] | None = None
-        """What stood in the fields when the model answered."""
+        """The fields when the model answered."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -100,7 +100,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
             yield Static(Content("tab next field, enter tries it with one token, esc closes"), classes="foot")
 
     def on_mount(self) -> None:
-        """Begin at what is missing."""
+        """Put the cursor into the field that is missing."""
         if self._name:
             self.query_one("#model-key").focus()
 
@@ -125,7 +125,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
             self.run_worker(self._try(*self._fields), exclusive=True, exit_on_error=False)
 
     async def _try(self, name: str, address: str, key: str) -> None:
-        """Ask the model for one token, and say what came back; a key that does not lead to one is forgotten."""
+        """Ask the model for one token, and show its answer; a key that fails is forgotten."""
         self._say("asking it for one token…")
         variable = name_key(name)
         before = os.environ.get(variable)
@@ -147,7 +147,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
 
 
 async def _probe_model(model: Model) -> str:
-    """Return what a model says to a word of greeting, and how long that took; nothing of a document is sent."""
+    """Return a model's answer to a short prompt without document text, and how long it took."""
     started = time.monotonic()
     text = ""
     try:
