@@ -35,10 +35,6 @@ class StatusMessage(Message):
     """Whether they stay until an empty alert replaces them."""
 
 
-class SourceChanged(Message):
-    """The document has changed on disk since it was read."""
-
-
 @dataclass
 class NoteRequested(Message):
     """A person wants a note on a section, or on text of it that an answer cites."""

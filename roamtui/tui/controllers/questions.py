@@ -46,14 +46,7 @@ class QuestionController:
         ask: Callable[[str, AskOptions], Worker[None]],
         show_pending: Callable[[str, str | None], None],
     ) -> None:
-        """Ask what is sent from `box`.
-
-        Args:
-            box: Where questions are typed.
-            get_state: Returns the newest state of the conversation.
-            ask: Starts a worker that asks a question.
-            show_pending: Shows a question, and the section that it is about, until it is part of the conversation.
-        """
+        """Ask questions from `box`; `show_pending` shows one, and its section, until it is part of the conversation."""
         self._box = box
         self._get_state = get_state
         self._ask = ask

@@ -55,16 +55,7 @@ class ReaderController:
         positions: ReadingPositions,
         dispatch: Callable[[CommandFactory], object],
     ) -> None:
-        """Read the document of the conversation that `controller` holds.
-
-        Args:
-            controller: Holds the conversation.
-            tree: The outline; its cursor follows jumps.
-            reader: Where the text is shown.
-            panes: Brings the reader into view.
-            positions: Where the person was in each document.
-            dispatch: Dispatches a command in its turn, as what is read is part of the conversation.
-        """
+        """Read the document of a conversation. What is read is part of it, so `dispatch` records that in its turn."""
         self._controller = controller
         self._tree = tree
         self._reader = reader

@@ -12,7 +12,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.sources.file_sources import SourceStamp, stamp_source
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.context import AppContext
-from roamtui.tui.messages import SourceChanged, StatusMessage
+from roamtui.tui.messages import StatusMessage
 
 _NOTES_SHOWN = 3
 _IDLE_FACTOR = 20
@@ -28,20 +28,14 @@ class ReloadController:
         controller: ConversationController,
         chat_log: ChatLog,
         stamp: SourceStamp | None,
+        reload_key: str,
         is_asking: Callable[[], bool],
     ) -> None:
-        """Watch the document of `context`.
-
-        Args:
-            context: How the document is read.
-            controller: Holds the conversation.
-            chat_log: Where notes on the document are shown.
-            stamp: The stamp that a single file had when it was read.
-            is_asking: Returns whether an answer is under way; without a request nothing is reloaded meanwhile.
-        """
+        """Watch the document of `context`; `stamp` is what a single file had when it was read."""
         self._context = context
         self._controller = controller
         self._chat_log = chat_log
+        self._reload_key = reload_key
         self._is_asking = is_asking
         self.needs_baseline = context.read_stamps is not None
         """Whether the stamps of what was read are not known yet; the first look takes them."""
@@ -70,7 +64,8 @@ class ReloadController:
                 if not self._is_asking():
                     await self.reload()
             elif is_new_change:
-                self._chat_log.post_message(SourceChanged())
+                words = f"the document changed on disk; {self._reload_key} reads it again"
+                self._chat_log.post_message(StatusMessage(words, is_alert=True))
         finally:
             self._is_looking = False
 

@@ -47,7 +47,6 @@ from roamtui.tui.messages import (
     ReadingPositionChanged,
     ScrolledPastEnd,
     SearchKind,
-    SourceChanged,
     StatusMessage,
     toggle_fold,
     unfold,
@@ -164,7 +163,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _reload_controller(self) -> ReloadController:
         from roamtui.tui.controllers.reload import ReloadController
 
-        return ReloadController(self.app_context, self.controller, self.chat_log, self._stamp, lambda: self.is_asking)
+        key = self.keys.format_first_key("global.reload")
+        context, chat = self.app_context, self.chat_log
+        return ReloadController(context, self.controller, chat, self._stamp, key, lambda: self.is_asking)
 
     @property
     def app_context(self) -> AppContext:
@@ -251,11 +252,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(StatusMessage)
     def _show_status(self, event: StatusMessage) -> None:
         self.status_line.update_status(**{"alert" if event.is_alert else "message": event.words})
-
-    @on(SourceChanged)
-    def _offer_reload(self) -> None:
-        key = self.keys.format_first_key("global.reload")
-        self.status_line.update_status(alert=f"the document changed on disk; {key} reads it again")
 
     @work(group="commands", exit_on_error=False)
     async def dispatch(self, make: CommandFactory) -> None:
