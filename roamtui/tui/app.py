@@ -45,7 +45,7 @@ _USED_MOST = (
 )
 """The first actions in the palette until a person has chosen others, the last one first."""
 _PALETTE_HEIGHT_MIN = 6
-_TOLD_SCORE = 0.5
+_HELP_SCORE = 0.5
 """Score of a command whose help contains all typed words; a good match of its name scores higher."""
 _REST_SECONDS = 1.0
 """After this time without a key, a full garbage collection disturbs nobody."""
@@ -70,8 +70,8 @@ class ActionCommandProvider(Provider):
         matcher = self.matcher(query)
         words = query.casefold().split()
         for name, help_text, run, _ in self.app.get_system_commands(self.screen):
-            told = f"{name} {help_text}".casefold()
-            score = max(matcher.match(name), _TOLD_SCORE * all(word in told for word in words))
+            text = f"{name} {help_text}".casefold()
+            score = max(matcher.match(name), _HELP_SCORE * all(word in text for word in words))
             if score > 0:
                 yield Hit(score, matcher.highlight(name), run, help=help_text)
 
@@ -389,7 +389,7 @@ def _to_start_offer(screen: MainScreen) -> StartOffer:
 
 
 def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
-    """Show the app until the person leaves it; a defect that stopped it is told in a sentence.
+    """Show the app until the person leaves it; say in a sentence that a defect stopped it.
 
     Returns:
         The exit status, and a sentence for each conversation that could not be saved.

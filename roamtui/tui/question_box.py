@@ -138,11 +138,11 @@ class QuestionBox(TextArea):
         event.prevent_default()
         event.stop()
         if len(event.text) > _PASTE_LENGTH_MAX:
-            told = (
+            problem = (
                 f"That paste has {len(event.text):,} characters; a question may have {_PASTE_LENGTH_MAX:,}. Nothing was"
                 " pasted. Save it as a file and open that instead."
             )
-            self.notify(told, severity="warning", markup=False)
+            self.notify(problem, severity="warning", markup=False)
             return
         self.replace(event.text, *self.selection)
         self.scroll_cursor_visible()

@@ -45,7 +45,7 @@ _HELPING = {
     Scope.READER: ("global.find",),
 }
 """Keys that work everywhere, shown after the own keys of a scope if there is room."""
-_TOLD_WIDTH_MIN = 20
+_MESSAGE_WIDTH_MIN = 20
 """Cells that a message keeps; with less room, the count of open sections is left out."""
 
 
@@ -146,7 +146,7 @@ class StatusLine(ClickableBar):
     def render(self) -> Content:
         status, width = self.status, self.size.width
         alert = Content.styled(sanitise_line(status.alert), "bold $warning")
-        told = Content(_PART_GAP).join(part for part in (alert, Content(sanitise_line(status.message))) if part)
+        message = Content(_PART_GAP).join(part for part in (alert, Content(sanitise_line(status.message))) if part)
         size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tok"
         opened = _make_clickable(Content(size if status.open_count else "◇ nothing open"), "tree.last_opened")
         usage = Content()
@@ -154,12 +154,14 @@ class StatusLine(ClickableBar):
             usage = Content.styled(describe_usage(status.usage, status.document_tokens), "$muted")
         line = self._name_model(with_note=True)
         room = _measure_room(width, line, opened)
-        if told.cell_length > room:
+        if message.cell_length > room:
             line = self._name_model(with_note=False)
             room = _measure_room(width, line, opened)
-        if told.cell_length > room:
-            told = told.truncate(room if room >= _TOLD_WIDTH_MIN else _measure_room(width, line), ellipsis=True)
-        return _join_fitting([line, told, opened, usage], width)
+        if message.cell_length > room:
+            message = message.truncate(
+                room if room >= _MESSAGE_WIDTH_MIN else _measure_room(width, line), ellipsis=True
+            )
+        return _join_fitting([line, message, opened, usage], width)
 
     def _name_model(self, *, with_note: bool) -> Content:
         """Return the model's name, and the step that it is working on."""

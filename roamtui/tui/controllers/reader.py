@@ -84,15 +84,15 @@ class ReaderController:
         self._tree.go_to(section_id)
         self.read(section_id, came_from=came_from, highlight=highlight)
 
-    def show_match(self, place: TextPosition) -> None:
+    def show_match(self, position: TextPosition) -> None:
         """Show a match of the search in outline and reader, without moving the focus."""
         library = self._library
-        section_id = library.section_at(place.doc, place.offset)
+        section_id = library.section_at(position.doc, position.offset)
         shown = self._reader.section_id
         if section_id is None:
             return
         self._tree.go_to(section_id)
-        if shown is None or shown not in library or library.get_content_span(shown).doc != place.doc:
+        if shown is None or shown not in library or library.get_content_span(shown).doc != position.doc:
             self._reader.show_section(library, section_id)
         self._note_reading(section_id)
         self._panes.show_reader_unfocused()
@@ -160,27 +160,27 @@ class ReaderController:
     def resume(self) -> None:
         """Show the section that was read last in the conversation, else in the document, without moving the focus."""
         state = self._controller.state
-        place = self._positions.load(get_source_key(state.library))
-        if place is None or state.reading_id not in (None, place.section_id):
-            place = ReadingPosition(state.reading_id or "", 0, "")
-        self._restore(place)
+        position = self._positions.load(get_source_key(state.library))
+        if position is None or state.reading_id not in (None, position.section_id):
+            position = ReadingPosition(state.reading_id or "", 0, "")
+        self._restore(position)
 
-    def _restore(self, place: ReadingPosition) -> None:
+    def _restore(self, position: ReadingPosition) -> None:
         """Show a position, as soon as its file is loaded."""
         library = self._library
-        if place.section_id in library:
-            self._reader.show_section(library, place.section_id, into=place.offset)
-            self._tree.outline.move_to(place.section_id)
-        elif place.file_id in library:
-            self._pending = place
-            self._reader.show_section(library, place.file_id)
-            self._note_reading(place.file_id)
+        if position.section_id in library:
+            self._reader.show_section(library, position.section_id, into=position.offset)
+            self._tree.outline.move_to(position.section_id)
+        elif position.file_id in library:
+            self._pending = position
+            self._reader.show_section(library, position.file_id)
+            self._note_reading(position.file_id)
 
     def save_position(self) -> None:
         """Save the reading position for the next time that the document is opened."""
-        place = self._reader.reader.position
-        if place is not None:
-            self._positions.save(get_source_key(self._library), place)
+        position = self._reader.reader.position
+        if position is not None:
+            self._positions.save(get_source_key(self._library), position)
 
     def on_position_changed(self, section_id: str) -> None:
         """Move the outline's cursor to the section at the top of the view, and record it once scrolling has stopped."""
@@ -343,10 +343,10 @@ def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str
     above: str | None = section_id
     while above is not None:
         here, above = above, library.parent(above)
-        beside = library.children(above or library.root_id)
-        place = beside.index(here) + direction
-        if place in range(len(beside)):
-            found = beside[place]
+        siblings = library.children(above or library.root_id)
+        index = siblings.index(here) + direction
+        if index in range(len(siblings)):
+            found = siblings[index]
             while direction < 0 and (below := library.children(found)):
                 found = below[-1]
             return found
@@ -450,19 +450,19 @@ class ReadingPositions:
                     pass
         return None
 
-    def save(self, source: str, place: ReadingPosition) -> None:
+    def save(self, source: str, position: ReadingPosition) -> None:
         """Save the position in a document."""
         if self._path is None:
             return
         with suppress(OSError):  # a file that cannot be read now is not written over
-            places = {name: kept for name, kept in self._read().items() if name != source} | {source: list(place)}
-            newest = dict(list(places.items())[-_SOURCES_MAX:])
+            positions = {name: kept for name, kept in self._read().items() if name != source} | {source: list(position)}
+            newest = dict(list(positions.items())[-_SOURCES_MAX:])
             make_private_folder(self._path.parent)
             write_private_file(self._path, json.dumps(newest).encode())
 
     def _read(self) -> dict[str, object]:
         with suppress(FileNotFoundError, ValueError):
-            places = json.loads(self._path.read_bytes()) if self._path else {}
-            if isinstance(places, dict):
-                return places
+            positions = json.loads(self._path.read_bytes()) if self._path else {}
+            if isinstance(positions, dict):
+                return positions
         return {}

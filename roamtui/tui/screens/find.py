@@ -143,10 +143,10 @@ class FindDialog(ListDialog[Choice | None]):
             count = sum(group.count for group in self.found.groups if group.kind is kind and group.is_exact)
             name = f" {kind} {count:,} " if count else f" {kind} "
             tabs.append(Content.styled(name, "bold $accent reverse" if kind is self._kind else "$foreground"))
-        told = problem or ("searching…" if not self.found.is_complete else "")
-        if not told and self.found.query.strip() and not self._list.items:
-            told = "nothing found"
-        line = Content.assemble(Content(" ").join(tabs), (f"  {told}", "$muted"))
+        status = problem or ("searching…" if not self.found.is_complete else "")
+        if not status and self.found.query.strip() and not self._list.items:
+            status = "nothing found"
+        line = Content.assemble(Content(" ").join(tabs), (f"  {status}", "$muted"))
         self.query_one("#find-kinds", Static).update(line, layout=False)
 
     def _draw(self, group: ResultGroup, found: FindResult) -> Content:

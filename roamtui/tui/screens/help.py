@@ -88,8 +88,8 @@ class KeyList(ContentView):
         self.invalidate()
 
     def _is_wanted(self, action: Action) -> bool:
-        told = f"{' '.join(map(format_key, action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
-        return all(word in f"{told} {action.id}".casefold() for word in self._words)
+        text = f"{' '.join(map(format_key, action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
+        return all(word in f"{text} {action.id}".casefold() for word in self._words)
 
     @staticmethod
     def _lay_out_action(action: Action, width: int) -> list[Content]:
