@@ -296,8 +296,9 @@ def _make_reloader(
 
 def _reattach_terminal() -> None:
     """Read the keyboard from the terminal once the document came through standard input."""
+    name, flags = ("CONIN$", os.O_RDWR) if os.name == "nt" else ("/dev/tty", os.O_RDONLY)
     try:
-        terminal = os.open("/dev/tty", os.O_RDONLY)
+        terminal = os.open(name, flags)
     except OSError:
         raise UsageError("the app needs a terminal for its keys. Use `roamtui ask - QUESTION` without one.") from None
     os.dup2(terminal, 0)

@@ -22,6 +22,7 @@ from enum import StrEnum
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from math import log2
+from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -501,7 +502,7 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
 def format_location(citation: Citation, source: str) -> str:
     """Return the file, section and page or line of a citation: ``handbook.md › Late fees · line 12``."""
     file = citation.doc or source
-    file = sanitise_line(file if "://" in file else file.rpartition("/")[2])
+    file = sanitise_line(file if "://" in file else PurePath(file).name)
     section = sanitise_line(citation.path[-1]) if citation.path else ""
     place = f"p. {citation.page}" if citation.page is not None else citation.place
     return f"{_PATH_STEP.join(dict.fromkeys(filter(None, [file, section])))} · {place}"

@@ -88,7 +88,10 @@ def _find_file(key: str, library: Library) -> str:
     if is_address(library.source) or library.source == "-" or is_address(key or "."):
         return key or library.source
     name = os.path.join(library.source, key) if key else library.source  # noqa: PTH118 - likewise
-    near = os.path.relpath(name)
+    try:
+        near = os.path.relpath(name)
+    except ValueError:  # on another drive
+        return name
     return name if near.startswith("..") else near
 
 

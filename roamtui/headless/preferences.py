@@ -5,13 +5,12 @@ It is given to the model as the person's own words. Nothing of a document ever c
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.editor import build_editor_command, find_editor
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note, write_text
 from roamtui.paths import make_private_folder, write_private_file
@@ -100,18 +99,21 @@ def edit_preferences(path: Path) -> None:
     """
     import subprocess  # noqa: PLC0415 - to edit alone
 
-    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
-    if not words:
+    editor = find_editor()
+    if not editor:
         raise UsageError(f"no editor is set. Set the environment variable EDITOR, or write {path} yourself.")
     try:
         if not path.exists():
             _append(path, _TEMPLATE)
-        status = subprocess.run([*words, str(path)], check=False).returncode  # noqa: S603 - the person's own editor
+        command = build_editor_command(editor, path)
+        status = subprocess.run(command, check=False).returncode  # noqa: S603 - the person's own editor
         path.chmod(0o600)
     except OSError as error:
         raise RoamtuiError(f"{error.filename or path}: {error.strerror or error}.") from None
+    except ValueError as error:
+        raise UsageError(f"the editor {editor} cannot be started: {error}. Change EDITOR.") from None
     if status:
-        raise RoamtuiError(f"{words[0]} ended with status {status}. See `roamtui preferences` for what is written.")
+        raise RoamtuiError(f"{command[0]} ended with status {status}. See `roamtui preferences` for what is written.")
     preferences = load_preferences(path)
     if not preferences.text:
         write_note("No preferences are written: answers come as before.")

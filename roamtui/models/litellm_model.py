@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, Mapping
@@ -240,7 +241,7 @@ class WorkerProcess:
                 return self._process
             await self._finish()
             try:
-                # A session of its own: ctrl+c in the terminal is the program's affair, not the process's.
+                # A session of its own, a group on Windows: ctrl+c in the terminal is only for the program.
                 self._process = await asyncio.create_subprocess_exec(
                     sys.executable,
                     *self._command,
@@ -250,6 +251,7 @@ class WorkerProcess:
                     limit=_FRAME_BYTES_MAX,
                     env=os.environ if self._environ is None else self._environ,
                     start_new_session=True,
+                    creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
                 )
             except OSError as error:
                 reason = f"The model's process could not be started ({error.strerror or error})"

@@ -211,7 +211,8 @@ class SectionStore:
             try:
                 self._prepare()
             except BaseException:
-                self._connection.close()  # an open transaction would lock the file for everybody else
+                # An open transaction would lock the file for everybody else, and Windows deletes no open file.
+                self._connection.close()
                 raise
 
     def close(self) -> None:

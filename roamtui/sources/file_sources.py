@@ -51,7 +51,10 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
     if len(paths) == 1:
         return _list_source(paths[0], kept_dir)
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
-    top = os.path.commonpath([path.parent for path in absolute])
+    try:
+        top = os.path.commonpath([path.parent for path in absolute])
+    except ValueError:
+        raise SourceError("Sources on several drives cannot be opened as one. Copy them to one drive.") from None
     readers: dict[str, Callable[[], RawText]] = {}
     files: dict[str, Path] = {}
     folders: list[Path] = []

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -433,10 +434,8 @@ def has_job_control() -> bool:
 
     Without one, or where `make` or another program stands between, a stopped program would block its terminal for good.
     """
-    if os.name != "posix":
-        return False
-    parent = os.getppid()
-    try:
-        return os.getpgid(parent) != os.getpgrp() and os.getsid(parent) == os.getsid(0)
-    except OSError:
-        return False
+    if sys.platform != "win32":
+        parent = os.getppid()
+        with suppress(OSError):
+            return os.getpgid(parent) != os.getpgrp() and os.getsid(parent) == os.getsid(0)
+    return False

@@ -39,6 +39,7 @@ _POLICY = (
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )
 """What a page may load: nothing that is not served here."""
+_LAST_BACKSLASHES = re.compile(r"\\+\Z")
 _MISSING = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
 
 
@@ -121,4 +122,19 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
             web.run_app(self._make_app(), host=self.host, port=self.port, print=greet, access_log=None)
 
     command = [sys.executable, "-m", "roamtui", *arguments]
-    return LoopbackServer(shlex.join(command), host=HOST, port=port, title=sanitise_line(title))
+    return LoopbackServer(_quote(command), host=HOST, port=port, title=sanitise_line(title))
+
+
+def _quote(command: Sequence[str]) -> str:
+    """Return a line of which the system's shell makes these words again.
+
+    Raises:
+        RoamtuiError: A word holds one of the two signs that cmd.exe reads inside quotation marks too.
+    """
+    if os.name != "nt":
+        return shlex.join(command)
+    for word in command:
+        if '"' in word or "%" in word:
+            raise RoamtuiError(f'{sanitise_line(word)} cannot be served: it holds " or %. Rename it.')
+    # A backslash before the closing mark would take its meaning from it.
+    return " ".join(f'"{_LAST_BACKSLASHES.sub(lambda last: last[0] * 2, word)}"' for word in command)

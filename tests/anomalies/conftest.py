@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -12,5 +13,7 @@ from tests.anomalies.mortal_programs import MortalPrograms
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MortalPrograms]:
+    if not hasattr(os, "fork"):
+        pytest.skip("The programs are forks.")
     with closing(MortalPrograms(tmp_path_factory.mktemp("runs"))) as opened:
         yield opened

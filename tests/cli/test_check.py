@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import ntpath
+import os
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,14 @@ def test_findings_have_lines_and_remedies(run: RunCommand, tmp_path: Path, monke
     data = run("check", "docs", "--format", "json", "--ignore", "empty-section").json
     assert (data["rules"], data["findings"][0]["doc"], data["findings"][0]["line"]) == ({"T04": 1}, "50%, old.md", 7)
     assert run("check", "docs", "--select", "Z9").code == 2
+
+
+def test_a_file_on_another_drive_of_windows_is_named_whole(
+    run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hard.md").write_text(HARD, "utf-8")
+    monkeypatch.setattr(os.path, "relpath", lambda _: ntpath.relpath("D:\\hard.md", "C:\\"))
+    assert run("check", tmp_path / "hard.md").out.startswith(f"{tmp_path / 'hard.md'}:3: S02")
 
 
 def test_nothing_to_find(run: RunCommand, garden: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ntpath
 import os
 import re
 import zipfile
@@ -51,6 +52,12 @@ def test_folders_and_archives_among_them_are_listed(tmp_path: Path) -> None:
     listing = list_sources([tmp_path / "docs", tmp_path / "a.md", tmp_path / "d.zip"])
     assert keys(listing) == ["docs", "docs/b.md", "docs/sub", "docs/sub/c.md", "a.md", "d.zip", "d.zip/e.md"]
     assert listing.readers["d.zip/e.md"]().text == "# E\n"
+
+
+def test_those_on_several_drives_of_windows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "commonpath", lambda _: ntpath.commonpath(["C:\\docs", "D:\\docs"]))
+    with pytest.raises(SourceError, match=r"Sources on several drives cannot be opened as one\."):
+        list_sources([tmp_path / "a.md", tmp_path / "b.md"])
 
 
 def test_a_missing_one_is_told_at_once(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +17,16 @@ def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RoamtuiError, match=r"pip install 'roamtui\[serve\]'") as caught:
         make_web_server(["handbook.md"], port=8000, title="handbook.md")
     assert caught.value.exit_code == 1
+
+
+def test_names_of_files_are_no_commands_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("textual_serve")
+    monkeypatch.setattr("roamtui.tui.web_server.os", SimpleNamespace(name="nt"))
+    server = make_web_server(["--", "a & calc.exe.md", "C:\\docs\\"], port=8000, title="a")
+    assert server.command == f'"{sys.executable}" "-m" "roamtui" "--" "a & calc.exe.md" "C:\\docs\\\\"'
+    for name in ("%PATH%.md", 'a" & calc.exe'):
+        with pytest.raises(RoamtuiError, match="cannot be served"):
+            make_web_server([name], port=8000, title="a")
 
 
 def test_names_of_files_are_no_commands() -> None:

@@ -19,6 +19,7 @@ from hashlib import blake2b
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
+from typing import Any
 
 import msgspec
 
@@ -115,13 +116,13 @@ def convert_in_subprocess(
 
 
 def _read_answer(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
-    """Return the last line that a process writes of a file, and pass on how far those before it say that it is."""
+    """Return what a process makes of a file, empty if it ended before; pass on how far it says that it is."""
     lines: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_write_file, args=(process, data), daemon=True).start()
     Thread(target=_read_lines, args=(process, lines), daemon=True).start()
     deadline = time.monotonic() + seconds_max
     done, count, text = 0, 0, ""
-    line = before = b""
+    line = answer = b""
     while True:
         if report is not None:
             report(done, count, text)
@@ -131,10 +132,11 @@ def _read_answer(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
         with contextlib.suppress(Empty):
             line = lines.get(timeout=min(_REPORT_SECONDS, seconds_max))
             if not line:
-                return before
+                return answer
             if line.startswith(b"["):
                 done, count, text = json.loads(line)
-            before = line
+            else:
+                answer = line
 
 
 def _write_file(process: subprocess.Popen[bytes], data: bytes) -> None:
@@ -158,7 +160,6 @@ def main(arguments: Sequence[str]) -> None:
     """
     wanted, name = Format[arguments[0]], arguments[1]
     data = sys.stdin.buffer.read()
-    _limit_resources()
     output = sys.stdout
     told = 0.0
     untold: list[str] = []
@@ -179,6 +180,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _convert(wanted: Format, data: bytes, name: str, report: PageReport) -> dict[str, object]:
     try:
+        _limit_resources()
         converted = get_converter(wanted, report)(data, name)
     except ImportError:
         problem = f"{name} is a {wanted.value} file. To open it, install the converters: `{_EXTRA}`."
@@ -196,18 +198,32 @@ def _convert(wanted: Format, data: bytes, name: str, report: PageReport) -> dict
 
 
 def _limit_resources() -> None:
-    """Bound the memory and time of this process, and forbid it to write files, where the system can do that."""
-    try:
+    """Bound the memory and time of this process, and forbid it to write files, as far as the system can.
+
+    Raises:
+        ImportError: A part of the program is not installed.
+    """
+    if sys.platform != "linux":  # macOS takes a limit of memory and does not keep it, Windows has none
+        import psutil  # noqa: PLC0415 - not installed on Linux
+
+        Thread(target=_watch_memory, args=(psutil.Process(),), daemon=True).start()
+    if sys.platform != "win32":
         import resource  # noqa: PLC0415 - Windows has none
-    except ImportError:
-        return
-    for kind, most in (
-        (resource.RLIMIT_AS, _MEMORY_BYTES_MAX),
-        (resource.RLIMIT_CPU, _SECONDS_MAX),
-        (resource.RLIMIT_FSIZE, 0),
-    ):
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(kind, (most, most))
+
+        for kind, most in (
+            (resource.RLIMIT_AS, _MEMORY_BYTES_MAX),
+            (resource.RLIMIT_CPU, _SECONDS_MAX),
+            (resource.RLIMIT_FSIZE, 0),
+        ):
+            with contextlib.suppress(OSError, ValueError):
+                resource.setrlimit(kind, (most, most))
+
+
+def _watch_memory(process: Any) -> None:  # noqa: ANN401 - psutil is not installed on Linux
+    """End this process once it uses too much memory; the program then says that it may have."""
+    while process.memory_info().rss <= _MEMORY_BYTES_MAX:
+        time.sleep(_REPORT_SECONDS)
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,6 +24,7 @@ from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, ResolvedLink, SectionLink, WebLink
 from roamtui.document.link_targets import resolve_link as resolve_written
 from roamtui.document.node import NodeKind, Span
+from roamtui.editor import build_editor_command, find_editor
 from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
@@ -271,11 +270,11 @@ class ReaderController:
             return "Only a document that is a file on this machine can be edited."
         if file.suffix.lower() in SLOW_SUFFIXES:  # what is shown was converted from it
             return f"{file.name} is no text. Change it in its own program, then read it again here."
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+        editor = find_editor()
         if not editor:
             return "No editor is set. Set the environment variable EDITOR to its command."
-        command = build_editor_command(editor, file.absolute(), library.node(section_id).start_line)
         try:
+            command = build_editor_command(editor, file.absolute(), library.node(section_id).start_line)
             with self._reader.app.suspend():
                 subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
         except SuspendNotSupported:
@@ -378,24 +377,6 @@ def resolve_citation(citation: Citation | None, state: ConversationState) -> Spa
         return None
     # The document has changed since: the words may have moved within their section.
     return locate_in_span(quote, state.library, state.library.get_content_span(citation.section_id))
-
-
-_PLUS_LINE = frozenset({"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"})
-_COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
-_GOTO = frozenset({"code", "codium", "cursor"})
-
-
-def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
-    """Return the command that opens `file` at a 1-based line; an unknown editor gets only the file."""
-    words = shlex.split(editor)
-    name = Path(words[0]).name if words else ""
-    if name in _PLUS_LINE:
-        return [*words, f"+{line}", str(file)]
-    if name in _COLON_LINE:
-        return [*words, f"{file}:{line}"]
-    if name in _GOTO:
-        return [*words, "--goto", f"{file}:{line}"]
-    return [*words, str(file)]
 
 
 def get_source_file(library: Library, section_id: str) -> Path | None:

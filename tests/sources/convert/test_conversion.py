@@ -129,6 +129,13 @@ subprocess_converter.main(sys.argv[1:])
 """
 
 
+def test_a_conversion_that_crashes_between_two_pages_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = _PAGED.replace("{then}", "report(1, 4, str()); os._exit(1)")
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
+    with pytest.raises(SourceError, match=r"^a\.pdf cannot be converted: it is damaged, or needs more memory"):
+        subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
+
+
 def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
         subprocess_converter,

@@ -16,26 +16,10 @@ from roamtui.library_loader import open_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.controllers.reader import ReadingPositions, build_editor_command, get_source_file, resolve_reader_link
+from roamtui.tui.controllers.reader import ReadingPositions, get_source_file, resolve_reader_link
 from roamtui.tui.messages import ReadingPosition
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import RYE, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
-
-FILE = Path("/d/a b.md")
-
-
-@pytest.mark.parametrize(
-    ("editor", "command"),
-    [
-        ("vim", ["vim", "+7", "/d/a b.md"]),
-        ("/usr/bin/nvim -R", ["/usr/bin/nvim", "-R", "+7", "/d/a b.md"]),
-        ("hx", ["hx", "/d/a b.md:7"]),
-        ("code --wait", ["code", "--wait", "--goto", "/d/a b.md:7"]),
-        ("'/my apps/ed it'", ["/my apps/ed it", "/d/a b.md"]),
-    ],
-)
-def test_the_line_is_told_in_each_editors_way(editor: str, command: list[str]) -> None:
-    assert build_editor_command(editor, FILE, 7) == command
 
 
 def test_the_file_of_a_section_is_found_alone_and_in_a_folder_but_not_in_an_archive(tmp_path: Path) -> None:

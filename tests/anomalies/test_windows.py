@@ -1,0 +1,183 @@
+"""Without the modules and calls that only Unix has, every command works (`tests/fakes/windows`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert import subprocess_converter
+from roamtui.sources.convert.converted import Format
+from tests.cli.conftest import GARDEN
+from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
+from tests.real_documents import PROJECT_DIR
+from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
+from tests.sources.convert.sample_pdf import lay_out, make_pdf
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="The fake Windows looks at open files as Linux has them."),
+]
+
+_FAKE = PROJECT_DIR / "tests" / "fakes" / "windows"
+_QUESTION = "What does a plot cost?"
+_IMPORT_ALL = """
+import importlib, sys
+from pathlib import Path
+sys.path.insert(0, "")
+for path in sorted(Path("roamtui").rglob("*.py")):
+    if path.stem != "__main__":
+        importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+"""
+_DOCUMENTS: dict[str, bytes] = {
+    "boats.pdf": make_pdf([lay_out("# Hulls", "", "A hull is made of oak.")], bookmarks=[(1, "Hulls", 0)]),
+    "boats.epub": pack(make_epub_parts({"one.xhtml": "<h1>Hulls</h1><p>A hull is made of oak.</p>"})),
+    "boats.docx": pack(
+        make_docx_parts([write_word_paragraph("Hulls", "H1"), write_word_paragraph("A hull is made of oak.")])
+    ),
+    "boats.html": f"<!DOCTYPE html><h1>Hulls</h1><p>A hull is made of oak.</p>{'<p>Words. </p>' * 30_000}".encode(),
+}
+_GREEDY = """
+import sys, threading
+from roamtui.sources.convert import subprocess_converter
+subprocess_converter._MEMORY_BYTES_MAX = 200_000_000
+def get_converter(_, report):
+    def convert(data, name):
+        report(1, 2, "")
+        held = b"x" * 300_000_000
+        threading.Event().wait()
+    return convert
+subprocess_converter.get_converter = get_converter
+subprocess_converter.main(sys.argv[1:])
+"""
+_KEEP_NOTE = """
+import sys
+from roamtui.conversation.notes import NoteStore, make_note
+from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.library_loader import open_library
+from roamtui.paths import data_path
+library = open_library([sys.argv[1]])
+place = Citation(section_id=next(iter(library.walk())), quote=None, state=QuoteState.NO_QUOTE)
+notes = NoteStore(data_path().with_name("notes"), get_source_key(library))
+for words in ("Water the beds.", "Sharpen the spade."):
+    notes.save(make_note(library, place, words))
+notes.delete([notes.read()[0].id])
+assert [note.words for note in notes.read()] == ["Sharpen the spade."]
+"""
+RunOnWindows = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture
+def run() -> RunOnWindows:
+    def run(*command: object, given: bytes | None = None, code: int = 0) -> subprocess.CompletedProcess[bytes]:
+        done = subprocess.run(
+            [sys.executable, *map(str, command)],
+            cwd=PROJECT_DIR,
+            env=os.environ | {"PYTHONPATH": str(_FAKE), "PYTHONIOENCODING": "cp1252"},
+            input=given,
+            stdin=subprocess.DEVNULL if given is None else None,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr.decode()
+        assert b"Traceback" not in done.stderr, done.stderr.decode()
+        return done
+
+    return run
+
+
+@pytest.fixture
+def roamtui(run: RunOnWindows) -> Callable[..., str]:
+    return lambda *arguments, **given: run("-m", "roamtui", *arguments, **given).stdout.decode("utf-8")
+
+
+@pytest.fixture
+def garden(tmp_path: Path) -> Path:
+    path = tmp_path / "garden.md"
+    path.write_text(GARDEN, "utf-8")
+    return path
+
+
+def test_every_module_can_be_imported(run: RunOnWindows) -> None:
+    run("-c", _IMPORT_ALL)
+
+
+def test_a_conversation_is_asked_resumed_exported_and_deleted(
+    roamtui: Callable[..., str], garden: Path, home_dir: Path
+) -> None:
+    assert "24 euros" in roamtui("ask", garden, _QUESTION)
+    first = json.loads(roamtui("conversations", "list", "--format", "json"))
+    asked = roamtui("ask", garden, "How long is a plot?", "--continue", "--json")
+    (listed,) = json.loads(roamtui("conversations", "list", "--format", "json"))
+    assert (listed["id"], listed["questions"]) == (first[0]["id"], 2)
+    assert json.loads(asked)["conversation"] == listed["id"]
+    (log,) = home_dir.rglob("*.jsonl")
+    assert b"\r" not in log.read_bytes(), "no line end of Windows counts among the bytes"
+    assert _QUESTION in roamtui("conversations", "export", listed["id"])
+    assert "ten metres" in roamtui(garden, "--plain", given=b"How long is a plot?\n")
+    roamtui("conversations", "delete", listed["id"])
+    assert not log.exists()
+
+
+def test_the_process_of_a_model_answers(
+    roamtui: Callable[..., str], garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    with FakeOpenAIServer() as server:
+        server.reset(FakeReply(text="Not found."))
+        place = ("--model", "openai/some-model", "--api-base", server.url)
+        assert json.loads(roamtui("ask", garden, _QUESTION, *place, "--json"))["answer"].startswith("Not found.")
+
+
+@pytest.mark.parametrize("name", _DOCUMENTS)
+def test_each_format_is_converted(roamtui: Callable[..., str], tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(_DOCUMENTS[name])
+    assert "A hull is made of oak." in roamtui("search", tmp_path / name, "oak")
+
+
+def test_a_conversion_is_ended_when_it_uses_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("psutil", reason="psutil measures the memory where no system call bounds it.")
+    monkeypatch.setenv("PYTHONPATH", str(_FAKE))
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _GREEDY))
+    told: list[tuple[int, int, str]] = []
+    with pytest.raises(SourceError, match=r"^a\.pdf cannot be converted: it .* needs more memory than it may have"):
+        subprocess_converter.convert_in_subprocess(
+            *(Format.PDF, _DOCUMENTS["boats.pdf"], "a.pdf"), report=lambda *some: told.append(some), seconds_max=60
+        )
+    assert (1, 2, "") in told, "it had begun to convert"
+
+
+def test_notes_are_kept_printed_and_deleted(roamtui: Callable[..., str], run: RunOnWindows, garden: Path) -> None:
+    run("-c", _KEEP_NOTE, garden)
+    assert "Sharpen the spade." in roamtui("notes", garden)
+    roamtui("notes", garden, "--delete")
+    roamtui("notes", garden, code=1)
+
+
+def test_every_other_command_works(roamtui: Callable[..., str], garden: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "garden.md").write_text(GARDEN, "utf-8")
+    (folder / "inner" / "shed.md").write_text("# Shed\n\nThe shed is red. [Plots](../garden.md#plots)\n", "utf-8")
+    section_id = json.loads(roamtui("outline", garden, "--json"))["sections"][1]["id"]
+    assert "24 euros" in roamtui("show", garden, section_id)
+    assert "shed.md" in roamtui("search", folder, "red shed")
+    assert "Score" in roamtui("check", folder)
+    roamtui("index", folder)
+    roamtui("index", folder, "--delete")
+    roamtui("ask", garden, _QUESTION)
+    roamtui("recheck", "--all")
+    roamtui("cache", "clear")
+    roamtui("doctor")
+    roamtui("preferences")
+    roamtui("--help")
+    roamtui("record", garden, _QUESTION, "-o", tmp_path / "app.svg")
+    assert b"24 euros" in (tmp_path / "app.svg").read_bytes()
+    assert roamtui("mcp", garden, given=b"") == ""

@@ -1,0 +1,54 @@
+"""Editors are told the line in the way of each, and found as the system has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from roamtui.editor import _split_on_windows as split_on_windows
+from roamtui.editor import build_editor_command
+
+FILE = Path("/d/a b.md")
+
+
+@pytest.mark.parametrize(
+    ("editor", "command"),
+    [
+        ("vim", ["vim", "+7", "/d/a b.md"]),
+        ("/usr/bin/nvim -R", ["/usr/bin/nvim", "-R", "+7", "/d/a b.md"]),
+        ("hx", ["hx", "/d/a b.md:7"]),
+        ("code --wait", ["code", "--wait", "--goto", "/d/a b.md:7"]),
+        ("'/my apps/ed it'", ["/my apps/ed it", "/d/a b.md"]),
+    ],
+)
+def test_the_line_is_told_in_each_editors_way(editor: str, command: list[str]) -> None:
+    assert build_editor_command(editor, FILE, 7) == command
+
+
+def test_an_editor_is_known_with_the_ending_of_its_file() -> None:
+    assert build_editor_command("/apps/vim.exe", FILE, 7) == ["/apps/vim.exe", "+7", "/d/a b.md"]
+
+
+def test_without_a_line_the_file_alone_is_named() -> None:
+    assert build_editor_command("vim -n", FILE) == ["vim", "-n", "/d/a b.md"]
+
+
+@pytest.mark.parametrize(
+    ("editor", "words"),
+    [
+        ("{folder}/ed it/vim.exe", ["{folder}/ed it/vim.exe"]),
+        ('"{folder}/ed it/vim.exe" -n', ["{folder}/ed it/vim.exe", "-n"]),
+        (r"C:\apps\gvim.exe -n", [r"C:\apps\gvim.exe", "-n"]),
+        ("vim.exe -n", ["{folder}/ed it/vim.exe", "-n"]),
+    ],
+)
+def test_on_windows_backslashes_and_blanks_are_parts_of_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editor: str, words: list[str]
+) -> None:
+    program = tmp_path / "ed it" / "vim.exe"
+    program.parent.mkdir()
+    program.touch(0o700)
+    monkeypatch.setenv("PATH", str(program.parent))
+    split = split_on_windows(editor.format(folder=tmp_path))
+    assert split == [word.format(folder=tmp_path) for word in words]
