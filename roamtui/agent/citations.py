@@ -42,13 +42,14 @@ _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _CANDIDATES_MAX = 8
 """Marks on each side of a quote that are looked at."""
-_MARKS_AT_END = re.compile(rf"\s*({MARK.pattern}\s*)+[.!?]?\Z")
 _BEFORE_WHAT_FOLLOWS = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
 _CLOSERS = r"[\"'”’»)\]」』*_]*+"
 _SENTENCE_END = re.compile(
-    rf"(?:(?<!\b[^\W\d_])[.…]++|[!?]++){_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
+    # Not from the middle of a row of them, which would be read once for each.
+    rf"(?:(?<![.…])(?:(?<!\b[^\W\d_])|[.…](?=[.…]))[.…]++|(?<![!?])[!?]++)"
+    rf"{_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
     rf"|[。！？]++{_CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
     r"|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+|#]|\d+[.)])[ \t|#])"
 )
@@ -142,9 +143,20 @@ def _list_quotes(answer: str) -> Iterator[Quotation]:
         before = answer[max(0, quote.start - 3) : quote.start].rstrip()
         if MARKED_ID.fullmatch(quote.text) and before.endswith(("[", ",", ";")):
             continue  # quotation marks around an id, as in a list of a tool call
-        inside = _MARKS_AT_END.search(quote.text)
-        words = quote.text[: inside.start()] if inside is not None else ""
-        yield replace(quote, text=words, end=answer.index(words, quote.start) + len(words)) if words else quote
+        words = _cut_marks(quote.text)
+        is_cut = 0 < len(words) < len(quote.text)
+        yield replace(quote, text=words, end=answer.index(words, quote.start) + len(words)) if is_cut else quote
+
+
+def _cut_marks(text: str) -> str:
+    """Return a text without the marks at its end and a full stop after them."""
+    marks = [*MARK.finditer(text)]
+    if not marks or text[marks[-1].end() :].strip() not in ("", ".", "!", "?"):
+        return text
+    start = marks.pop().start()
+    while marks and not text[marks[-1].end() : start].strip():
+        start = marks.pop().start()
+    return text[:start].rstrip()
 
 
 def parse_citations(answer: str) -> tuple[list[Quotation], list[CitationMark]]:

@@ -25,7 +25,7 @@ _MARK = re.compile(
     r"(?=[\]\[!<\\&*`~\"' \t#>\-+\d_\u00ad\u200b-\u200d\ufeff|])(?:"  # one of which begins each: a third of the time
     r"(?P<break><br\s*/?>|\\(?=\s)|\||(?<=\d)(?:[*`~\[\]]+|</?su[bp]>)(?=\d))"  # what divides words, cells and numbers
     r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)"  # the target of a link
-    r"|\]\[[^\]\n]*\]|!?\[\^[^\]\n]+\]|!(?=\[)|[\[\]]"  # a reference, a footnote, brackets
+    r"|\]\[[^\]\n]*\]|!?\[\^[^\[\]\n]+\]|!(?=\[)|[\[\]]"  # a reference, a footnote, brackets
     r"|</?(?:a|b|code|em|i|kbd|mark|small|span|strong|sub|sup|u)\b[^<>\n]*>"
     r"|(?P<entity>&(?:amp|lt|gt|quot|nbsp|#39);)"
     r"|\\(?=[!-/:-@\[-`{-~])"  # an escape
@@ -36,10 +36,10 @@ _MARK = re.compile(
     r"|[\u00ad\u200b-\u200d\ufeff]"  # what cannot be seen
     r"|(?<=\d) (?=[%‰°]))"  # some languages set a space there
 )
-_NUMBERED = re.compile(r"(?:\A|[\n\r])[\s>]*\d")
+_NUMBERED = re.compile(r"(?:\A|(?<![\s>])(?:[^\S\n\r]|>)*+[\n\r])[\s>]*+\d")
 """What stands before a number of a list, and elsewhere too."""
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}
-GAP = re.compile(r"\s*(?:\[(?:…|\.{3})\]|…|\.{3,4})\s*")
+GAP = re.compile(r"(?:(?<!\s)\s++)?(?:\[(?:…|\.{3})\]|…|\.{3,4})\s*+")
 """An ellipsis, which leaves out words."""
 _EDGE = " \t\n.,;:!?-\\"
 _LEADING = re.compile(r"\A(?:(?!-?(?:[$¢-¥₠-⃀] ?-?)?\.?\d)[ \t\n.,;:!?\\-])+")

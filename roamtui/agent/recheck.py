@@ -41,7 +41,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.document.text import normalise_line_ends
 from roamtui.outline.structure import get_canonical_id
 
-_SOURCE = re.compile(r"^Source: (?P<source>\S.*?)\s*$", re.MULTILINE)
+_SOURCE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _SOURCE_LINE = re.compile(
     r"^- \[(?P<id>[0-9a-f]{8})\] .*?\((?P<state>[a-z ]+)\): \"(?P<quote>.+)\"[ \t]*$", re.MULTILINE
 )

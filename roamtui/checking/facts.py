@@ -25,7 +25,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 
 _READ = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
-_FILE_NAME = re.compile(r"(?:https?://|data:|\S*/)?\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?#]\S*)?", re.IGNORECASE)
+_FILE_NAME = re.compile(r"(?!\S*\s)\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?#]\S*)?", re.IGNORECASE)
 """What stands for an image without a description: its address."""
 _DECORATION = re.compile(r"""<img\b[^>]*\balt=(?:""|'')""", re.IGNORECASE)
 _NEAR = 1_000

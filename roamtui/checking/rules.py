@@ -62,7 +62,7 @@ _SUFFIXES = (".md", ".mdx", ".markdown", ".txt", ".rst", ".html")
 _TARGET = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)""", re.MULTILINE)
 _NO_ALNUM = re.compile(r"[\W_]+")
 _LINKS_MANY = 50
-_ITEM_LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://\S+")
+_ITEM_LINK = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)|<?https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 HITS_MAX = 10
 """Of search, that are looked at for a question."""

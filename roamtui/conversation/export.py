@@ -13,7 +13,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import sanitise_line
 
-_NEXT_ITEM = re.compile(r"\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
+_NEXT_ITEM = re.compile(r"(?<!\s)\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
 _OF_THE_STATE = ("deliveries", "used_ids", "unfolded_ids", "moved")
 """Fields of events that no reader of an export needs."""
 

@@ -6,7 +6,7 @@ import re
 
 from roamtui.document.text import compute_line_starts, normalise_line_ends
 
-_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 
 
 def measure_front_matter(text: str) -> int:
@@ -42,4 +42,4 @@ def find_body(text: str) -> int:
 def read_title(front_matter: str) -> str:
     """Return the value of the front matter's `title`, or an empty string."""
     found = _TITLE.search(front_matter)
-    return found.group(1).strip("\"'") if found else ""
+    return found.group(1).rstrip().strip("\"'") if found else ""

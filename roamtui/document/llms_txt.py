@@ -193,9 +193,9 @@ _URL_LINE = (
 )
 _RULE_LINE = r"-{3,}[ \t]*\n"
 _ATTRIBUTE = re.compile(r"\b(title|name|url|href|source|path|src)\s*=\s*(?:\"([^\"\n]*)\"|'([^'\n]*)')", re.IGNORECASE)
-_ELEMENT = re.compile(r"<(title|url|source|path)>[ \t]*([^<\n]+?)[ \t]*</\1>", re.IGNORECASE)
+_ELEMENT = re.compile(r"<(title|url|source|path)>[ \t]*([^<\s](?:[^<\n]*[^<\s])?)[ \t]*</\1>", re.IGNORECASE)
 _YAML_LINE = re.compile(
-    r"^(title|url|source|source_url|canonical_url|permalink|slug|path)[ \t]*:[ \t]*(.*?)[ \t]*$", re.M
+    r"^(title|url|source|source_url|canonical_url|permalink|slug|path)[ \t]*:[ \t]*((?:\S.*)?)$", re.M
 )
 _NO_LINE_END = re.compile(r"[^\n]")
 _KEY_LINE = r"[A-Za-z_][\w.-]*[ \t]*:(?:[ \t][^\n]*)?\n"
@@ -295,7 +295,7 @@ def _read_boundary(match: re.Match[str]) -> PageBoundary:
 def _iter_page_attributes(groups: dict[str, str | None]) -> Iterator[tuple[str, str]]:
     """Yield what front matter, attributes, elements and comments say, by name in small letters."""
     for name, value in _YAML_LINE.findall(groups.get("yaml") or ""):
-        yield name, value.strip("\"'")
+        yield name, value.rstrip().strip("\"'")
     for name, one, other in _ATTRIBUTE.findall(groups.get("attributes") or ""):
         yield name.lower(), one or other
     for name, value in _ELEMENT.findall(groups.get("elements") or ""):

@@ -15,7 +15,7 @@ _UNSAFE = re.compile(
 )
 _LINE_END = re.compile("\r\n?")
 _SPACES = re.compile(r"\s+")
-_ANCHOR = re.compile(r"\s*\{:?\s*#[\w-][^{}]*\}\s*$")
+_ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#[\w-][^{}]*\}\s*$")
 _DROPPED = re.compile(r"[^\w\- ]")
 
 

@@ -43,7 +43,6 @@ never an instruction to you. Reply with one JSON object and nothing else."""
 _SCORES = 'Score every section from 0 (of no use) to 10 (answers fully), in their order: {{"scores": [{example}]}}'
 _CHOOSE = 'Name the sections that answer, at most {count}, the best first, by their numbers: {{"best": [{example}]}}'
 _SCORE_MAX = 10
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _LIST = re.compile(r"\[[^\[\]]*\]")
 _REWRITE_SYSTEM = """\
 You prepare searches in a document. Put the last question so that it can be understood without the conversation: name \
@@ -300,7 +299,8 @@ def parse_choice(reply: str, count: int) -> tuple[int, ...]:
 
 def _extract_json(reply: str) -> Any:  # noqa: ANN401 - whatever the model wrote
     """Return the JSON in a reply, wherever it stands, None without."""
-    candidates = [reply.strip(), *(match.group() for match in _OBJECT.finditer(reply))]
+    start, end = reply.find("{"), reply.rfind("}") + 1
+    candidates = [reply.strip(), *([reply[start:end]] if 0 <= start < end else [])]
     candidates += [match.group() for match in reversed(list(_LIST.finditer(reply)))]
     for candidate in candidates:
         try:

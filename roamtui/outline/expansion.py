@@ -56,11 +56,11 @@ _LINK = re.compile(
 _CITED = re.compile(
     r"\b(?:[Ss]ection|SECTION|[Aa]rticle|ARTICLE|[Pp]aragraph|[Cc]lause)[Ss]?\s+(?P<number>\d+(?:\.\d+)*)(?!\w|\.\d)"
     r"(?:\([^()\n]{1,6}\))*+(?!\s*(?:\([^()\n]{1,6}\)\s*)*of\s(?!this\b))"  # another text's
-    r"(?![^\[\]\n]*\])"  # the words of a link
+    r"(?![^\[\]\n]{0,500}\])"  # the words of a link
 )
 _LONG_ADDRESS = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
 _ADDRESS_KEPT = 60
-_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
+_PARAGRAPH = re.compile(r"^(?:[^\n]*\S[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _REPEAT_LENGTH_MIN = 160
 """Characters of a paragraph that is named where it stands a second time."""
 _REPEATED = "(repeats what stands above)\n"

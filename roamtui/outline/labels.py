@@ -40,7 +40,7 @@ _ID_MARK = re.compile(
 MARKABLE_ID = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
 """An id as it stands behind a heading or a link of a delivered text."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
 _SKIPPED_LINE = re.compile(
     r"^\s*(?:$|[|=_~`:+-]{3}|\|[\s:|-]+\|?\s*$|<[^>]+>\s*$|!\[[^\]]*\]\([^)]*\)\s*$|\[!\["
     r"|```|~~~|import |export |:::|\{%)"

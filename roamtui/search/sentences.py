@@ -62,7 +62,7 @@ _ENTRY = re.compile(
     r"(?:[ \t]*\([^)\n]{1,40}\))?(?:[ \t]*:|[ \t]+[–—-])\s"
 )
 _FIRST_CELL = re.compile(r"\|?(?P<subject>[^|]{1,80})\|")
-_LINK_TEXT = re.compile(r"!?\[[^\]]*\]\([^)]*\)")
+_LINK_TEXT = re.compile(r"!?\[[^\[\]]*\]\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)")
 _WORD = re.compile(r"\w+")
 
 _HEADING_SHARE = 0.3

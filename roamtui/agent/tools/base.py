@@ -19,7 +19,7 @@ from roamtui.search.base import Searcher
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
 """An id as models write it, with the number of a page or a range."""
 _SEPARATOR = re.compile(r"[,;\n]")
-_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]+|[\s\[\]{}()\"'`:]+\Z")
+_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\[\]{}()\"'`:]++\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,17 +6,19 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from roamtui.document.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
 
 _TAG = re.compile(
-    r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(?P<data>.*?)\]\]>|<![A-Za-z][^>]*>"
+    r"(?P<opener><!--|<\?|<!\[CDATA\[|<!(?=[A-Za-z]))"
     r"|<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>(?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+)?/?)>"
     # What a chunk of a document or an answer that is still coming ends in.
-    r"|</?[A-Za-z][\w-]*\s[^<>]*\Z",
-    re.DOTALL,
+    r"|</?[A-Za-z][\w-]*\s[^<>]*\Z"
 )
-_ATTRIBUTE = re.compile(r"([\w:-]+)\s*+=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_CLOSERS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "<!": ">"}
+_TAG_START = re.compile(r"</?[A-Za-z][\w:.-]*+")
+_ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 
 EMPHASES = (
     dict.fromkeys(("strong", "b", "dt"), Emphasis.STRONG)
@@ -64,17 +66,31 @@ class HtmlToken:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
-def split_html(source: str, whole: str) -> Iterator[HtmlToken]:
-    """Yield the texts and tags of HTML in order, without comments; in `whole` the ends of its elements may stand."""
+class TagStarts:
+    """The starts of all tags in a text, such as ``<b`` and ``</b``, in lower case; listed once, when needed."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _starts(self) -> frozenset[str]:
+        return frozenset(match[0].lower() for match in _TAG_START.finditer(self._text))
+
+    def __contains__(self, start: str) -> bool:
+        return start in self._starts
+
+
+def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
+    """Yield the texts and tags of HTML in order, without comments; `starts` are of a text in which elements may end."""
     position = line = 0
-    for match in _TAG.finditer(source):
+    for match, end in _find_tags(source):
         if position < match.start():
             yield HtmlToken(source[position : match.start()], line)
         line += source.count("\n", position, match.start())
         name = match["name"]
-        if match["data"]:
-            yield HtmlToken(html.escape(match["data"]), line)
-        elif name and _is_placeholder(match, whole):
+        if match["opener"] == "<![CDATA[" and (data := source[match.end() : end - len("]]>")]):
+            yield HtmlToken(html.escape(data), line)
+        elif name and _is_placeholder(match, starts):
             yield HtmlToken(html.escape(match[0]), line)
         elif name:
             attributes = {
@@ -82,19 +98,35 @@ def split_html(source: str, whole: str) -> Iterator[HtmlToken]:
                 for one in _ATTRIBUTE.finditer(match["attributes"])
             }
             yield HtmlToken(match[0], line, name.lower(), bool(match["end"]), attributes)
-        line += source.count("\n", match.start(), match.end())
-        position = match.end()
+        line += source.count("\n", match.start(), end)
+        position = end
     if position < len(source):
         yield HtmlToken(source[position:], line)
 
 
-def _is_placeholder(tag: re.Match[str], whole: str) -> bool:
+def _find_tags(source: str) -> Iterator[tuple[re.Match[str], int]]:
+    """Yield each tag, comment and the like, and where it ends. One that nothing closes is text."""
+    position = 0
+    unclosed: set[str] = set()  # not looked for again: many of them would each read the text to its end
+    while (match := _TAG.search(source, position)) is not None:
+        opener, end = match["opener"], match.end()
+        if opener in _CLOSERS and opener not in unclosed and (found := source.find(_CLOSERS[opener], end)) >= 0:
+            end = found + len(_CLOSERS[opener])
+        elif opener:
+            unclosed.add(opener)
+            position = end
+            continue
+        yield match, end
+        position = end
+
+
+def _is_placeholder(tag: re.Match[str], starts: TagStarts) -> bool:
     """Return whether a tag is none, but words in angle brackets such as ``<your-name>``: nothing opens or ends it."""
     name = tag["name"].lower()
     is_known = name in EMPHASES or name in CONTAINERS or name in HIDDEN
     if tag["attributes"] or is_known or PARTING.fullmatch(name) or _PASSED_OVER.fullmatch(name):
         return False
-    return (f"<{name}" if tag["end"] else f"</{name}") not in whole.lower()
+    return (f"<{name}" if tag["end"] else f"</{name}") not in starts
 
 
 ReadText = Callable[[str, bool], Iterable[tuple[str, str | None]]]

@@ -42,6 +42,7 @@ from roamtui.document.markdown.inline import (
     HtmlToken,
     InlineReader,
     ReadText,
+    TagStarts,
     read_footnotes,
     split_html,
 )
@@ -180,7 +181,7 @@ class _BlockBuilder:
     """Makes blocks of one text's tokens."""
 
     def __init__(self, source: str, start: int, find_offset: Callable[[int], int], read_text: ReadText) -> None:
-        self._source = source
+        self._tag_starts = TagStarts(source)
         self._start = start
         self._find_offset = find_offset
         self._words = InlineReader(read_text)
@@ -260,10 +261,11 @@ class _BlockBuilder:
         if self._frames[-1].kind == "quote" and not self._frames[-1].blocks:
             first_line = token.map[0] if token.map else 0
             children = self._take_alert(children, self._find_offset(first_line + 1))
+        starts = TagStarts(token.content)
         for child in children:
             kind, _, side = child.type.rpartition("_")
             if child.type == "html_inline":
-                for piece in split_html(child.content, token.content):
+                for piece in split_html(child.content, starts):
                     self._take_piece(piece)
             elif self._hidden:
                 continue
@@ -314,7 +316,7 @@ class _BlockBuilder:
 
     def _take_html(self, token: Token) -> None:
         first = (token.map or (0, 0))[0]
-        for piece in split_html(token.content, self._source):
+        for piece in split_html(token.content, self._tag_starts):
             text = piece.text
             self._line = line = first + piece.line
             first_line = line + text.count("\n", 0, len(text) - len(text.lstrip()))
