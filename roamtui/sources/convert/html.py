@@ -1,4 +1,4 @@
-"""A web page into Markdown, from the characters that its bytes mean to what it says."""
+"""Decode a web page and convert its main text to Markdown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from roamtui.sources.convert.html_tree import CELLS, HEADINGS, INLINE, LISTS, El
 from roamtui.sources.decode import normalise_charset
 
 _SHELL_LENGTH_MAX = 1_500
-"""A page that says more than that says something, and does not only stand before another."""
+"""Characters. A longer page is never taken for an empty shell that waits for JavaScript or a captcha."""
 _SHELL = re.compile(
     r"enable javascript|javascript is (?:required|disabled|not enabled)|requires javascript|without javascript enabled"
     r"|checking your browser|checking if the site connection is secure|just a moment|verif(?:y|ying) (?:that )?you are"
@@ -29,11 +29,12 @@ _HEAD_LENGTH = 4_096
 _CHARSET = re.compile(
     rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.I
 )
-_MARKED = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _FALLBACK = "cp1252"
-"""What browsers take a page for that is no UTF-8 and says nothing."""
+"""Encoding that browsers assume if a page is not UTF-8 and names no charset."""
 _BLANKS = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _BRACKETS = re.compile(r"[\[\]\\]")
+_BACKSLASHED = r"\\\g<0>"
 _LINES = re.compile("^(?=.)", re.MULTILINE)
 _WHOLE_LINE = re.compile("^(.*)", re.MULTILINE)
 _TICKS = re.compile("`+")
@@ -45,25 +46,25 @@ _MARKS = {
 }
 _CODE = frozenset({"code", "kbd", "samp", "tt"})
 _COLUMNS_MAX = 50
-"""Columns of a table up to which a cell can stand for several, or go on below."""
+"""Columns that `colspan` and `rowspan` may fill."""
 _Nodes = Sequence[Element | str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertedPage:
-    """What a page says."""
+    """The text and title of a web page."""
 
     text: str
-    """Markdown; empty where the page holds no text, or only one that asks for JavaScript or for a human."""
+    """Markdown. Empty if the page has no text, or only asks for JavaScript or a captcha."""
     title: str
-    """What the page calls itself, empty where it does not; not part of the text unless it is a heading too."""
+    """From `<title>`; empty if there is none. Not part of the text unless it is also a heading."""
 
 
 def convert_html(html: str, *, base_url: str | None = None) -> ConvertedPage:
-    """Return the text of a page as Markdown.
+    """Convert a page to Markdown.
 
-    Its headings are the page's, of the same levels; code blocks keep their language, tables and lists their form,
-    images their words. What stands around the text, and what a reader does not see, is left out.
+    Headings keep their levels, code blocks their language, and images their alternative text. Navigation and hidden
+    elements are left out.
     """
     root, title = read_page(html, base_url)
     text = write_markdown(root)
@@ -74,33 +75,34 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedPage:
 
 
 def convert_html_file(data: bytes, name: str) -> ConvertedText:
-    """Return a web page that was saved as Markdown."""
+    """Convert a saved web page to Markdown."""
     text, notes = decode_html(data)
     page = convert_html(text)
     if not page.text:
-        raise SourceError(f"{name} is a web page that holds no text without JavaScript. Save it from a browser.")
+        raise SourceError(f"{name} is a web page without text; it needs JavaScript. Save it from a browser.")
     return ConvertedText(text=page.text, title=page.title, notes=notes)
 
 
 def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the characters of a page, as it says itself or as browsers guess, and notes on what was replaced."""
+    """Decode a page as browsers do, and return its text and notes on replaced characters."""
     encoding = "utf-8"
-    for mark, marked in _MARKED:
+    for mark, mark_encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            data, encoding = data[len(mark) :], marked
+            data, encoding = data[len(mark) :], mark_encoding
             break
     else:
         try:
             return data.decode("utf-8"), ()
         except UnicodeDecodeError:
-            told = _CHARSET.search(data[:_HEAD_LENGTH])
-            found = normalise_charset(told[1].decode("ascii")) if told else None
-            is_told = found not in {None, "utf-8", "ascii", "iso8859-1"} and not str(found).startswith("utf-16")
-            encoding = str(found) if is_told else _FALLBACK
+            declared = _CHARSET.search(data[:_HEAD_LENGTH])
+            charset = normalise_charset(declared[1].decode("ascii")) if declared else None
+            # A page that is not valid UTF-8 but declares it, or declares ASCII or Latin-1, is cp1252 to a browser.
+            is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(charset).startswith("utf-16")
+            encoding = str(charset) if is_credible else _FALLBACK
     text = data.decode(encoding, "replace")
     replaced = text.count("\N{REPLACEMENT CHARACTER}")
-    said = f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}."
-    return text, (said,) if replaced else ()
+    note = f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}."
+    return text, (note,) if replaced else ()
 
 
 class _Block(NamedTuple):
@@ -109,12 +111,13 @@ class _Block(NamedTuple):
 
 
 def write_markdown(root: Element) -> str:
-    """Return the main text of a page: of the parts that say so, else of the only article, else all of it."""
+    """Convert the `main` elements of a page, else its only `article`, else the whole page."""
     for name in ("main", "article"):
         chosen = [element for element in root.walk() if element.name == name]
         body = [block for element in chosen for block in _write_blocks(element.children)]
         if not body or (name == "article" and len(chosen) > 1):
             continue
+        # Many sites put the page's h1 in a header above `main`.
         if not any(inner.name == "h1" for element in chosen for inner in element.walk()):
             before = takewhile(lambda element: element is not chosen[0], root.walk())  # noqa: B023 - used at once
             heads = [element for element in before if element.name == "h1" and _write_line(element.children)]
@@ -124,7 +127,7 @@ def write_markdown(root: Element) -> str:
 
 
 def _join(blocks: Iterable[_Block], *, is_item: bool = False) -> str:
-    """Return blocks with an empty line between them; in an item of a list, none before a list."""
+    """Join blocks with empty lines; within a list item, no empty line comes before a nested list."""
     text = ""
     for block in blocks:
         text += ("\n" if is_item and block.is_list else "\n\n") * bool(text) + block.text
@@ -132,7 +135,7 @@ def _join(blocks: Iterable[_Block], *, is_item: bool = False) -> str:
 
 
 def _write_blocks(children: _Nodes, mark: str = "") -> list[_Block]:
-    """Return the blocks of an element, its own lines within a mark."""
+    """Convert children to blocks, with loose inline text wrapped in a `mark` element such as `b`."""
     blocks: list[_Block] = []
     line: list[Element | str] = []
     for child in [*children, None]:
@@ -162,7 +165,7 @@ def _write_block(element: Element) -> Iterator[_Block]:
         text = _WHOLE_LINE.sub(lambda line: f"> {line[1]}" if line[1] else ">", _join(_write_blocks(children)))
         text = text if text.strip("> \n") else ""
     elif name == "hr":
-        text = "***"  # no front matter, nor the underline of a heading
+        text = "***"  # "---" could be read as front matter or a heading's underline
     elif name == "table":
         yield from _write_table(element)
     else:
@@ -182,7 +185,7 @@ def _write_list(element: Element) -> str:
         blocks = _write_blocks(stray)
         stray = []
         if blocks and items:  # a list within a list, outside of its items, belongs to the item before it
-            items[-1] += f"\n{_indent(_join(blocks), '  ')}"
+            items[-1] += f"\n{_LINES.sub('  ', _join(blocks))}"
         elif blocks:
             items.append(_write_item("- ", blocks))
         number = _read_number(child.attributes.get("value", ""), number + 1)
@@ -192,15 +195,11 @@ def _write_list(element: Element) -> str:
 
 
 def _write_item(mark: str, blocks: Iterable[_Block]) -> str:
-    return mark + _indent(_join(blocks, is_item=True), " " * len(mark))[len(mark) :]
-
-
-def _indent(text: str, blanks: str) -> str:
-    return _LINES.sub(blanks, text)
+    return mark + _LINES.sub(" " * len(mark), _join(blocks, is_item=True))[len(mark) :]
 
 
 def _write_table(element: Element) -> Iterator[_Block]:
-    """Yield what stands in a table outside of its rows, then the rows."""
+    """Yield text outside the rows, such as a caption, then the rows as a table."""
     yield from _write_blocks(
         [child for child in element.children if not (isinstance(child, Element) and child.name == "tr")]
     )
@@ -215,6 +214,7 @@ def _write_table(element: Element) -> Iterator[_Block]:
         line = "".join(f" {cell} |" for cell in cells)
         if not lines:
             heads = {cell.name for cell in row.children if isinstance(cell, Element) and cell.name in CELLS}
+            # Markdown needs a header row, so a table without one gets an empty header.
             rule = f"|{' --- |' * len(cells)}"
             lines += [f"|{line}", rule] if heads == {"th"} else [f"|{' |' * len(cells)}", rule, f"|{line}"]
         else:
@@ -224,9 +224,9 @@ def _write_table(element: Element) -> Iterator[_Block]:
 
 
 def _list_cells(row: Element, filled: dict[int, int]) -> list[str]:
-    """Return the cells of a row, empty ones where a cell takes several columns or goes on from an earlier row.
+    """List the cells of a row, with empty cells for the columns and rows that another cell spans.
 
-    `filled` has the columns in which one goes on, each with the rows for which it does.
+    `filled` maps columns to the number of further rows that a cell above spans; it is updated.
     """
     cells: list[str] = []
 
@@ -250,12 +250,12 @@ def _list_cells(row: Element, filled: dict[int, int]) -> list[str]:
 
 
 def _read_number(value: str, default: int) -> int:
-    """Return a number from an attribute, `default` where it is none of at most nine digits."""
+    """Parse an attribute, or return `default` if it is not a number of at most nine digits."""
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else default
 
 
 def _write_line(nodes: _Nodes) -> str:
-    """Return all of a heading or a cell as one line."""
+    """Write a heading or a cell on one line."""
     return " ".join(_write_words(nodes, frozenset(), end=" ").split())
 
 
@@ -269,12 +269,12 @@ def _write_paragraph(nodes: _Nodes) -> str:
 
 
 def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _BREAK) -> str:
-    """Return what stands within a line.
+    """Write inline content.
 
     Args:
-        nodes: What is written.
-        around: Marks that are open around it, and `code` where all is code.
-        end: What stands for the end of a line.
+        nodes: Text and inline elements.
+        around: Marks that are already open, so that none is repeated; `code` inside code.
+        end: Replacement for `<br>`.
     """
     parts = []
     for node in nodes:
@@ -286,14 +286,17 @@ def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _BREAK) -> st
         elif node.name == "br":
             parts.append(" " if "code" in around else end)
         elif node.name == "img":
-            parts.append(_write_image(node, is_text=end == " "))
+            alt = _BLANKS.sub(" ", node.attributes["alt"]).strip()
+            # A heading or a cell keeps only the words of an image.
+            image = f"![{_BRACKETS.sub(_BACKSLASHED, alt)}]({node.attributes['src']})"
+            parts.append(escape_marks(alt) if end == " " else image)
         else:
             parts.append(_write_inline(node, around, end))
     return "".join(parts)
 
 
 def _write_inline(element: Element, around: frozenset[str], end: str) -> str:
-    """Return an element within a line, blanks at the ends of its text outside of its marks."""
+    """Write an inline element, with blanks at the ends of its text moved outside its marks."""
     name, children = element.name, element.children
     mark = "code" if name in _CODE else _MARKS.get(name, "")
     text = _write_words(children, around | {mark}, end)
@@ -316,11 +319,3 @@ def _write_inline(element: Element, around: frozenset[str], end: str) -> str:
     else:
         inner = f"{mark}{inner}{mark}"
     return " " * text.startswith(" ") + inner + " " * text.endswith(" ")
-
-
-def _write_image(element: Element, *, is_text: bool) -> str:
-    alt = _BLANKS.sub(" ", element.attributes["alt"]).strip()
-    if is_text:
-        return escape_marks(alt)
-    escaped = _BRACKETS.sub(r"\\\g<0>", alt)
-    return f"![{escaped}]({element.attributes['src']})"

@@ -1,7 +1,7 @@
-"""A page as a shallow tree of what Markdown has a form for: headings, lists, quotes, tables, code, words within lines.
+"""Parse a page into a shallow tree of the elements that Markdown can express.
 
-libxml2 reads the tags: each start has its end, in order, however broken the page is. What stands around the text and
-what a reader does not see is left out. No heading is invented or lost, and no page makes the tree deep.
+libxml2 reads the tags, so each start tag has an end tag, in order, even if the page is broken. Navigation and hidden
+elements are left out. No heading is invented or lost, and the depth of the tree is limited.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from roamtui.sources.convert.escaping import replace_surrogates
 
 _CHUNK_BYTES = 1 << 14
 _OPEN_MAX = 2_000
-"""Open elements past which the next chunk is read as a page of its own: libxml2 looks through all for a stray end."""
+"""With more open elements, a new parser reads the next chunk: libxml2 searches all of them for each stray end tag."""
 _ATTRIBUTES_MAX = 60
 _HEADING_TAG = re.compile(r"<(/?)(h[1-6])(?=[\s/>])", re.IGNORECASE)
 _HEADING_MARK = "as-"
-"""Before the names of headings while they are parsed: libxml2 ends a heading that it knows where a paragraph begins."""
-_UNREAD = frozenset({"script", "style", "svg", "noscript", "iframe", "xmp", "noembed", "noframes"})
+"""Prefix that hides heading names from libxml2, which would end a heading at a paragraph inside it."""
+_NON_TEXT = frozenset({"script", "style", "svg", "noscript", "iframe", "xmp", "noembed", "noframes"})
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
 CELLS = frozenset({"td", "th"})
@@ -44,7 +44,7 @@ BLOCKS = frozenset(
 INLINE = frozenset(
     {"a", "b", "strong", "i", "em", "cite", "del", "s", "strike", "code", "kbd", "samp", "tt", "var", "q"}
 )
-"""Inline elements that Markdown has a form for; all others are their text."""
+"""Inline elements that Markdown can express; of all others only the text is kept."""
 _PERMALINK_CLASSES = frozenset(
     {
         *("headerlink", "header-anchor", "heading-anchor", "hash-link", "permalink", "anchor", "anchorjs-link"),
@@ -78,15 +78,14 @@ _REGIONS = frozenset({"main", "article"})
 _ENDS_HEADING = HEADINGS | {"p", "ul", "ol", "dl", "table", "pre", "blockquote"}
 _NESTING = LISTS | {"blockquote"}
 _NESTED_MAX = 16
-"""Lists and quotes within each other; deeper ones only part the text."""
+"""Nested lists and quotes; deeper ones become plain blocks."""
 _TREE_DEPTH_MAX = 64
-"""Elements of the tree within each other."""
 _LANGUAGE_TAGS = 3
-"""Tags around a code block that may say its language."""
+"""A code block's own tag and enclosing tags that may name its language."""
 _TITLE_LENGTH_MAX = 300
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
-_MARKS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞", "link", "permalink", "anchor"})
-_ADDRESS_LENGTH_MAX = 2_000
+_ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞", "link", "permalink", "anchor"})
+_HREF_LENGTH_MAX = 2_000
 _SCHEMES = frozenset({"", "http", "https", "mailto"})
 _UNWRITABLE = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029]")
 _STRIPPED = "".join(map(chr, range(33)))
@@ -103,30 +102,30 @@ class Tag(NamedTuple):
 
 
 class _TokenCollector:
-    """Takes what the parser tells, without elements that are no text."""
+    """Parser target that collects tokens, without elements such as scripts."""
 
     def __init__(self) -> None:
         self.tokens: list[Tag | str] = []
         self.depth = 0
-        self._unread = 0
+        self._skipped_depth = 0
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         self.depth += 1
-        if self._unread or name in _UNREAD:
-            self._unread += 1
+        if self._skipped_depth or name in _NON_TEXT:
+            self._skipped_depth += 1
         else:
-            named = name.removeprefix(_HEADING_MARK)
-            self.tokens.append(Tag(named, dict(islice(attributes.items(), _ATTRIBUTES_MAX)), is_end=False))
+            tag_name = name.removeprefix(_HEADING_MARK)
+            self.tokens.append(Tag(tag_name, dict(islice(attributes.items(), _ATTRIBUTES_MAX)), is_end=False))
 
     def end(self, name: str) -> None:
         self.depth -= 1
-        if self._unread:
-            self._unread -= 1
+        if self._skipped_depth:
+            self._skipped_depth -= 1
         else:
             self.tokens.append(Tag(name.removeprefix(_HEADING_MARK), {}, is_end=True))
 
     def data(self, text: str) -> None:
-        if not self._unread:
+        if not self._skipped_depth:
             self.tokens.append(text)
 
     def close(self) -> None:
@@ -134,10 +133,9 @@ class _TokenCollector:
 
 
 def read_tokens(source: str) -> Iterator[Tag | str]:
-    """Yield the tags and the text of HTML or XML, character references decoded.
+    """Yield the tags and text of HTML or XML, with character references decoded.
 
-    Comments, declarations, scripts, styles and pictures drawn in SVG are left out; elements that a page leaves open are
-    ended where browsers end them.
+    Comments, declarations, scripts, styles and SVG are skipped. Unclosed elements end where browsers end them.
     """
     data = _HEADING_TAG.sub(rf"<\1{_HEADING_MARK}\2", replace_surrogates(source)).encode()
     collector = _TokenCollector()
@@ -162,19 +160,19 @@ def _make_parser(collector: _TokenCollector) -> HTMLParser:
 
 
 def _close(parser: HTMLParser) -> None:
-    with suppress(XMLSyntaxError):  # there was nothing to read
+    with suppress(XMLSyntaxError):  # raised if the source was empty
         parser.close()
 
 
 def iter_tags(source: str, *names: str) -> Iterator[Tag]:
-    """Yield the start tags of some names in XML, whatever their prefixes."""
+    """Yield the start tags with these names in XML, ignoring namespace prefixes."""
     for token in read_tokens(source):
         if isinstance(token, Tag) and not token.is_end and token.name.rpartition(":")[2] in names:
             yield token
 
 
 def read_first_text(source: str, *names: str, length_max: int = 300) -> str:
-    """Return the text at the beginning of the first element of some names that has any."""
+    """Return the first text of the first element with one of these names that has text, or an empty string."""
     is_inside = False
     for token in read_tokens(source):
         if isinstance(token, Tag):
@@ -184,8 +182,8 @@ def read_first_text(source: str, *names: str, length_max: int = 300) -> str:
     return ""
 
 
-def _is_unseen(name: str, attributes: Mapping[str, str]) -> bool:
-    """Return whether a page does not show an element, or shows it around the text rather than in it."""
+def _is_hidden(name: str, attributes: Mapping[str, str]) -> bool:
+    """Check whether an element is invisible, or part of the navigation around the text."""
     if name in _CHROME or attributes.get("role", "").lower() in _CHROME_ROLES:
         return True
     if "hidden" in attributes and attributes.get("role") != "tabpanel":
@@ -203,7 +201,7 @@ def _split_classes(attributes: Mapping[str, str]) -> list[str]:
 
 
 def _extract_code_language(attributes: Mapping[str, str]) -> str:
-    """Return the programming language that an element says its code is in, else an empty string."""
+    """Return the programming language that an element declares, or an empty string."""
     for attribute in _LANGUAGE_ATTRIBUTES:
         value = attributes.get(attribute, "").lower()
         if value not in _NO_LANGUAGE and _LANGUAGE_NAME.match(value):
@@ -216,57 +214,57 @@ def _extract_code_language(attributes: Mapping[str, str]) -> str:
     return ""
 
 
-def make_absolute_href(address: str, base_url: str | None) -> str:
-    """Return an address as it can stand in Markdown, absolute where the page's is known; empty for a bad one."""
-    address = address.strip(_STRIPPED).replace("\t", "").replace("\n", "").replace("\r", "")
-    if not address or len(address) > _ADDRESS_LENGTH_MAX:
+def make_absolute_href(href: str, base_url: str | None) -> str:
+    """Return a link target quoted for Markdown, absolute if `base_url` is known, or an empty string if invalid."""
+    href = href.strip(_STRIPPED).replace("\t", "").replace("\n", "").replace("\r", "")
+    if not href or len(href) > _HREF_LENGTH_MAX:
         return ""
     try:
         if base_url:
-            address = urljoin(base_url, address)
-        if urlsplit(address).scheme.lower() not in _SCHEMES:
+            href = urljoin(base_url, href)
+        if urlsplit(href).scheme.lower() not in _SCHEMES:
             return ""
     except ValueError:
         return ""
-    return _UNWRITABLE.sub(lambda found: quote(found[0]), address)
+    return _UNWRITABLE.sub(lambda found: quote(found[0]), href)
 
 
 def is_anchor_sign(text: str) -> bool:
-    """Return whether a reader sees no more in a text than a sign for a link to its own place."""
-    return _INVISIBLE.sub("", text).casefold() in _MARKS
+    """Check whether a text is empty or only the sign of a permalink, such as `¶`."""
+    return _INVISIBLE.sub("", text).casefold() in _ANCHOR_SIGNS
 
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """A part of a page; the root and a `main` or `article` are only what is in them."""
+    """A node of the page tree. The root, `main` and `article` produce no Markdown of their own."""
 
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
     children: list[Element | str | None] = field(default_factory=list)
-    """None where a line ends. Code holds texts alone."""
+    """None is the end of a line. Code has only text children."""
     seen: int = 0
-    """How much a reader has seen of the page before it."""
+    """Number of visible items before this element, which shows whether anything was added since."""
 
     def walk(self) -> Iterator[Element]:
-        """Yield it and all elements in it, in order."""
+        """Yield this element and all its descendants, in order."""
         yield self
         for child in self.children:
             if isinstance(child, Element):
                 yield from child.walk()
 
     def add_text(self, text: str) -> None:
-        """Add text, joined to that before it."""
+        """Append text, merged with a text child before it."""
         if self.children and isinstance(self.children[-1], str):
             text = self.children.pop() + text  # type: ignore[operator]
         self.children.append(text)
 
 
 def read_page(source: str, base_url: str | None) -> tuple[Element, str]:
-    """Return the tree of a page, and what the page calls itself."""
+    """Return the tree of a page and its title."""
     builder = _TreeBuilder(base_url)
     for token in read_tokens(source.replace("\0", "")):
         if isinstance(token, str):
-            builder.take_text(token)
+            builder.add_text(token)
         elif token.is_end:
             builder.end()
         else:
@@ -275,23 +273,23 @@ def read_page(source: str, base_url: str | None) -> tuple[Element, str]:
 
 
 class _TreeBuilder:
-    """Takes the tags of a page, each of which is ended in order."""
+    """Builds the tree from tags, each of which is ended in order."""
 
     def __init__(self, base_url: str | None) -> None:
         self.root = Element("")
         self.title: list[str] = []
         self._base_url = base_url
         self._path = [self.root]
-        """Elements that are open."""
+        """Open elements, outermost first."""
         self._tags: list[tuple[Tag, Element | None]] = []
-        """Tags that are open, each with the element that stands for it."""
+        """Open tags with their elements; None for a tag without an element."""
         self._hidden = 0
-        """How many tags were open when the one came that hides what is in it, 0 where none does."""
+        """Number of open tags up to the one that hides its content; 0 outside hidden content."""
         self._link = ""
-        """Address of the link that is open: blocks in it are links too."""
+        """Target of the open link, which applies to all blocks inside it."""
         self._seen = 0
 
-    def take_text(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         if self._tags and self._tags[-1][0].name == "title":
             self.title.append(text)
         elif self._hidden:
@@ -301,7 +299,7 @@ class _TreeBuilder:
             self._seen += 1
         else:
             if text.strip():
-                self._continue_link()
+                self._resume_link()
             self._seen += not is_anchor_sign(text)
             self._path[-1].add_text(text)
 
@@ -309,17 +307,20 @@ class _TreeBuilder:
         element = None
         if self._hidden:
             pass
-        elif _is_unseen(tag.name, tag.attributes):
+        elif _is_hidden(tag.name, tag.attributes):
             self._hidden = len(self._tags) + 1
-            self._part(tag.name)
+            self._end_line(tag.name)
         elif tag.name in BLOCKS:
             element = self._start_block(tag)
         elif self._path[-1].name == "pre":
-            self._start_in_code(tag)
+            code = self._path[-1]
+            if tag.name == "br":
+                code.add_text("\n")
+            code.attributes["language"] = code.attributes["language"] or _extract_code_language(tag.attributes)
         elif tag.name in INLINE:
             element = self._start_inline(tag)
         else:
-            self._take_single(tag)
+            self._add_void_element(tag)
         self._tags.append((tag, element))
 
     def end(self) -> None:
@@ -327,17 +328,17 @@ class _TreeBuilder:
         if self._hidden:
             if len(self._tags) < self._hidden:
                 self._hidden = 0
-                self._part(tag.name)
+                self._end_line(tag.name)
             return
-        self._part(tag.name)
+        self._end_line(tag.name)
         if tag.name == "a":
-            self._leave("a")
+            self._end_link()
             self._link = ""
         elif element in self._path:
             del self._path[self._path.index(element) :]
 
-    def _part(self, name: str) -> None:
-        """End the open line, and all that is open in it, where a block begins or ends."""
+    def _end_line(self, name: str) -> None:
+        """End the open line and its inline elements if a block with this name starts or ends."""
         if name not in BLOCKS:
             return
         while self._path[-1].name in INLINE:
@@ -348,12 +349,12 @@ class _TreeBuilder:
         elif inner.children and not str(inner.children[-1]).endswith("\n"):
             inner.add_text("\n")
 
-    def _leave(self, name: str) -> None:
-        """End the innermost element of a name within the line."""
+    def _end_link(self) -> None:
+        """End the innermost link of the open line, if there is one."""
         for index in range(len(self._path) - 1, 0, -1):
             if self._path[index].name not in INLINE:
                 return
-            if self._path[index].name == name:
+            if self._path[index].name == "a":
                 del self._path[index:]
                 return
 
@@ -365,27 +366,25 @@ class _TreeBuilder:
         self._path.append(element)
         return element
 
-    def _continue_link(self) -> None:
-        """Begin the open link anew in a block within it."""
+    def _resume_link(self) -> None:
+        """Start the open link again in a block inside it: a Markdown link cannot span blocks."""
         if self._link and all(element.name != "a" for element in self._path):
             self._push("a", {"href": self._link})
 
     def _start_inline(self, tag: Tag) -> Element | None:
         if tag.name != "a":
-            self._continue_link()
+            self._resume_link()
             return self._push(tag.name)
-        self._leave("a")
+        self._end_link()
         href = tag.attributes.get("href", "")
-        is_inner = href.startswith("#")
-        said = {"is-mark": ""} if is_inner or not _PERMALINK_CLASSES.isdisjoint(_split_classes(tag.attributes)) else {}
-        address = make_absolute_href(href, self._base_url)
-        if is_inner and self._path[-1].name in HEADINGS:
-            address = ""
-        self._link = address
-        return self._push("a", {"href": address, **said})
+        is_fragment = href.startswith("#")
+        is_permalink = is_fragment or not _PERMALINK_CLASSES.isdisjoint(_split_classes(tag.attributes))
+        # A heading that links to itself is plain text in Markdown.
+        is_self_link = is_fragment and self._path[-1].name in HEADINGS
+        self._link = "" if is_self_link else make_absolute_href(href, self._base_url)
+        return self._push("a", {"href": self._link, **({"is-mark": ""} if is_permalink else {})})
 
-    def _take_single(self, tag: Tag) -> None:
-        """Take a tag that holds nothing."""
+    def _add_void_element(self, tag: Tag) -> None:
         is_confined = self._is_confined()
         match tag.name:
             case "base" if self._base_url and "href" in tag.attributes:
@@ -393,53 +392,48 @@ class _TreeBuilder:
             case "br":
                 self._path[-1].children.append(Element("br"))
             case "hr" if not is_confined:
-                self._part("p")
+                self._end_line("p")
                 self._path[-1].children.append(Element("hr"))
             case "img":
+                # Pages that load images late keep the URL in data-src.
                 source = tag.attributes.get("src") or tag.attributes.get("data-src") or ""
-                said = {"alt": tag.attributes.get("alt", ""), "src": make_absolute_href(source, self._base_url)}
-                if any(said.values()):
-                    self._continue_link()
+                image = {"alt": tag.attributes.get("alt", ""), "src": make_absolute_href(source, self._base_url)}
+                if any(image.values()):
+                    self._resume_link()
                     self._seen += 1
-                    self._path[-1].children.append(Element("img", said))
+                    self._path[-1].children.append(Element("img", image))
             case _:
                 pass
 
-    def _start_in_code(self, tag: Tag) -> None:
-        code = self._path[-1]
-        if tag.name == "br":
-            code.add_text("\n")
-        code.attributes["language"] = code.attributes["language"] or _extract_code_language(tag.attributes)
-
     def _start_block(self, tag: Tag) -> Element | None:
         name = tag.name
-        self._end_early(name)
-        self._part(name)
+        self._end_unclosed(name)
+        self._end_line(name)
         if self._path[-1].name == "pre":
             return None
         if name in HEADINGS or name == "pre":
-            self._close_outermost(LISTS | {"table"} if name != "pre" else frozenset({"table"}))
+            self._end_outermost(LISTS | {"table"} if name != "pre" else frozenset({"table"}))
         if self._is_confined():
             return None
         if name == "pre":
-            around = [
+            enclosing = [
                 tag.attributes,
                 *(open_tag.attributes for open_tag, _ in reversed(self._tags[1 - _LANGUAGE_TAGS :])),
             ]
-            return self._push("pre", {"language": next(filter(None, map(_extract_code_language, around)), "")})
+            return self._push("pre", {"language": next(filter(None, map(_extract_code_language, enclosing)), "")})
         if name in HEADINGS or name == "dt":
             return self._push(name)
         return self._start_container(tag)
 
     def _start_container(self, tag: Tag) -> Element | None:
-        """Open a region, a list, a quote, a table or a part of one, where there is a place for it."""
+        """Open a region, a list, a quote, a table or a part of one, if it is allowed here."""
         name, outer = tag.name, self._path[-1].name
         role = tag.attributes.get("role", "").lower()
         if name in _REGIONS or role in _REGIONS:
             return self._push(name if name in _REGIONS else role)
-        has_place = {"li": outer in LISTS, "tr": outer == "table", "td": outer == "tr", "th": outer == "tr"}
-        if name in has_place:
-            return self._push(name, tag.attributes) if has_place[name] else None
+        fits = {"li": outer in LISTS, "tr": outer == "table", "td": outer == "tr", "th": outer == "tr"}
+        if name in fits:
+            return self._push(name, tag.attributes) if fits[name] else None
         if outer in ("table", "tr"):
             return None
         nested = sum(element.name in _NESTING for element in self._path)
@@ -448,11 +442,11 @@ class _TreeBuilder:
         return None
 
     def _is_confined(self) -> bool:
-        """Return whether a heading or a cell is open, in which all is one line."""
+        """Check whether a heading or a cell is open, which must stay on one line."""
         return any(element.name in HEADINGS or element.name in CELLS for element in self._path)
 
-    def _end_early(self, name: str) -> None:
-        """End a heading or a code block that something begins in which does not belong there."""
+    def _end_unclosed(self, name: str) -> None:
+        """End an open heading or code block if an element that cannot be inside it starts."""
         for index, element in enumerate(self._path):
             is_heading = element.name in HEADINGS
             if not (is_heading or element.name == "pre"):
@@ -461,13 +455,13 @@ class _TreeBuilder:
                 del self._path[index:]
             return
 
-    def _close_outermost(self, names: frozenset[str]) -> None:
-        """End the outermost open list or table, outside of quotes, and all in it; what follows in it stands free."""
+    def _end_outermost(self, names: frozenset[str]) -> None:
+        """End the outermost open list or table outside quotes, so that a heading or code in it becomes top-level."""
         for index, element in enumerate(self._path):
             if element.name == "blockquote":
                 return
             if element.name in names:
-                if self._seen == element.seen:
+                if self._seen == element.seen:  # it shows nothing yet
                     self._path[index - 1].children.remove(element)
                 del self._path[index:]
                 return
