@@ -1,4 +1,4 @@
-"""Opens a zip archive of documents, in memory and for reading alone: nothing is ever unpacked to disk."""
+"""List and read the documents in a zip archive, in memory: nothing is ever unpacked to disk."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from roamtui.sources.listing import (
 from roamtui.sources.read import RawText, to_raw_text
 
 ARCHIVE_BYTES_MAX = 200_000_000
-"""Of the archive, and of all documents in it together when unpacked."""
+"""Limit for the archive, and for the total unpacked size of its documents."""
 _MEMBERS_MAX = 200_000
 """Files of any kind in an archive."""
 _DRIVE = re.compile(r"^[A-Za-z]:")
 
 
 def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
-    """Return what a zip archive holds for readers."""
+    """List the documents of a zip archive."""
     archive = _open(path)
     members: dict[tuple[str, ...], zipfile.ZipInfo] = {}
     outside: list[str] = []
@@ -42,30 +42,38 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
         names = _split_name(info)
         if names is None:
             outside.append(ascii(info.filename)[:80])
-        elif _is_document(info, names):
+        elif (
+            names
+            and len(names) <= DEPTH_MAX
+            and not info.is_dir()
+            and not stat.S_ISLNK(info.external_attr >> 16)  # Unix mode bits
+            and is_document_name(names[-1])
+            and not any(map(is_skipped_folder, names[:-1]))
+        ):
             if names in members:
                 hidden.append(ascii(info.filename)[:80])
             members[names] = info
+    # A member may have the name of another member's folder; it could not exist on disk.
     folders = {names[:depth] for names in members for depth in range(1, len(names))}
     hidden.extend(ascii(members.pop(names).filename)[:80] for names in sorted(members.keys() & folders))
     if not members:
-        raise SourceError(f"{path} holds no Markdown or text file. Name another archive, a folder or a file.")
+        raise SourceError(f"{path} contains no Markdown or text file. Name another archive, a folder or a file.")
     bytes_total = sum(info.file_size for info in members.values())
     if len(members) > FILES_MAX or bytes_total > ARCHIVE_BYTES_MAX:
         raise SourceError(
-            f"{path} holds more than {FILES_MAX:,} documents or {ARCHIVE_BYTES_MAX // 1_000_000} MB of them. "
-            "Unpack it and name a folder in it."
+            f"{path} contains more than {FILES_MAX:,} documents or {ARCHIVE_BYTES_MAX // 1_000_000} MB of them. "
+            "Unpack it and open one of its folders."
         )
     by_key = {"/".join(names): members[names] for names in sort_paths(members)}
     return Listing(
-        source=os.path.abspath(path),  # noqa: PTH100 - the name that the person gave, as for files
+        source=os.path.abspath(path),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=path.name,
         readers={key: partial(_read_member, archive, info, key, kept_dir) for key, info in by_key.items()},
         files=dict.fromkeys(by_key, path),
         bytes_total=sum(estimate_load_cost(info.filename, info.file_size) for info in members.values()),
         notes=(
-            *format_skipped_files(outside, "names that lead out of the archive"),
-            *format_skipped_files(hidden, "names that another file or folder in it has too"),
+            *format_skipped_files(outside, "names that lead outside the archive"),
+            *format_skipped_files(hidden, "names that another file or folder in it also has"),
         ),
     )
 
@@ -74,20 +82,20 @@ def _open(path: Path) -> zipfile.ZipFile:
     try:
         if path.stat().st_size > ARCHIVE_BYTES_MAX:
             size = ARCHIVE_BYTES_MAX // 1_000_000
-            raise SourceError(f"{path} is larger than {size} MB. Unpack it and name a folder in it.")
+            raise SourceError(f"{path} is larger than {size} MB. Unpack it and open one of its folders.")
         archive = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
     except zipfile.BadZipFile:
-        raise SourceError(f"{path} is no zip archive, or a damaged one. Name another file.") from None
+        raise SourceError(f"{path} is damaged or not a zip archive. Name another file.") from None
     except FAILURES as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SourceError(f"{path} cannot be read: {reason}. Name another file.") from None
     if len(archive.infolist()) > _MEMBERS_MAX:
-        raise SourceError(f"{path} holds more than {_MEMBERS_MAX:,} files. Unpack it and name a folder in it.")
+        raise SourceError(f"{path} contains more than {_MEMBERS_MAX:,} files. Unpack it and open one of its folders.")
     return archive
 
 
 def _split_name(info: zipfile.ZipInfo) -> tuple[str, ...] | None:
-    """Return the names down to a member, None where it leads out of the archive."""
+    """Split the path of a member, or return None if it leads outside the archive."""
     name = info.filename
     if name.startswith(("/", "\\")) or "\\" in name or "\0" in name or _DRIVE.match(name):
         return None
@@ -95,18 +103,11 @@ def _split_name(info: zipfile.ZipInfo) -> tuple[str, ...] | None:
     return None if ".." in names else names
 
 
-def _is_document(info: zipfile.ZipInfo, names: tuple[str, ...]) -> bool:
-    is_link = stat.S_ISLNK(info.external_attr >> 16)
-    if info.is_dir() or is_link or not names or len(names) > DEPTH_MAX:
-        return False
-    return is_document_name(names[-1]) and not any(map(is_skipped_folder, names[:-1]))
-
-
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, kept_dir: Path | None) -> RawText:
     if info.flag_bits & ENCRYPTED:
-        raise SourceError(f"{key} is encrypted. Unpack the archive and name the folder.")
+        raise SourceError(f"{key} is encrypted. Unpack the archive and open the folder.")
     if not is_bounded(info):
-        raise SourceError(f"{key} is packed in a way that is not read. Unpack the archive and name the folder.")
+        raise SourceError(f"{key} uses an unsupported compression. Unpack the archive and open the folder.")
     if info.file_size > FILE_BYTES_MAX:
         raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Unpack it and open it by itself.")
     try:

@@ -1,4 +1,4 @@
-"""Bytes into text: byte order marks, UTF-8 with replacement, and a refusal of what is no text."""
+"""Decode bytes as text, by byte order mark or as UTF-8, and refuse binary files."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _BINARY_STARTS = (
 )
 _SAMPLE_LENGTH = 65_536
 _STRANGE_SHARE_MAX = 0.3
-"""Share of undecodable or control characters above which a text is none."""
+"""Share of undecodable or control characters above which a file is not text."""
 _STRANGE_MIN = 64
-"""Below this count a short text may be as odd as it likes."""
+"""Up to this many such characters are accepted whatever their share, because a short text may be unusual."""
 _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
-_NAMES = frozenset(
+_WEB_ENCODINGS = frozenset(
     {
         *("ascii", "utf-8", "utf-16", "utf-16-le", "utf-16-be", "mac-roman", "mac-cyrillic", "cp866", "cp874"),
         *(f"iso8859-{part}" for part in (*range(1, 12), *range(13, 17))),
@@ -40,14 +40,14 @@ _NAMES = frozenset(
         *("euc_jp", "shift_jis", "cp932", "iso2022_jp", "euc_kr", "cp949", "iso2022_kr"),
     }
 )
-"""As `codecs.lookup` names them."""
+"""Encodings of the web, by the names of `codecs.lookup`."""
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the text of `data` and notes on what was replaced in it.
+    """Return the text of `data` and notes on replaced characters.
 
     Raises:
-        SourceError: It is not text.
+        SourceError: The data is not text.
     """
     for start, kind in _BINARY_STARTS:
         if data.startswith(start):
@@ -68,24 +68,20 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     strange = len(_STRANGE.findall(sample))
     if strange > _STRANGE_MIN and strange > _STRANGE_SHARE_MAX * len(sample):
         raise SourceError(f"{name} does not look like text. roamtui opens Markdown and plain text.")
-    return text, _describe(name, encoding, replaced, text.count("\0"))
-
-
-def _describe(name: str, encoding: str, replaced: int, nulls: int) -> tuple[str, ...]:
     notes = []
     if replaced:
         notes.append(
             f"{name}: {replaced} characters are not valid {encoding.upper()} and show as \N{REPLACEMENT CHARACTER}."
         )
-    if nulls:
+    if nulls := text.count("\0"):
         notes.append(f"{name}: {nulls} NUL characters show as \N{SYMBOL FOR NULL}.")
-    return tuple(notes)
+    return text, tuple(notes)
 
 
 def normalise_charset(label: str) -> str | None:
-    """Return Python's name of an encoding that a page names, None where it is none of the web's."""
+    """Return Python's name of an encoding, or None if the web does not use it."""
     try:
         name = codecs.lookup(label.strip()).name
     except (LookupError, ValueError):
         return None
-    return name if name in _NAMES else None
+    return name if name in _WEB_ENCODINGS else None

@@ -1,4 +1,4 @@
-"""The files of what a person named, be it a folder, an archive or several of both; and whether they have changed."""
+"""List the files of one or several sources, and detect when they change."""
 
 from __future__ import annotations
 
@@ -12,42 +12,45 @@ from functools import partial
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.listing import FILES_MAX, Listing, estimate_load_cost, format_name, list_folder, name_some
+from roamtui.sources.listing import FILES_MAX, Listing, estimate_load_cost, format_name, format_names, list_folder
 from roamtui.sources.read import RawText, check_file, is_path, read_file
 
 ARCHIVE_SUFFIX = ".zip"
 _BETWEEN_PATHS = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""What separates absolute paths. A name may contain a comma and a space, but ``//`` is in no path until `join_sources`
-writes it there in place of ``/``, which means the same to the system."""
+"""Separator of absolute paths. A name may contain ", /", so `join_sources` writes that as ", //", which no absolute
+path contains otherwise and which means the same to the system."""
 
 
 def join_sources(paths: Iterable[str]) -> str:
-    """Return one name for several absolute paths, from which `split_sources` gets them back."""
+    """Join absolute paths into one source name, which `split_sources` splits again."""
     return ", ".join(re.sub("^//", "/", path).replace(", /", ", //") for path in paths)
 
 
 def split_sources(source: str) -> tuple[str, ...]:
-    """Return the paths that a source consists of; one that is a single path or an address is returned as it is."""
-    is_one = not is_path(source) or os.path.lexists(source)
-    return (source,) if is_one else tuple(_BETWEEN_PATHS.split(source))
+    """Split a source name into paths. A URL or an existing path is not split."""
+    is_single = not is_path(source) or os.path.lexists(source)
+    return (source,) if is_single else tuple(_BETWEEN_PATHS.split(source))
 
 
 def name_sources(source: str) -> str:
-    """Return the names of the files and folders that a source consists of, without those above them."""
+    """List the names of a source's files and folders, without the folders above them."""
     return ", ".join(Path(path).name for path in split_sources(source))
 
 
 def is_multi_file(path: Path) -> bool:
-    """Return whether a path names a source of many files: a folder or a zip archive."""
+    """Check whether a path is a folder or a zip archive."""
     return os.path.isdir(path) or _is_archive(path)  # noqa: PTH112 - it never raises
 
 
 def _is_archive(path: Path) -> bool:
-    return path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path)  # noqa: PTH113 - likewise
+    return path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path)  # noqa: PTH113 - as above
 
 
 def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> Listing:
-    """Return what a folder or an archive holds; several sources as one, below the folder that holds all, as given."""
+    """List the files of a folder or an archive, or of several sources in the given order.
+
+    Keys of several sources start below their common parent folder.
+    """
     if len(paths) == 1:
         return _list_source(paths[0], kept_dir)
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
@@ -61,27 +64,27 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
     notes: list[str] = []
     bytes_total = 0
     for path in absolute:
-        above = "/".join(map(format_name, path.relative_to(top).parts))
+        prefix = "/".join(map(format_name, path.relative_to(top).parts))
         if is_multi_file(path):
             listing = _list_source(path, kept_dir)
             notes.extend(listing.notes)
             bytes_total += listing.bytes_total
             folders.extend(listing.folders)
             for key, reader in listing.readers.items():
-                readers.setdefault(f"{above}/{key}", reader)
-                files.setdefault(f"{above}/{key}", listing.files[key])
+                readers.setdefault(f"{prefix}/{key}", reader)
+                files.setdefault(f"{prefix}/{key}", listing.files[key])
         else:
             bytes_total += estimate_load_cost(path.name, check_file(path))
-            readers.setdefault(above, partial(read_file, path, kept_dir=kept_dir))
-            files.setdefault(above, path)
-    shown = list(readers)[:FILES_MAX]
-    if len(shown) < len(readers):
-        notes.append(f"More than {FILES_MAX:,} files: the others are left out. Name fewer.")
+            readers.setdefault(prefix, partial(read_file, path, kept_dir=kept_dir))
+            files.setdefault(prefix, path)
+    keys = list(readers)[:FILES_MAX]
+    if len(keys) < len(readers):
+        notes.append(f"More than {FILES_MAX:,} files; the rest is skipped. Open fewer.")
     return Listing(
         source=join_sources(map(str, absolute)),
-        name=name_some([format_name(path.name) for path in absolute]),
-        readers={key: readers[key] for key in shown},
-        files={key: files[key] for key in shown},
+        name=format_names([format_name(path.name) for path in absolute]),
+        readers={key: readers[key] for key in keys},
+        files={key: files[key] for key in keys},
         bytes_total=bytes_total,
         notes=tuple(notes),
         folders=tuple(folders),
@@ -98,7 +101,7 @@ def _list_source(path: Path, kept_dir: Path | None) -> Listing:
 
 @dataclass(frozen=True, slots=True)
 class SourceStamp:
-    """What of a file changes when it is written or replaced."""
+    """Properties of a file, at least one of which changes when the file is written or replaced."""
 
     modified_ns: int
     size: int
@@ -106,7 +109,7 @@ class SourceStamp:
 
 
 def stamp_source(source: str) -> SourceStamp | None:
-    """Return the stamp of a source that is a file, None for any other, and while there is none."""
+    """Return the stamp of a file, or None if the source is missing or not a file."""
     try:
         found = Path(source).stat()
     except (OSError, ValueError):
@@ -117,43 +120,41 @@ def stamp_source(source: str) -> SourceStamp | None:
 
 
 class FileStamps:
-    """Stamps the files of what a person named. Folders are walked again only when one of them was written to."""
+    """Reads the stamps of all files of a document's sources. Folders are walked again only if one was written to."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._paths = tuple(map(Path, sources))
-        self._sole = sources[0] if len(sources) == 1 and not is_multi_file(self._paths[0]) else ""
+        self._single_file = sources[0] if len(sources) == 1 and not is_multi_file(self._paths[0]) else ""
         self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._folder_times: tuple[int, ...] = ()
 
     def read(self) -> Mapping[str, SourceStamp] | None:
-        """Return the stamp of each file by its key, None while the source is not there; from any thread.
+        """Return the stamp of each file by its key, or None while the source is missing. Thread-safe.
 
-        Takes some ms for 1,000 files. What is not there, as while an editor replaces it, has no stamp, nor has a page.
+        Takes a few ms for 1,000 files. A web page, or a file that an editor is just replacing, has no stamp.
         """
-        if self._sole:
-            stamp = stamp_source(self._sole)
-            return {} if stamp is None else {self._sole: stamp}
+        if self._single_file:
+            stamp = stamp_source(self._single_file)
+            return {} if stamp is None else {self._single_file: stamp}
         with self._lock:
-            return self._look()
-
-    def _look(self) -> Mapping[str, SourceStamp] | None:
-        times = _read_times(self._listing) if self._listing is not None else None
-        if times is None or times != self._folder_times:
-            try:
-                self._listing = list_sources(self._paths)
-            except SourceError:
-                self._listing = None
-                return None
-            self._folder_times = _read_times(self._listing) or ()
-        assert self._listing is not None
-        by_path = {path: stamp_source(str(path)) for path in set(self._listing.files.values())}
-        stamps = {key: by_path[path] for key, path in self._listing.files.items()}
-        return {key: stamp for key, stamp in stamps.items() if stamp is not None}
+            times = _read_folder_times(self._listing) if self._listing is not None else None
+            if times is None or times != self._folder_times:
+                try:
+                    self._listing = list_sources(self._paths)
+                except SourceError:
+                    self._listing = None
+                    return None
+                self._folder_times = _read_folder_times(self._listing) or ()
+            assert self._listing is not None
+            # All files of an archive share one path, so each path is stamped once.
+            by_path = {path: stamp_source(str(path)) for path in set(self._listing.files.values())}
+            stamps = {key: by_path[path] for key, path in self._listing.files.items()}
+            return {key: stamp for key, stamp in stamps.items() if stamp is not None}
 
 
-def _read_times(listing: Listing) -> tuple[int, ...] | None:
-    """Return when the folders and archives of a listing were written to, None where one is gone."""
+def _read_folder_times(listing: Listing) -> tuple[int, ...] | None:
+    """Return when each folder and archive was last written to, or None if one is gone."""
     archives = {path for path in listing.files.values() if path.suffix.lower() == ARCHIVE_SUFFIX}
     try:
         return tuple(path.stat().st_mtime_ns for path in (*listing.folders, *sorted(archives)))

@@ -1,7 +1,4 @@
-"""`Listing`: the files of a folder, an archive or several sources; none is read before it is asked for.
-
-Whether they were written, came or went is seen again and again at little cost.
-"""
+"""`Listing`: the files of a folder, an archive or several sources, listed without reading them."""
 
 from __future__ import annotations
 
@@ -21,44 +18,44 @@ from roamtui.sources.decode import decode_text
 from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, read_file
 
 FILES_MAX = 20_000
-"""Files of one source; more are left out with a note."""
+"""Files per source; the rest is skipped with a note."""
 FILE_BYTES_MAX = 32_000_000
-"""A larger file is opened only by itself."""
+"""A larger file opens only if it is named by itself."""
 DEPTH_MAX = 100
-"""Folders within folders; what lies deeper is left out with a note."""
+"""Nested folders; deeper ones are skipped with a note."""
 
 _SLOW_BYTES = 2_000_000
-"""What a file counts for that another process has to convert."""
+"""Least load cost of a file that a subprocess has to convert."""
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _FIRST_STEMS = {"readme": 0, "index": 1, "_index": 1}
-_NAMED_MAX = 3
+_NAMES_SHOWN_MAX = 3
 _IGNORE_NAME = ".gitignore"
 _IGNORE_BYTES_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What a source of many files holds."""
+    """The files of a source."""
 
     source: str
-    """What identifies it on this machine: an absolute path, or several."""
+    """Absolute path, or several as written by `join_sources`."""
     name: str
-    """A short name for people."""
+    """Short name for people."""
     readers: Mapping[str, Callable[[], RawText]]
-    """What reads each file, by its key, which is its path with forward slashes; raises SourceError where that cannot
-    be. May be called from any thread. Files stand in the order in which people read them."""
+    """Function that reads each file, in reading order, by key: the file's path with forward slashes. It may be called
+    from any thread, and raises SourceError if the file cannot be read."""
     files: Mapping[str, Path]
-    """Where each file lies on disk, by its key; of those in an archive, the archive."""
+    """Path on disk by key; for a file in an archive, the path of the archive."""
     bytes_total: int
-    """Size of all files; one that takes long to convert counts as if it were larger."""
+    """Sum of the load costs of all files, in bytes (see `estimate_load_cost`)."""
     notes: tuple[str, ...] = ()
-    """What was left out, one sentence each."""
+    """One sentence for each kind of skipped file."""
     folders: tuple[Path, ...] = ()
-    """Folders that were walked; one that was written to may hold others."""
+    """Folders that were walked. If one is written to, the listing is out of date."""
 
     def list_entries(self) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the names down to each file, after the folders that it lies in, and whether it is one of these."""
+        """Yield the path of each file, preceded by its folders, and whether it is a folder."""
         tree: dict[str, dict[str, Any]] = {}
         for key in self.readers:
             level = tree
@@ -74,9 +71,9 @@ def _walk_tree(tree: dict[str, dict[str, Any]], above: tuple[str, ...]) -> Itera
 
 
 def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
-    """Return what a folder holds for readers: its text documents, without hidden and ignored ones.
+    """List the documents of a folder, without hidden files and those that `.gitignore` excludes.
 
-    Links to files inside are followed, links to folders are not: what they lead to is listed where it lies.
+    Links to files inside the folder are followed. Links to folders are not: their files are listed in their own place.
     """
     try:
         root = folder.resolve(strict=True)
@@ -85,19 +82,19 @@ def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
-    walk = _FolderWalker(root)
-    walk.enter(root, (), *read_inherited_rules(root))
-    if not walk.files:
-        raise SourceError(f"{folder} is a folder that holds no Markdown or text file. Name another folder, or a file.")
-    files = {"/".join(shown): walk.files[shown] for shown in sort_paths(walk.files)}
+    walker = _FolderWalker(root)
+    walker.enter(root, (), *read_inherited_rules(root))
+    if not walker.files:
+        raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
+    files = {"/".join(names): walker.files[names] for names in sort_paths(walker.files)}
     return Listing(
-        source=os.path.abspath(folder),  # noqa: PTH100 - the name that the person gave, as for files
+        source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
         readers={key: partial(_read_listed, path, key, kept_dir) for key, path in files.items()},
         files=files,
-        bytes_total=walk.bytes_total,
-        notes=walk.notes(),
-        folders=tuple(walk.folders),
+        bytes_total=walker.bytes_total,
+        notes=walker.notes(),
+        folders=tuple(walker.folders),
     )
 
 
@@ -113,10 +110,10 @@ def _read_listed(path: Path, key: str, kept_dir: Path | None) -> RawText:
 
 @dataclass(slots=True)
 class _FolderWalker:
-    """What a walk through a folder has found so far."""
+    """The files found so far in a walk through a folder."""
 
     root: Path
-    """Without links: what leads out of it is left out."""
+    """With links resolved; links that lead outside it are skipped."""
     files: dict[tuple[str, ...], Path] = field(default_factory=dict)
     folders: list[Path] = field(default_factory=list)
     bytes_total: int = 0
@@ -125,35 +122,35 @@ class _FolderWalker:
     unreadable: list[str] = field(default_factory=list)
     too_deep: list[str] = field(default_factory=list)
 
-    def enter(self, folder: Path, shown: tuple[str, ...], ruled: tuple[str, ...], rules: IgnoreRules) -> None:
-        """Note the files of a folder and of those in it.
+    def enter(self, folder: Path, names: tuple[str, ...], checkout_names: tuple[str, ...], rules: IgnoreRules) -> None:
+        """Add the files of a folder and of its subfolders.
 
         Args:
-            folder: Its path.
-            shown: Names from the top of the source down to it.
-            ruled: Names from the top of the outermost rules down to it.
-            rules: Those of the folders above.
+            folder: Path of the folder.
+            names: Path from the top of the source to the folder.
+            checkout_names: Path from the top of the git checkout to the folder.
+            rules: Rules of the folders above.
         """
         self.folders.append(folder)
         try:
-            with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda entry: make_sort_key(entry.name))
+            with os.scandir(folder) as scan:
+                entries = sorted(scan, key=lambda entry: make_sort_key(entry.name))
         except OSError:
-            self.unreadable.append("/".join(shown))
+            self.unreadable.append("/".join(names))
             return
-        rules = read_rules(folder, len(ruled), rules)
+        rules = read_rules(folder, len(checkout_names), rules)
         for entry in entries:
-            path, inner = (*shown, format_name(entry.name)), (*ruled, entry.name)
+            path, checkout_path = (*names, format_name(entry.name)), (*checkout_names, entry.name)
             if self.is_full:
                 return
             if entry.is_dir(follow_symlinks=False):
-                if is_skipped_folder(entry.name) or is_ignored(rules, inner, is_folder=True):
+                if is_skipped_folder(entry.name) or is_ignored(rules, checkout_path, is_folder=True):
                     continue
                 if len(path) > DEPTH_MAX:
                     self.too_deep.append("/".join(path)[-60:])
                 else:
-                    self.enter(Path(entry.path), path, inner, rules)
-            elif is_document_name(entry.name) and not is_ignored(rules, inner, is_folder=False):
+                    self.enter(Path(entry.path), path, checkout_path, rules)
+            elif is_document_name(entry.name) and not is_ignored(rules, checkout_path, is_folder=False):
                 self._add_file(entry, path)
             elif entry.is_symlink() and not entry.name.startswith(".") and self._escapes_root(entry):
                 self.outside.append("/".join(path))
@@ -175,17 +172,17 @@ class _FolderWalker:
         self.bytes_total += estimate_load_cost(entry.name, size)
 
     def _escapes_root(self, entry: os.DirEntry[str]) -> bool:
-        """Return whether a link ends outside of the root; one that ends nowhere does not."""
+        """Check whether a link leads outside the root. A broken link does not."""
         try:
             return not Path(entry.path).resolve(strict=True).is_relative_to(self.root)
         except (OSError, RuntimeError):
             return False
 
     def notes(self) -> tuple[str, ...]:
-        """Return what was left out."""
-        full = f"More than {FILES_MAX:,} files: the others are left out. Name a smaller folder."
+        """Write one sentence for each kind of skipped file."""
+        full = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
         return (
-            *format_skipped_files(self.outside, "links that lead out of the folder"),
+            *format_skipped_files(self.outside, "links that lead outside the folder"),
             *format_skipped_files(self.unreadable, "folders that cannot be read"),
             *format_skipped_files(self.too_deep, f"more than {DEPTH_MAX} folders deep"),
             *((full,) if self.is_full else ()),
@@ -193,34 +190,32 @@ class _FolderWalker:
 
 
 class IgnorePattern(NamedTuple):
-    """A line of a ``.gitignore``."""
+    """A line of a `.gitignore`."""
 
     regex: re.Pattern[str]
-    is_left_out: bool
-    """False for a line that takes in again what one before it left out."""
+    excludes: bool
+    """False for a `!` line, which includes files again that an earlier line excluded."""
 
 
 IgnoreRules = tuple[tuple[int, tuple[IgnorePattern, ...]], ...]
-"""The patterns of each ``.gitignore`` from the outermost folder down, with the number of names down to that folder."""
+"""The depth of each folder with a `.gitignore` below the checkout, outermost first, with the patterns of that file."""
 
 
 def is_ignored(rules: IgnoreRules, path: tuple[str, ...], *, is_folder: bool) -> bool:
-    """Return whether rules take a path out, as git has it; whether they do a folder above it, is asked before.
-
-    pathspec lets a pattern for a folder decide on all in it, with that folder's slash as a group: with ``build`` and
-    ``!docs`` it would take in ``docs/build``, which git leaves out.
-    """
+    """Check whether git would ignore a path. The caller checks the folders above it first."""
     for depth, patterns in reversed(rules):
-        inside = "/".join(path[depth:]) + "/" * is_folder
+        relative = "/".join(path[depth:]) + "/" * is_folder
         for pattern in reversed(patterns):
-            found = pattern.regex.search(inside)
-            if found is not None and (not any(found.groups()) or found.end(1) == len(inside)):
-                return pattern.is_left_out
+            found = pattern.regex.search(relative)
+            # pathspec applies a folder's pattern to everything in it, with the folder's slash as a group. With the
+            # lines "build" and "!docs" it would include docs/build, which git ignores.
+            if found is not None and (not any(found.groups()) or found.end(1) == len(relative)):
+                return pattern.excludes
     return False
 
 
 def read_rules(folder: Path, depth: int, above: IgnoreRules) -> IgnoreRules:
-    """Return the rules that hold in a folder: its own over those above."""
+    """Add the rules of a folder's own `.gitignore` to those above, which they override."""
     path = folder / _IGNORE_NAME
     try:
         if not path.is_file() or path.stat().st_size > _IGNORE_BYTES_MAX:
@@ -232,9 +227,9 @@ def read_rules(folder: Path, depth: int, above: IgnoreRules) -> IgnoreRules:
 
 
 def read_inherited_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
-    """Return the names from the top of the git checkout down to `folder`, and the rules of the folders above it.
+    """Return the path from the top of the git checkout to `folder`, and the rules of the folders above it.
 
-    Where these take out `folder` itself, which a person named, or where there is no checkout, there are none.
+    Both are empty if there is no checkout, or if the rules exclude `folder`: the person asked for it all the same.
     """
     top = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
     names = folder.relative_to(top).parts
@@ -247,13 +242,13 @@ def read_inherited_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
 
 
 def parse_patterns(text: str) -> tuple[IgnorePattern, ...]:
-    """Return the patterns of a ``.gitignore``; lines that are none are passed over."""
+    """Parse a `.gitignore`; invalid lines are skipped."""
     from pathspec.patterns.gitignore import GitIgnorePatternError  # noqa: PLC0415 - not every folder has rules
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 - likewise
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 - as above
 
     patterns = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # brackets that `re` may read in another way one day
+        warnings.simplefilter("ignore", FutureWarning)  # `re` warns about brackets that it may parse differently later
         for line in text.split("\n"):
             with suppress(GitIgnorePatternError, re.error):
                 pattern = GitIgnoreSpecPattern(line.rstrip("\r"))
@@ -263,23 +258,23 @@ def parse_patterns(text: str) -> tuple[IgnorePattern, ...]:
 
 
 def is_document_name(name: str) -> bool:
-    """Return whether a file of this name is a document: one that can be read by its ending, and not hidden."""
+    """Check whether a file name has a supported suffix and is not hidden."""
     return not name.startswith(".") and os.path.splitext(name)[1].lower() in DOCUMENT_SUFFIXES  # noqa: PTH122
 
 
 def estimate_load_cost(name: str, size: int) -> int:
-    """Return the size of a file in bytes, more for one that takes long to convert."""
+    """Return the size of a file in bytes, or at least 2 MB if it is slow to convert."""
     is_slow = os.path.splitext(name)[1].lower() in SLOW_SUFFIXES  # noqa: PTH122
     return max(size, _SLOW_BYTES) if is_slow else min(size, FILE_BYTES_MAX)
 
 
 def is_skipped_folder(name: str) -> bool:
-    """Return whether a folder of this name holds nothing for readers: hidden ones, and those that programs fill."""
+    """Check whether a folder is hidden or filled by a program, such as `node_modules`."""
     return name.startswith(".") or name in _SKIPPED_FOLDERS
 
 
 def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
-    """Return what sorts the names in a folder: README and index first, numbers by value, without regard to case."""
+    """Sort key for names in a folder: README first, then index; numbers by value, case ignored."""
     stem = name.partition(".")[0].casefold()
     parts = tuple(
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)
@@ -290,21 +285,21 @@ def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str
 
 
 def sort_paths(paths: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return paths in the order in which people read them."""
+    """Sort paths in reading order."""
     return sorted(paths, key=lambda path: tuple(make_sort_key(name) for name in path))
 
 
 def format_name(name: str) -> str:
-    """Return a file's name as text: bytes that are no UTF-8 are written as escapes."""
+    """Return a file name with bytes that are not UTF-8 written as escapes."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def format_skipped_files(names: list[str], reason: str) -> tuple[str, ...]:
-    """Return a note on what was left out, none where nothing was."""
-    return (f"Left out: {name_some(names)} ({reason}).",) if names else ()
+    """Return a note on skipped files, or nothing if there are none."""
+    return (f"Skipped: {format_names(names)} ({reason}).",) if names else ()
 
 
-def name_some(names: list[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
-    return ", ".join(names[:_NAMED_MAX]) + more
+def format_names(names: list[str]) -> str:
+    """List the first three names and how many more there are."""
+    more = f" and {len(names) - _NAMES_SHOWN_MAX} more" if len(names) > _NAMES_SHOWN_MAX else ""
+    return ", ".join(names[:_NAMES_SHOWN_MAX]) + more

@@ -1,4 +1,4 @@
-"""Reads what a person named, a file or standard input, and converts it where it is no text."""
+"""Read a file or standard input, and convert it if it is not text."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from roamtui.sources.decode import decode_text
 DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES | {
     *(".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt", ".text", ".csv", ".tsv", ".log")
 }
-"""Endings of the names that a folder's documents have."""
+"""Suffixes of the documents in a folder, in lower case."""
 _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawText:
-    """Decoded text with where it came from."""
+    """Decoded text and its source."""
 
     text: str
-    """Decoded characters, without byte order mark, line ends as in the source."""
+    """Without byte order mark, with the line ends of the source."""
     source: str
-    """What identifies it on this machine: an absolute path, an address or ``-``."""
+    """Absolute path, URL, or `-` for standard input."""
     name: str
-    """A short name for people, such as the file's."""
+    """Short name for people, such as the file name."""
     is_markdown: bool = True
-    """False for formats in which ``#`` begins no heading, such as CSV and logs."""
+    """False for formats in which `#` starts no heading, such as CSV and logs."""
     notes: tuple[str, ...] = ()
-    """What was replaced while decoding, one sentence each."""
+    """One sentence for each kind of replaced character or lost content."""
     title: str = ""
-    """What a file of another format calls itself, empty where it does not."""
+    """Title in the metadata of a converted file; empty if there is none."""
     page_starts: tuple[int, ...] = ()
-    """Offset in the text at which each of its pages begins, none where it has no pages."""
+    """Offset of each page in the text; empty if the source has no pages."""
     is_converted: bool = False
-    """Whether the text was made of a file of another format."""
+    """Whether the text was converted from another format."""
 
 
 def read_source(name: str, *, kept_dir: Path | None = None, report: PageReport | None = None) -> RawText:
-    """Return the text of one source.
+    """Read one source.
 
     Args:
-        name: A path, or ``-`` for standard input.
-        kept_dir: Where texts are kept that took long to convert; None for nowhere.
-        report: Told how far a conversion is.
+        name: A path, or `-` for standard input.
+        kept_dir: Cache folder for slow conversions; None for no cache.
+        report: Receives the progress of a conversion.
 
     Raises:
-        SourceError: It cannot be read or is no text; the message says what to do.
+        SourceError: The source cannot be read or is not text. The message says what to do.
     """
     if name == "-":
         if sys.stdin is None or sys.stdin.isatty():
@@ -64,12 +64,12 @@ def read_source(name: str, *, kept_dir: Path | None = None, report: PageReport |
 
 
 def is_path(name: str) -> bool:
-    """Return whether what a person named is a path, neither an address nor standard input."""
+    """Check whether a source is a path, not a URL or standard input."""
     return name != "-" and not _SCHEME.match(name)
 
 
 def read_file(path: Path, *, kept_dir: Path | None = None, report: PageReport | None = None) -> RawText:
-    """Return the text of one file."""
+    """Read one file; see `read_source`."""
     check_file(path)
     try:
         data = path.read_bytes()
@@ -77,7 +77,7 @@ def read_file(path: Path, *, kept_dir: Path | None = None, report: PageReport | 
         raise SourceError(_explain(path, error)) from None
     name = path.name or str(path)
     if path.suffix.lower() not in DOCUMENT_SUFFIXES and not looks_like_text(data) and detect_format(data, name) is None:
-        raise SourceError(f"{name} is no text: it holds NUL characters. Name a document.")
+        raise SourceError(f"{name} is not a text file: it contains NUL characters. Name a document.")
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
     return to_raw_text(data, source=source, name=name, kept_dir=kept_dir, report=report)
 
@@ -91,7 +91,7 @@ def to_raw_text(
     kept_dir: Path | None = None,
     report: PageReport | None = None,
 ) -> RawText:
-    """Return the text of a document, converted where its format is another; called in a thread where anyone waits."""
+    """Decode or convert a document. Conversion may take minutes, so the screen calls this in a thread."""
     converted = convert(data, name, media_type, kept_dir=kept_dir, report=report)
     if converted is None:
         text, notes = decode_text(data, name)
@@ -108,30 +108,30 @@ def to_raw_text(
 
 
 def check_file(path: Path) -> int:
-    """Return the size of a file that can be read as a document.
+    """Return the size of a file in bytes.
 
     Raises:
-        SourceError: It is missing, a folder or a device.
+        SourceError: The file is missing, a folder or a device.
     """
     try:
         found = path.stat()
     except (OSError, ValueError) as error:
         raise SourceError(_explain(path, error)) from None
     if stat.S_ISDIR(found.st_mode):
-        raise SourceError(f"{path} is a folder where a file was expected. Name a Markdown or text file.")
+        raise SourceError(f"{path} is a folder, not a file. Name a Markdown or text file.")
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
         raise SourceError(f"{path} is a device, not a document. Name a Markdown or text file.")
     return found.st_size
 
 
 def has_headings(name: str) -> bool:
-    """Return whether a file of this name is Markdown or prose; in tables and logs ``#`` begins no heading."""
+    """Check whether `#` starts a heading in a file with this name, as it does not in tables and logs."""
     return Path(name).suffix.lower() not in _PLAIN_SUFFIXES
 
 
 def _explain(path: Path, error: OSError | ValueError) -> str:
     if isinstance(error, PermissionError):
-        return f"{path} may not be read. Check its permissions."
+        return f"Permission denied: {path}. Check its permissions."
     if not isinstance(error, FileNotFoundError):
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return f"{path} cannot be read: {reason}. Name another file."

@@ -59,7 +59,7 @@ def test_an_evil_archive_is_opened_without_what_leads_out(run: RunCommand, tmp_p
     result = run("outline", path)
     assert "in.md" in result.out
     assert "out.md" not in result.out
-    assert "names that lead out of the archive" in result.err
+    assert "names that lead outside the archive" in result.err
     assert not (tmp_path.parent / "out.md").exists()
 
 
@@ -94,7 +94,7 @@ def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
     assert shown.out.startswith("# Fines\n")
     assert "begins on p. 2." in shown.err
     assert "(p. 2, lines " in run("search", manual, "late spade").out
-    assert "manual.pdf: converted from PDF; lines are those of the text.\n" in shown.err
+    assert "manual.pdf: converted from PDF; line numbers refer to the converted text.\n" in shown.err
 
 
 def test_what_is_converted_is_kept_until_the_cache_is_cleared(run: RunCommand, manual: Path) -> None:

@@ -54,7 +54,7 @@ def test_links_that_lead_out_are_left_out_with_a_note(tmp_path: Path) -> None:
     (root / "dots.md").symlink_to("../secret.md")
     listing = list_folder(root)
     assert keys(listing) == ["a.md"]
-    assert listing.notes == ("Left out: dots.md, file.md, folder (links that lead out of the folder).",)
+    assert listing.notes == ("Skipped: dots.md, file.md, folder (links that lead outside the folder).",)
 
 
 def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_names_that_are_no_utf8_are_shown_and_read(tmp_path: Path) -> None:
 
 def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "a.py", "b/c.png")
-    with pytest.raises(SourceError, match="holds no Markdown or text file"):
+    with pytest.raises(SourceError, match="contains no Markdown or text file"):
         list_folder(tmp_path)
     with pytest.raises(SourceError, match="cannot be listed: No such file"):
         list_folder(tmp_path / "gone")
@@ -104,7 +104,7 @@ def test_a_folder_that_may_not_be_read_is_told_and_the_rest_is_listed(
     monkeypatch.setattr(os, "scandir", refuse)
     listing = list_folder(tmp_path)
     assert keys(listing) == ["a.md"]
-    assert listing.notes == ("Left out: shut (folders that cannot be read).",)
+    assert listing.notes == ("Skipped: shut (folders that cannot be read).",)
 
 
 def test_too_many_files_are_left_out_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def test_folders_deeper_than_the_limit_are_left_out_with_a_note(
     write(tmp_path, "a/b/c/d.md", "a/b/c.md")
     listing = list_folder(tmp_path)
     assert keys(listing) == ["a", "a/b", "a/b/c.md"]
-    assert listing.notes == ("Left out: a/b/c (more than 2 folders deep).",)
+    assert listing.notes == ("Skipped: a/b/c (more than 2 folders deep).",)
 
 
 def test_a_giant_file_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

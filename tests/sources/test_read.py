@@ -82,4 +82,4 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert _refuse(path) == f"{path} may not be read. Check its permissions."
+    assert _refuse(path) == f"Permission denied: {path}. Check its permissions."

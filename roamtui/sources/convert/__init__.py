@@ -1,1 +1,1 @@
-"""Other formats into Markdown text with the outline kept: HTML, EPUB, DOCX, PDF and reStructuredText."""
+"""Convert HTML, EPUB, DOCX, PDF and reStructuredText to Markdown with the same outline."""

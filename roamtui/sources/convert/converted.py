@@ -1,4 +1,4 @@
-"""What conversion is about: formats, converted text, and reports of progress."""
+"""Formats, converted text, and progress reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Format(StrEnum):
-    """A format that is no Markdown and no plain text."""
+    """A format that must be converted to Markdown."""
 
     PDF = "PDF"
     EPUB = "EPUB"
@@ -18,22 +18,21 @@ class Format(StrEnum):
 
 
 PageReport = Callable[[int, int, str], None]
-"""Takes how many pages or chapters of how many were read, 0 of 0 while that is not known, and what was read since.
+"""Receives the number of pages or chapters read so far, their total (0 and 0 while unknown), and the text read since
+the last call: whole pages to show until the document is ready, possibly empty.
 
-The text is that of whole pages as they stand, to be read until the document is there; empty where there is none. It is
-called several times a second while a file is converted. What it raises ends the conversion.
+It is called several times a second during a conversion. An exception that it raises ends the conversion.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertedText:
-    """The text of a file in another format."""
+    """A file converted to Markdown."""
 
     text: str
-    """Markdown."""
     title: str = ""
-    """What the file calls itself, empty where it does not."""
+    """Title in the file's metadata; empty if there is none."""
     page_starts: tuple[int, ...] = ()
-    """Offset in the text at which each page begins, none where the format has no pages."""
+    """Offset of each page in the text; empty if the format has no pages."""
     notes: tuple[str, ...] = ()
-    """What was left out, one sentence each, the file not named."""
+    """One sentence for each kind of lost content, without the file name."""

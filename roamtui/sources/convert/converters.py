@@ -1,4 +1,4 @@
-"""The converter of each format, imported when it is needed."""
+"""Import the converter of a format when it is needed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
 
 
 def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], ConvertedText]:
-    """Return the function that converts from a format, of the bytes and the name of a file.
+    """Return the function that converts the bytes of a file, given with its name for messages.
 
     Raises:
-        ImportError: A part of the program is not installed.
+        ImportError: The converter is not installed.
     """
     match wanted:
         case Format.PDF:

@@ -1,4 +1,4 @@
-"""A Word document into Markdown: its styles say what is a heading, a list or code."""
+"""Convert a Word document to Markdown; its styles mark headings, lists and code."""
 
 from __future__ import annotations
 
@@ -36,32 +36,34 @@ _BACKSLASHED = r"\\\g<0>"
 _HEADING_NAME = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _HEADING_STYLES_MAX = 200
 _BASES_MAX = 20
-"""Styles that one is made from, one after the other."""
+"""Longest chain of base styles."""
 _TEXT_LEVEL = 9
-"""Outline level of what is no heading; those of headings are 0 to 8."""
+"""Outline level of body text; headings have 0 to 8."""
 _NOTES = re.compile(r'<ol>(?=<li id="(?:foot|end)note-)')
 _NOTE = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
-_WAY_BACK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
-_MARK = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
-_PLACE = re.compile("\ue000(\\d+)\ue001")
-"""Number of a note, in the text where its mark is, between characters that no document uses."""
+_BACKLINK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
+_REFERENCE = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
+_PLACEHOLDER = re.compile("\ue000(\\d+)\ue001")
+"""Number of a note between private-use characters, in place of its reference."""
 _IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)")
 _FENCE = re.compile(r"\s*(`{3,})")
 _DOCUMENT_TITLE = '<h1 class="title">'
 _HEADING_TAG = re.compile("<(/?)h([1-5])>")
-"""Of all headings but the document's title, which they stand below."""
+"""All headings except the document's title, below which they move."""
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 
 
 def convert_docx(data: bytes, name: str) -> ConvertedText:
-    """Return a Word document as Markdown."""
+    """Convert a Word document to Markdown."""
     import mammoth  # noqa: PLC0415 - an extra
 
     package = ZipPackage(data, name)
     if package.read(_MAIN_PART) is None:
-        raise SourceError(f"{name} is no Word document, or a damaged one. Save it anew as DOCX.")
+        raise SourceError(f"{name} is damaged or not a Word document. Save it again as DOCX.")
     for part_name in package.list_parts():
-        if part_name.endswith((".xml", ".rels")) and _declares(package.read(part_name) or b""):
+        part = (package.read(part_name) or b"") if part_name.endswith((".xml", ".rels")) else b""
+        # An entity may expand to gigabytes or include other files; Word never writes one.
+        if any(declaration in part for declaration in _DECLARATIONS):
             raise SourceError(f"{name} declares XML entities, which no Word document does. It was not opened.")
     page = mammoth.convert_to_html(
         io.BytesIO(data),
@@ -73,21 +75,23 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     source = page.value
     if source.count(_DOCUMENT_TITLE) == 1:
         source = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", source)
-    body, *noted = _NOTES.split(source)
-    notes = [_write_note(note) for note in _NOTE.split("".join(noted))[1:]]
-    text = convert_html(_MARK.sub("\ue000\\1\ue001", body)).text
-    text = _place_notes(text, notes)
+    body, *note_lists = _NOTES.split(source)
+    notes = [
+        " ".join(convert_html(_BACKLINK.sub("", note)).text.split()) for note in _NOTE.split("".join(note_lists))[1:]
+    ]
+    text = convert_html(_REFERENCE.sub("\ue000\\1\ue001", body)).text
+    text = _insert_notes(text, notes)
     if not any(map(str.isalnum, _IMAGE.sub("", text))):
-        raise SourceError(f"{name} holds no text; its pages may be pictures.")
+        raise SourceError(f"{name} contains no text; its pages may be images.")
     return ConvertedText(
         text=text, title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title")
     )
 
 
 def _list_heading_styles(styles: bytes) -> Iterator[str]:
-    """Yield a line for each style that Word's own outline takes for a heading, by its level or by what it is made from.
+    """Yield a mammoth style rule for each custom heading style, whose outline level is its own or its base style's.
 
-    Those that Word has itself are known.
+    mammoth knows Word's built-in heading styles.
     """
     found: dict[str, _Style] = {}
     style = _Style()
@@ -105,8 +109,8 @@ def _list_heading_styles(styles: bytes) -> Iterator[str]:
             case "w:outlinelvl" if value.isdigit() and len(value) == 1:
                 style.level = int(value)
     levels = ((style.name, _compute_heading_level(style, found)) for style in found.values())
-    own = [(name, level) for name, level in levels if level < _TEXT_LEVEL and not _HEADING_NAME.fullmatch(name)]
-    for name, level in own[:_HEADING_STYLES_MAX]:
+    custom = [(name, level) for name, level in levels if level < _TEXT_LEVEL and not _HEADING_NAME.fullmatch(name)]
+    for name, level in custom[:_HEADING_STYLES_MAX]:
         if name.isprintable():
             yield f"p[style-name='{_QUOTED.sub(_BACKSLASHED, name)}'] => h{min(6, level + 1)}:fresh"
 
@@ -115,9 +119,9 @@ def _list_heading_styles(styles: bytes) -> Iterator[str]:
 class _Style:
     name: str = ""
     base: str = ""
-    """Id of the style that it is made from."""
+    """Id of the base style."""
     level: int | None = None
-    """Outline level, None where it says none."""
+    """Outline level; None if the style sets none."""
 
 
 def _compute_heading_level(style: _Style, styles: Mapping[str, _Style]) -> int:
@@ -133,25 +137,20 @@ def _compute_heading_level(style: _Style, styles: Mapping[str, _Style]) -> int:
     return _TEXT_LEVEL
 
 
-def _write_note(source: str) -> str:
-    """Return a note as one paragraph of Markdown."""
-    return " ".join(convert_html(_WAY_BACK.sub("", source)).text.split())
-
-
-def _place_notes(text: str, notes: Sequence[str]) -> str:
-    """Return a text with marks for the places of notes, and each note at the end of the section of its first mark."""
+def _insert_notes(text: str, notes: Sequence[str]) -> str:
+    """Replace placeholders by references, and add each note at the end of the section that first refers to it."""
     if not notes:
         return text
     lines: list[str] = []
-    waiting: dict[int, None] = {}
+    pending: dict[int, None] = {}
     written: set[int] = set()
     fence = ""
 
     def end_section() -> None:
-        for number in waiting:
+        for number in pending:
             lines.extend([f"[^{number}]: {notes[number - 1]}", ""])
-        written.update(waiting)
-        waiting.clear()
+        written.update(pending)
+        pending.clear()
 
     for line in text.split("\n"):
         mark = _FENCE.match(line)
@@ -161,12 +160,8 @@ def _place_notes(text: str, notes: Sequence[str]) -> str:
             fence = mark[1]
         elif line.startswith("#"):
             end_section()
-        numbers = [int(number) for number in _PLACE.findall(line)]
-        waiting.update(dict.fromkeys(n for n in numbers if n not in written and 1 <= n <= len(notes)))
-        lines.append(_PLACE.sub(r"[^\1]", line) if numbers else line)
+        numbers = [int(number) for number in _PLACEHOLDER.findall(line)]
+        pending.update(dict.fromkeys(n for n in numbers if n not in written and 1 <= n <= len(notes)))
+        lines.append(_PLACEHOLDER.sub(r"[^\1]", line) if numbers else line)
     end_section()
     return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def _declares(part: bytes) -> bool:
-    return any(mark in part for mark in _DECLARATIONS)

@@ -1,8 +1,8 @@
-"""Conversion in a process of its own, which a file can neither keep busy for ever nor let grow without end.
+"""Convert a file in a subprocess with limits of time and memory, and cache slow conversions on disk.
 
-It gets the bytes of one file, may not use more than its share, writes what it made of them, and ends. It also keeps
-the program's own threads free while a large book is read. What took long is kept on disk by the digest of the file, so
-that it opens at once again; nothing depends on it: what is damaged or of another version is as good as absent.
+The subprocess converts one file and ends. A hostile file can therefore neither hang nor fill this process, and a large
+book does not block its threads. Cached texts are found by the digest of the file. A damaged one, or one of another
+version, is ignored.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from roamtui.sources.convert.converters import get_converter
 from roamtui.sources.convert.escaping import replace_surrogates
 
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.subprocess_converter")
-"""What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
+"""Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
 _SECONDS_MAX = 300
 _REPORT_SECONDS = 0.1
 _MEMORY_BYTES_MAX = 2_000_000_000
 _CHARACTERS_MAX = 100_000_000
 _EXTRA = 'pip install "roamtui[convert]"'
-_KEPT_SECONDS_MIN = 0.2
-"""What takes less is converted anew each time."""
-_KEPT_BYTES_MAX = 200_000_000
-"""Of all files together; the least recently used go first."""
+_CACHED_SECONDS_MIN = 0.2
+"""A faster conversion is repeated each time."""
+_CACHE_BYTES_MAX = 200_000_000
+"""Limit for the cache folder; the least recently used files are deleted first."""
 _DIGEST_SIZE = 16
 _VERSION = 9
-"""Raised when a converter makes another text of the same file."""
+"""To be incremented when a converter's output changes."""
 
 
 def convert_cached(
     wanted: Format, data: bytes, name: str, *, kept_dir: Path | None = None, report: PageReport | None = None
 ) -> ConvertedText:
-    """Return a file as Markdown: as it was kept in a folder, else by another process.
+    """Convert a file to Markdown in a subprocess, or load it from the cache folder `kept_dir`.
 
     Raises:
-        SourceError: It cannot be converted.
+        SourceError: See `convert_in_subprocess`.
     """
     if kept_dir is None:
         return convert_in_subprocess(wanted, data, name, report=report)
@@ -60,35 +60,30 @@ def convert_cached(
     digest.update(f"{__version__} {_VERSION}".encode())
     path = kept_dir / f"{digest.hexdigest()}.json"
     with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-        kept = msgspec.json.decode(path.read_bytes(), type=ConvertedText)
-        os.utime(path)
-        return kept
+        cached = msgspec.json.decode(path.read_bytes(), type=ConvertedText)
+        os.utime(path)  # marks it as used
+        return cached
     started = time.perf_counter()
     converted = convert_in_subprocess(wanted, data, name, report=report)
-    if time.perf_counter() - started >= _KEPT_SECONDS_MIN:
+    if time.perf_counter() - started >= _CACHED_SECONDS_MIN:
         with contextlib.suppress(OSError):
             make_private_folder(kept_dir)
             write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
-            _drop_least_used(kept_dir)
+            total = 0
+            for old in sorted(kept_dir.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True):
+                total += old.stat().st_size
+                if total > _CACHE_BYTES_MAX:
+                    old.unlink(missing_ok=True)
     return converted
-
-
-def _drop_least_used(folder: Path) -> None:
-    """Delete the texts that were not used for longest, until the others fit."""
-    total = 0
-    for path in sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True):
-        total += path.stat().st_size
-        if total > _KEPT_BYTES_MAX:
-            path.unlink(missing_ok=True)
 
 
 def convert_in_subprocess(
     wanted: Format, data: bytes, name: str, *, report: PageReport | None = None, seconds_max: float = _SECONDS_MAX
 ) -> ConvertedText:
-    """Return a file as Markdown, converted in another process, which ends with this call however that ends.
+    """Convert a file to Markdown in a subprocess, which is killed however this call ends.
 
     Raises:
-        SourceError: It cannot be converted, took too long or too much memory, or the converters are not installed.
+        SourceError: The file cannot be converted, needs too much time or memory, or the converter is not installed.
     """
     try:
         process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
@@ -98,31 +93,45 @@ def convert_in_subprocess(
             stderr=subprocess.DEVNULL,
         )
     except (OSError, ValueError) as error:
-        raise SourceError(f"{name} cannot be converted: {error}. Free some memory and try again.") from None
+        raise SourceError(f"Could not convert {name}: {error}. Free some memory and try again.") from None
     try:
-        answer = json.loads(_read_answer(process, data, report, seconds_max))
+        result = json.loads(_read_result(process, data, report, seconds_max))
     except TimeoutError:
-        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to convert. Divide it.") from None
+        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to convert. Split it.") from None
     except ValueError:
         raise SourceError(
-            f"{name} cannot be converted: it is damaged, or needs more memory than it may have. Convert it to text."
+            f"Could not convert {name}: it is damaged, or needs too much memory. Convert it to text first."
         ) from None
     finally:
         process.kill()
         process.wait()
-    if "problem" in answer:
-        raise SourceError(answer["problem"])
-    return msgspec.convert(answer, ConvertedText)
+    if "problem" in result:
+        raise SourceError(result["problem"])
+    return msgspec.convert(result, ConvertedText)
 
 
-def _read_answer(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
-    """Return what a process makes of a file, empty if it ended before; pass on how far it says that it is."""
+def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
+    """Send a file to the subprocess, pass on its progress reports, and return its result, empty if it ended early."""
     lines: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_write_file, args=(process, data), daemon=True).start()
-    Thread(target=_read_lines, args=(process, lines), daemon=True).start()
+
+    def write_file() -> None:
+        assert process.stdin is not None
+        with contextlib.suppress(OSError), process.stdin as stream:
+            stream.write(data)
+
+    def read_lines() -> None:
+        assert process.stdout is not None
+        with process.stdout as stream:
+            for line in stream:
+                lines.put(line)
+        lines.put(b"")
+
+    # Threads, because both pipes may block: a large file fills the first before the second is read.
+    Thread(target=write_file, daemon=True).start()
+    Thread(target=read_lines, daemon=True).start()
     deadline = time.monotonic() + seconds_max
     done, count, text = 0, 0, ""
-    line = answer = b""
+    line = result = b""
     while True:
         if report is not None:
             report(done, count, text)
@@ -132,50 +141,36 @@ def _read_answer(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
         with contextlib.suppress(Empty):
             line = lines.get(timeout=min(_REPORT_SECONDS, seconds_max))
             if not line:
-                return answer
+                return result
             if line.startswith(b"["):
                 done, count, text = json.loads(line)
             else:
-                answer = line
-
-
-def _write_file(process: subprocess.Popen[bytes], data: bytes) -> None:
-    assert process.stdin is not None
-    with contextlib.suppress(OSError), process.stdin as stream:
-        stream.write(data)
-
-
-def _read_lines(process: subprocess.Popen[bytes], lines: SimpleQueue[bytes]) -> None:
-    assert process.stdout is not None
-    with process.stdout as stream:
-        for line in stream:
-            lines.put(line)
-    lines.put(b"")
+                result = line
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Convert what stands on standard input and write it, or one sentence on why not, as JSON on the last line.
+    """Convert standard input, and write the result or one sentence about the problem as JSON on the last line.
 
-    Each line before it is an array: how many pages of how many were read, and their text since the line before.
+    Each earlier line is a progress report, an array of the arguments of a `PageReport`.
     """
     wanted, name = Format[arguments[0]], arguments[1]
     data = sys.stdin.buffer.read()
     output = sys.stdout
-    told = 0.0
-    untold: list[str] = []
+    reported_at = 0.0
+    unreported: list[str] = []
 
     def report(done: int, count: int, text: str) -> None:
-        nonlocal told
-        untold.append(text)
-        if time.monotonic() - told >= _REPORT_SECONDS:
-            told = time.monotonic()
-            output.write(f"{json.dumps([done, count, ''.join(untold)])}\n")
+        nonlocal reported_at
+        unreported.append(text)
+        if time.monotonic() - reported_at >= _REPORT_SECONDS:
+            reported_at = time.monotonic()
+            output.write(f"{json.dumps([done, count, ''.join(unreported)])}\n")
             output.flush()
-            untold.clear()
+            unreported.clear()
 
-    with contextlib.redirect_stdout(sys.stderr):
-        answer = _convert(wanted, data, name, report)
-    output.write(json.dumps(answer))
+    with contextlib.redirect_stdout(sys.stderr):  # a library's prints must not mix with the result
+        result = _convert(wanted, data, name, report)
+    output.write(json.dumps(result))
 
 
 def _convert(wanted: Format, data: bytes, name: str, report: PageReport) -> dict[str, object]:
@@ -183,27 +178,27 @@ def _convert(wanted: Format, data: bytes, name: str, report: PageReport) -> dict
         _limit_resources()
         converted = get_converter(wanted, report)(data, name)
     except ImportError:
-        problem = f"{name} is a {wanted.value} file. To open it, install the converters: `{_EXTRA}`."
+        problem = f"{name} is a {wanted.value} file. To open it, install the converter: `{_EXTRA}`."
     except RoamtuiError as error:
         problem = str(error)
     except (MemoryError, RecursionError):
-        problem = f"{name} is too large or too deeply nested to convert. Convert it to text first."
+        problem = f"Could not convert {name}: too large or too deeply nested. Convert it to text first."
     except Exception:  # noqa: BLE001 - a library that fails on a file must not show its traceback
-        problem = f"{name} cannot be converted: it is damaged. Open it in its own program and save it anew."
+        problem = f"Could not convert {name}: it is damaged. Open it in its own program and save it again."
     else:
         if len(converted.text) <= _CHARACTERS_MAX:
             return {**asdict(converted), "text": replace_surrogates(converted.text)}
-        problem = f"{name} holds more than {_CHARACTERS_MAX:,} characters. Divide it."
+        problem = f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it."
     return {"problem": problem}
 
 
 def _limit_resources() -> None:
-    """Bound the memory and time of this process, and forbid it to write files, as far as the system can.
+    """Limit the memory and CPU time of this process, and forbid it to write files, if the system supports it.
 
     Raises:
-        ImportError: A part of the program is not installed.
+        ImportError: psutil is not installed.
     """
-    if sys.platform != "linux":  # macOS takes a limit of memory and does not keep it, Windows has none
+    if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
         import psutil  # noqa: PLC0415 - not installed on Linux
 
         Thread(target=_watch_memory, args=(psutil.Process(),), daemon=True).start()
@@ -220,7 +215,7 @@ def _limit_resources() -> None:
 
 
 def _watch_memory(process: Any) -> None:  # noqa: ANN401 - psutil is not installed on Linux
-    """End this process once it uses too much memory; the program then says that it may have."""
+    """End this process if it uses too much memory. The parent then reports that as the possible cause."""
     while process.memory_info().rss <= _MEMORY_BYTES_MAX:
         time.sleep(_REPORT_SECONDS)
     os._exit(1)

@@ -93,7 +93,7 @@ def test_a_section_knows_its_first_and_last_page(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
 def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _GREEDY))
-    with pytest.raises(SourceError, match=r"^a\.pdf is too large or too deeply nested"):
+    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: too large or too deeply nested"):
         subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
 
 
@@ -176,7 +176,7 @@ def test_a_strangers_module_in_the_working_directory_is_not_run(
 
 
 def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess_converter, "_KEPT_SECONDS_MIN", 0)
+    monkeypatch.setattr(subprocess_converter, "_CACHED_SECONDS_MIN", 0)
     first = convert(_PDF, "a.pdf", kept_dir=tmp_path / "kept")
     assert first is not None
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
@@ -194,8 +194,8 @@ def _rename(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def test_of_what_is_kept_the_least_recently_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess_converter, "_KEPT_SECONDS_MIN", 0)
-    monkeypatch.setattr(subprocess_converter, "_KEPT_BYTES_MAX", 200)
+    monkeypatch.setattr(subprocess_converter, "_CACHED_SECONDS_MIN", 0)
+    monkeypatch.setattr(subprocess_converter, "_CACHE_BYTES_MAX", 200)
     kept = []
     for words in ("a", "b", "c"):
         for path in tmp_path.iterdir():

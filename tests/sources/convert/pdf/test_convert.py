@@ -102,12 +102,12 @@ def test_a_pdf_that_opens_without_a_password_is_read() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (protect(make_pdf([lay_out("x")]), "word"), "protected by a password"),
+        (protect(make_pdf([lay_out("x")]), "word"), "password-protected"),
         (make_pdf([[], []]), "scanned, perhaps.*: `ocrmypdf --skip-text a.pdf OUT.pdf`"),
         (make_pdf([]), "is a damaged PDF"),
         (b"%PDF-1.7\nnothing", "is a damaged PDF"),
         (make_pdf([lay_out("x")])[:120], "is a damaged PDF"),
-        (assemble(["<< /Type /Catalog /Pages 1 0 R >>", "", "", "", "<< >>"]), "holds no text"),
+        (assemble(["<< /Type /Catalog /Pages 1 0 R >>", "", "", "", "<< >>"]), "contains no text"),
     ],
     ids=["password", "scanned", "empty", "broken", "cut", "circle"],
 )
@@ -122,7 +122,7 @@ def test_a_page_that_unpacks_without_end_is_left_out() -> None:
     kids = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>"
     pages = "<< /Type /Pages /Count 999999999 /Kids [3 0 R] >>"
     bomb = assemble(["<< /Type /Catalog /Pages 2 0 R >>", pages, kids, write_bomb(80_000_000), "<< >>"])
-    with pytest.raises(SourceError, match="holds no text"):
+    with pytest.raises(SourceError, match="contains no text"):
         convert_pdf(bomb, "a.pdf")
     assert len(bomb) < 200_000
     assert "sound" in convert_pdf(sound, "a.pdf").text
