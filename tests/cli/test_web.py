@@ -78,7 +78,7 @@ def test_without_the_network_the_cache_is_all(run: RunCommand, site: FakeSite) -
     assert "The network is off" in offline.err
     missing = run("show", "--no-network", site.origin, links["Renting"])
     assert missing.code == 1
-    assert "not in the cache, and the network is off" in missing.err
+    assert "is not cached. Open it once" in missing.err
     assert site.counts.paths == []
 
 

@@ -144,7 +144,7 @@ def test_a_pdf_is_converted_whatever_it_is_sent_as(media_type: str) -> None:
     ("page", "words"),
     [
         (SitePage(status=404), "no page"),
-        (SitePage(status=500), "a problem of its own"),
+        (SitePage(status=500), "a server error"),
         (SitePage(body='{"a": 1}', media_type="application/json"), "is JSON"),
         (SitePage(body="[1, 2]", media_type="text/plain"), "is JSON"),
         (SitePage(body="  \n"), "is empty"),

@@ -1,4 +1,1 @@
-"""Pages of the web: which addresses may be fetched, and safe, cached fetching of them.
-
-What a page says is `document`'s matter.
-"""
+"""Fetch web pages safely and cache them. `document` interprets their content."""

@@ -1,9 +1,8 @@
-"""Connections to checked addresses, with a limit on time, as httpcore's network backend.
+"""httpcore network backend that connects only to checked IP addresses, within a deadline.
 
-The check stands where the connection is made: what is connected to is the very address that was checked, so that an
-answer of DNS that changes in between changes nothing. Host and TLS name stay those of the URL. The ranges of addresses
-are those of IANA's special-purpose registries, written out: what `ipaddress` calls global differs between versions of
-Python.
+The backend connects to the very IP address that it checked, so a DNS answer that changes in between has no effect.
+Host header and TLS name are still those of the URL. The address ranges are copied from IANA's special-purpose
+registries, because the result of `ipaddress.is_global` depends on the version of Python.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _ADDRESSES_TRIED = 4
 
 
 class CheckedBackend(httpcore.NetworkBackend):
-    """Connects only where the address book allows it."""
+    """Connects only to addresses that the resolver allows."""
 
     def __init__(
         self, book: HostResolver, time_limit: Deadline, dial: httpcore.NetworkBackend, *, allows_local: bool
@@ -67,13 +66,13 @@ class CheckedBackend(httpcore.NetworkBackend):
 
 
 class LimitedStream(httpcore.NetworkStream):
-    """A connection whose every step ends when the fetch must."""
+    """A connection in which each operation times out at the deadline of the fetch."""
 
     def __init__(self, stream: httpcore.NetworkStream, time_limit: Deadline) -> None:
         self._stream = stream
         self._time_limit = time_limit
         self.has_read_since_write = False
-        """Whether anything was received since the last request: else its answer was there before it was asked."""
+        """Whether anything was read since the last request. If not, its answer arrived before the request was sent."""
 
     @override
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -111,9 +110,9 @@ class LimitedStream(httpcore.NetworkStream):
 
 
 class Deadline(threading.local):
-    """The end of the fetch that runs in the calling thread; each thread has its own.
+    """The time limit of the fetch in the calling thread; each thread has its own.
 
-    Sockets are read in the thread that fetches, so that a limit set there reaches every single read.
+    Sockets are read in the fetching thread, so a limit set there applies to each read.
     """
 
     def __init__(self) -> None:
@@ -121,7 +120,7 @@ class Deadline(threading.local):
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """End everything inside after so many seconds, and not later than a limit around it."""
+        """Limit the block to some seconds, or to an outer limit if that ends earlier."""
         outer = self._ends_at
         self._ends_at = min(outer, time.monotonic() + seconds)
         try:
@@ -130,20 +129,20 @@ class Deadline(threading.local):
             self._ends_at = outer
 
     def extend(self, seconds: float) -> None:
-        """Leave time out of the account, such as a wait for one's turn."""
+        """Move the limit, for example by the time waited for a slot."""
         self._ends_at += seconds
 
     def remaining(self) -> float:
-        """Return the seconds that are left, at most none."""
+        """Return the seconds left, at least 0."""
         return max(0.0, self._ends_at - time.monotonic())
 
     def clip(self, seconds: float | None) -> float:
-        """Return a time-out that does not outlast the fetch."""
+        """Shorten a timeout to the seconds left."""
         return self.remaining() if seconds is None else min(seconds, self.remaining())
 
 
 Resolve = Callable[[str, int], Sequence[str]]
-"""Returns the addresses of a host, or raises OSError."""
+"""Returns the IP addresses of a host and port, or raises OSError."""
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -159,33 +158,33 @@ _SPECIAL = _read_networks("""
     224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20
     100.100.100.200/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32
 """)
-"""The last four are metadata and inner services of clouds; 2001::/23 has Teredo, 2002::/16 is IPv4 in disguise."""
+"""The last four are metadata and internal services of clouds; 2001::/23 has Teredo, 2002::/16 (6to4) embeds IPv4."""
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
-"""All that is given out of IPv6. What embeds IPv4 (mapped, compatible, translated) lies outside of it."""
+"""All IPv6 addresses that are allocated. Those that embed IPv4 (mapped, compatible, translated) lie outside it."""
 
 
 def resolve_with_system(host: str, port: int) -> list[str]:
-    """Return what the machine's resolver says of a host."""
+    """Ask the system's resolver for the IP addresses of a host."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class HostResolver:
-    """Finds the addresses of hosts, and refuses those that a site must not lead to. Thread-safe."""
+    """Resolves hosts to IP addresses, and refuses addresses that a site must not have. Thread-safe."""
 
     def __init__(self, resolve: Resolve = resolve_with_system) -> None:
         self._resolve = resolve
-        self._reaches: dict[str, AddressScope] = {}
+        self._scopes: dict[str, AddressScope] = {}
         self._lock = threading.Lock()
 
     def resolve(self, host: str, port: int, *, allows_local: bool, seconds_max: float) -> tuple[str, ...]:
-        """Return the addresses of a host, all of which may be connected to.
+        """Return the IP addresses of a host, all of which are safe to connect to.
 
         Args:
-            host: A name, or an address in its usual notation.
-            port: Where to connect to.
-            allows_local: Whether a person typed the origin, so that it may be on this machine or network.
-            seconds_max: How long to wait for an answer.
+            host: A name, or an IP address in its usual notation.
+            port: Port to connect to.
+            allows_local: Whether the host may be on this machine or network, because a person typed the origin.
+            seconds_max: Timeout for the resolver.
 
         Raises:
             FetchError: The host is unknown, or one of its addresses is refused.
@@ -198,34 +197,32 @@ class HostResolver:
         found = [parse_ip(text) for text in self._query_resolver(host, port, seconds_max)]
         addresses = [address for address in found if address is not None]
         if not addresses or len(addresses) < len(found):
-            raise FetchError(f"{host} has no address that can be used. Check its spelling.")
+            raise FetchError(f"{host} has no usable IP address. Check the spelling.")
         self._check(host, addresses, allows_local=allows_local)
         return tuple(map(str, addresses))
 
     def _check(self, host: str, addresses: Sequence[Address], *, allows_local: bool) -> None:
-        """Refuse addresses that are not public.
-
-        A typed name may be local, but then it is so always: a name that has been public and suddenly leads to this
-        machine is an attack on what runs here.
-        """
+        """Refuse addresses that are not public, or for a typed host those that cannot be a site."""
         for address in addresses:
-            reach = classify_address(address)
+            scope = classify_address(address)
             if not allows_local:
-                if reach is not AddressScope.PUBLIC:
+                if scope is not AddressScope.PUBLIC:
                     raise _refuse(host, address)
                 continue
-            if reach is AddressScope.SPECIAL:
-                raise BlockedAddressError(f"{host} leads to {address}, where no site can be. Check its spelling.")
+            if scope is AddressScope.SPECIAL:
+                raise BlockedAddressError(f"{host} leads to {address}, where no site can be. Check the spelling.")
+            # A typed name may be local, but it must stay so: a public name that suddenly leads to this machine is an
+            # attack on the services that run here (DNS rebinding).
             with self._lock:
-                expected = self._reaches.setdefault(bare_host(host), reach)
-            if reach is not expected:
+                expected = self._scopes.setdefault(bare_host(host), scope)
+            if scope is not expected:
                 raise BlockedAddressError(
-                    f"{host} leads to the open internet and to this machine's network by turns ({address}). "
-                    "That may be an attack, so it is not fetched."
+                    f"{host} leads sometimes to the internet and sometimes to your own network ({address}). "
+                    "This may be an attack, so it was not fetched."
                 )
 
     def _query_resolver(self, host: str, port: int, seconds_max: float) -> Sequence[str]:
-        """Ask the resolver in a thread of its own, because it cannot be told to give up."""
+        """Call the resolver in a thread, because `getaddrinfo` has no timeout."""
         answers: list[Sequence[str]] = []
 
         def ask() -> None:
@@ -238,33 +235,29 @@ class HostResolver:
         thread.start()
         thread.join(seconds_max)
         if not answers:
-            raise UnreachableError(f"The address of {host} was not found in time. Check the network, and try again.")
+            raise UnreachableError(f"Looking up {host} timed out. Check the network and try again.")
         if not answers[0]:
-            raise UnreachableError(f"There is no host {host}, or no network. Check its spelling and the connection.")
+            raise UnreachableError(f"Host not found: {host}. Check the spelling and the network.")
         return answers[0]
 
 
 def _refuse(host: str, address: Address) -> BlockedAddressError:
-    shown = str(address)
-    return BlockedAddressError(
-        f"{host} leads to {shown}, which is no public address. Only an address that you type yourself may do that."
-        if shown != host
-        else f"{host} is no public address. Only an address that you type yourself may be one."
-    )
+    target = host if str(address) == host else f"{host} leads to {address}, which"
+    return BlockedAddressError(f"{target} is not a public address. Only an address that you type yourself may be one.")
 
 
 class AddressScope(StrEnum):
-    """Where an address leads."""
+    """The network that an IP address belongs to."""
 
     PUBLIC = "public"
     LOCAL = "local"
-    """To this machine, or to the network that it is in."""
+    """This machine, or its own network."""
     SPECIAL = "special"
-    """Nowhere that a name of a site may lead: metadata services, multicast, reserved and embedding ranges."""
+    """No site can be here: metadata services, multicast, reserved ranges, and ranges that embed IPv4."""
 
 
 def classify_address(address: Address) -> AddressScope:
-    """Return where an address leads."""
+    """Classify an IP address by IANA's special-purpose registries."""
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
         return AddressScope.SPECIAL
     is_local = any(address in network for network in _LOCAL)
@@ -278,7 +271,7 @@ def classify_address(address: Address) -> AddressScope:
 
 
 def parse_ip(text: str) -> Address | None:
-    """Return an address in its usual notation, None where the text is none."""
+    """Parse an IP address in its usual notation, or return None if the text is not one."""
     try:
         return ipaddress.ip_address(text)
     except ValueError:

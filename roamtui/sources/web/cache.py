@@ -1,7 +1,7 @@
-"""`PageCache`: answers of sites in files, one each, shared by all programs of one person at once.
+"""`PageCache`: HTTP responses, one file each, which several programs of one user may share.
 
-A file is a line of JSON and the body. It is written beside its place and takes it whole, so that a reader sees the
-old answer or the new one; what is damaged all the same is dropped.
+A file has one line of JSON and the body. It is written under another name and then renamed, so a reader sees the old
+response or the new one. A damaged file is deleted.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _FORMAT = 1
 _SUFFIX = ".page"
 _TEMPORARY_SUFFIX = ".part"
 _HEAD_BYTES_MAX = 64_000
-_KEPT_SHARE = 0.9
-"""How full the cache is left when something was dropped."""
-_COUNT_AGAIN_SHARE = 0.05
-"""How much is written, as a share of the limit, before other programs' files are counted again."""
+_EVICTED_TO_SHARE = 0.9
+"""Share of the limit that eviction leaves in use."""
+_RECOUNT_SHARE = 0.05
+"""Share of the limit that is written before the files of other programs are counted again."""
 _DIRECTIVE = re.compile(r"\s*([a-z-]{1,40})\s*(?:=\s*\"?([^\",]{0,40})\"?)?\s*")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,64}/[a-z0-9!#$&^_.+-]{1,64}")
@@ -50,34 +50,34 @@ _DATE = re.compile(r"[A-Za-z0-9,: +-]{1,64}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
-    """An answer of a site as it came."""
+    """A response as it was received."""
 
     status: int
     headers: Mapping[str, str]
-    """By name in lower case; of a header that was repeated, the first."""
+    """By lower-case name; the first of repeated headers."""
     body: bytes
-    """Empty unless the answer is a page."""
+    """Empty unless the response is a page."""
 
     @property
     def location(self) -> str | None:
-        """Where a redirect leads, as the site wrote it."""
+        """Redirect target as the site wrote it, possibly relative."""
         return self.headers.get("location") if self.status in _REDIRECTS else None
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether it says what an address holds: a page, where it has gone, or that there is none."""
+        """Whether the response is a page, a redirect, or says that the page does not exist."""
         return self.status in PAGE_STATUSES or self.status in MISSING or self.location is not None
 
     @property
     def is_cacheable(self) -> bool:
-        """Whether it may go into the cache of its own user."""
+        """Whether a private cache may store the response."""
         is_stored = "no-store" not in _read_directives(self.headers) and self.headers.get("vary", "").strip() != "*"
         return self.is_conclusive and is_stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedResponse:
-    """An answer of a site as it is kept. Times are seconds since 1970."""
+    """A response in the cache. Times are seconds since 1970."""
 
     url: str
     accept: str
@@ -85,7 +85,7 @@ class CachedResponse:
     media_type: str
     charset: str | None
     location: str | None
-    """Where a redirect leads, as the site wrote it."""
+    """Redirect target as the site wrote it."""
     etag: str | None
     last_modified: str | None
     fetched_at: float
@@ -93,22 +93,22 @@ class CachedResponse:
     body: bytes
 
     def is_fresh(self, now: float) -> bool:
-        """Return whether it may be used without asking the site again."""
+        """Check whether the response may be used without asking the site again."""
         return self.fetched_at <= now < self.fresh_until
 
 
 class PageCache:
-    """Keeps answers in a folder. No method fails for a folder that cannot be used. Thread-safe."""
+    """Caches responses in a folder. An unusable folder means no cache, never an error. Thread-safe."""
 
     def __init__(self, folder: Path, bytes_max: int) -> None:
         self._folder = folder
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
-        self._room = 0.0
-        """Bytes that may be written before it is counted what the folder holds; other programs write there too."""
+        self._free_bytes = 0.0
+        """Bytes that may be written before the folder is counted again, because other programs write there too."""
 
     def load(self, url: str, accept: str) -> CachedResponse | None:
-        """Return the answer that is kept, None where there is none."""
+        """Return the cached response, or None if there is none."""
         path = self._path(url, accept)
         try:
             with path.open("rb") as file:
@@ -120,16 +120,16 @@ class PageCache:
                 path.unlink()
             return None
         with contextlib.suppress(OSError):
-            os.utime(path)  # it was used
+            os.utime(path)  # marks it as used
         return reply
 
     def save(self, reply: CachedResponse) -> None:
-        """Keep an answer, and drop those that were not used for longest where room is short."""
+        """Cache a response, and evict the least recently used ones if the cache is full."""
         values = asdict(replace(reply, body=b""))
         del values["body"]
         head = json.dumps({"format": _FORMAT, **values, "digest": _digest(reply.body)})
         data = head.encode("ascii") + b"\n" + reply.body
-        if len(data) > self._bytes_max * _KEPT_SHARE:
+        if len(data) > self._bytes_max * _EVICTED_TO_SHARE:
             return
         path = self._path(reply.url, reply.accept)
         try:
@@ -138,12 +138,12 @@ class PageCache:
         except OSError:
             return
         with self._lock:
-            self._room -= len(data)
-            if self._room < 0:
-                self._room = min(self._bytes_max - self._evict(), self._bytes_max * _COUNT_AGAIN_SHARE)
+            self._free_bytes -= len(data)
+            if self._free_bytes < 0:
+                self._free_bytes = min(self._bytes_max - self._evict(), self._bytes_max * _RECOUNT_SHARE)
 
     def drop(self, url: str, accept: str) -> None:
-        """Forget an answer."""
+        """Delete a cached response."""
         with contextlib.suppress(OSError):
             self._path(url, accept).unlink()
 
@@ -152,7 +152,7 @@ class PageCache:
         return self._folder / f"{key}{_SUFFIX}"
 
     def _evict(self) -> int:
-        """Drop the files that were not used for longest, if all do not fit, and return the size of the rest."""
+        """Delete the least recently used files if the cache is over its limit, and return the size of the rest."""
         found: list[tuple[float, int, str]] = []
         with contextlib.suppress(OSError):
             for entry in os.scandir(self._folder):
@@ -160,12 +160,12 @@ class PageCache:
                     status = entry.stat(follow_symlinks=False)
                     found.append((status.st_mtime, status.st_size, entry.path))
         bytes_total = sum(size for _, size, _ in found)
-        bytes_max = bytes_total if bytes_total <= self._bytes_max else self._bytes_max * _KEPT_SHARE
+        bytes_max = bytes_total if bytes_total <= self._bytes_max else self._bytes_max * _EVICTED_TO_SHARE
         for _, size, path in sorted(found):
             if bytes_total <= bytes_max:
                 break
             with contextlib.suppress(OSError):
-                os.unlink(path)  # noqa: PTH108 - a string of the folder's own
+                os.unlink(path)  # noqa: PTH108 - os.scandir gives strings
             bytes_total -= size
         return bytes_total
 
@@ -175,7 +175,7 @@ def _digest(body: bytes) -> str:
 
 
 def _decode(head: bytes, body: bytes) -> CachedResponse | None:
-    """Return what a file holds, None where it is damaged or of another format."""
+    """Decode a cache file, or return None if it is damaged or has another format."""
     try:
         values = json.loads(head)
         if values.pop("format") != _FORMAT or values.pop("digest") != _digest(body):
@@ -186,7 +186,7 @@ def _decode(head: bytes, body: bytes) -> CachedResponse | None:
 
 
 def to_cached_response(url: str, accept: str, reply: HttpResponse, fresh_seconds_max: float) -> CachedResponse:
-    """Return an answer that came now as it is kept."""
+    """Turn a response that was just received into a cache entry."""
     content_type = reply.headers.get("content-type", "")
     media_type = content_type.partition(";")[0].strip().lower()
     charset = _CHARSET.search(content_type)
@@ -211,7 +211,7 @@ def _match(pattern: re.Pattern[str], text: str | None) -> str | None:
 
 
 def compute_freshness_seconds(headers: Mapping[str, str], seconds_max: float) -> float:
-    """Return for how long an answer may be used without asking again."""
+    """Compute for how long a response may be used without asking the site again."""
     directives = _read_directives(headers)
     if "no-cache" in directives:
         return 0.0
@@ -221,7 +221,7 @@ def compute_freshness_seconds(headers: Mapping[str, str], seconds_max: float) ->
 
 
 def parse_seconds(text: str) -> float | None:
-    """Return a number of seconds as HTTP writes it, None where the text is none."""
+    """Parse a non-negative integer of an HTTP header, or return None."""
     return float(text) if _SECONDS.fullmatch(text.strip()) else None
 
 
@@ -235,7 +235,7 @@ def _read_directives(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def parse_retry_after(text: str) -> float | None:
-    """Return how many seconds a busy site wants to be left alone, None where it does not say."""
+    """Parse a `Retry-After` header, a number or a date, into seconds from now, or return None."""
     try:
         seconds = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`Fetcher`: the one way to a page of the web. Checks, limits, politeness and cache meet here."""
+"""`Fetcher`: fetches web pages with all checks, limits, throttling and the cache."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from roamtui.sources.web.urls import AllowedOrigins, is_same_site, origin_of, pa
 
 ACCEPT = "text/markdown, text/plain;q=0.9, text/html;q=0.8, */*;q=0.5"
 _DEFAULT_OPTIONS = FetchOptions()
-_FAILING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
+_TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
 _UNREACHABLE_SECONDS = 30.0
-"""How long a site that could not be reached is not tried for what is kept of it."""
+"""For this long after a failed connection, cached pages of the site are used without trying again."""
 
 
 class Fetcher:
-    """Fetches pages, from several threads at once; one per program. A call blocks until the page is there."""
+    """Fetches pages; one per program, thread-safe. A call blocks until the page is complete."""
 
     def __init__(
         self,
@@ -45,23 +45,22 @@ class Fetcher:
         dial: httpcore.NetworkBackend | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        """Open no connection yet.
+        """Set up without opening a connection.
 
         Args:
-            cache_dir: Folder of the cache, made when needed; None for no cache.
+            cache_dir: Cache folder, created when needed; None for no cache.
             options: Limits.
-            resolve: Finds the addresses of a host.
-            dial: Connects to an address that was checked; None for the machine's network.
-            ssl_context: What proves a site's name; None for the usual authorities.
+            resolve: Resolves a host to IP addresses.
+            dial: Connects to a checked IP address; None for the system's network.
+            ssl_context: Verifies certificates; None for the usual authorities.
         """
         self._options = options
         self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
         self._time_limit = Deadline()
         self._unreachable: dict[str, tuple[float, str]] = {}
-        """Origins to which no connection came about: when it was tried last, and why it failed."""
-        book = HostResolver(resolve)
-        self._exchange = HttpClient(options, self._time_limit, book, dial=dial, ssl_context=ssl_context)
-        self._sites = ThrottledClient(self._exchange, options, self._time_limit, self._cache)
+        """Origins to which the last connection failed: monotonic time of the failure, and its message."""
+        self._client = HttpClient(options, self._time_limit, HostResolver(resolve), dial=dial, ssl_context=ssl_context)
+        self._throttled_client = ThrottledClient(self._client, options, self._time_limit, self._cache)
 
     def fetch(
         self,
@@ -71,23 +70,23 @@ class Fetcher:
         follows_public: bool = False,
         report: Report | None = None,
     ) -> FetchedPage:
-        """Return the page at an address.
+        """Fetch the page at a URL.
 
         Args:
             url: Its origin must be allowed.
             allowed: Origins that a person typed or approved.
-            follows_public: Whether redirects to other public origins are followed: for an address that a person typed.
-            report: Called with the bytes received so far, and with their number where it is known.
+            follows_public: Whether to follow redirects to other public origins, as for a URL that a person typed.
+            report: Called with the number of bytes received so far, and their total or None.
 
         Raises:
-            OriginNotApprovedError: The address, or a redirect, leads to an origin that nobody allowed.
-            FetchError: There is no such page, or it may not or cannot be fetched.
-            SourceError: The address is none.
+            OriginNotApprovedError: The URL, or a redirect, leads to an origin that is not allowed.
+            FetchError: The page does not exist, or cannot or must not be fetched.
+            SourceError: The URL is invalid.
         """
-        address = parse_url(url)
-        if not allowed.allows(address):
-            raise OriginNotApprovedError(origin_of(address))
-        current, problem = address, ""
+        requested_url = parse_url(url)
+        if not allowed.allows(requested_url):
+            raise OriginNotApprovedError(origin_of(requested_url))
+        current, problem = requested_url, ""
         with self._time_limit.within(self._options.total_seconds_max):
             for _ in range(self._options.redirects_max + 1):
                 request = HttpRequest(
@@ -100,24 +99,20 @@ class Fetcher:
                 entry, failure = self._load_or_fetch(request)
                 problem = problem or failure
                 if entry.location is None:
-                    return self._make_page(address, entry, problem)
+                    break
                 current = _resolve_redirect(current, entry.location, allowed, follows_public=follows_public)
-        raise FetchError(
-            f"{address} sends on and on, more than {self._options.redirects_max} times. Check the address."
-        )
-
-    def close(self) -> None:
-        """Close all connections; a fetch under way fails."""
-        self._exchange.close()
-
-    def _make_page(self, url: str, entry: CachedResponse, problem: str) -> FetchedPage:
+            else:
+                raise FetchError(
+                    f"Too many redirects from {requested_url}: more than {self._options.redirects_max}. "
+                    "Check the address."
+                )
         if entry.status not in PAGE_STATUSES:
             raise make_status_error(entry.url, entry.status)
         if self._options.is_offline:
             problem = "The network is off:"
         day = time.strftime("%Y-%m-%d", time.localtime(entry.fetched_at))
         return FetchedPage(
-            url=url,
+            url=requested_url,
             final_url=entry.url,
             media_type=entry.media_type,
             charset=entry.charset,
@@ -125,44 +120,48 @@ class Fetcher:
             notes=(f"{problem} {entry.url} is shown as it was on {day}.",) if problem else (),
         )
 
-    def _load_or_fetch(self, request: HttpRequest) -> tuple[CachedResponse, str]:
-        """Return the answer to a request without following it; where the site fails what is kept, and why it fails."""
-        known = None if self._cache is None else self._cache.load(request.url, ACCEPT)
-        if self._options.is_offline:
-            if known is None:
-                raise NotCachedError(request.url)
-            return known, ""
-        if known is not None and known.is_fresh(time.time()) and not self._options.is_checking:
-            return known, ""
-        try:
-            return self._revalidate(request, known), ""
-        except FetchError as error:
-            if known is None or known.status in MISSING or not _is_failing(error):
-                raise
-            return known, str(error)
+    def close(self) -> None:
+        """Close all connections; running fetches fail."""
+        self._client.close()
 
-    def _revalidate(self, request: HttpRequest, known: CachedResponse | None) -> CachedResponse:
-        """Return the site's answer, and keep it if the site allows that; that it has not changed is one."""
+    def _load_or_fetch(self, request: HttpRequest) -> tuple[CachedResponse, str]:
+        """Return the response to one request, and the error message if a cached one replaces a failed fetch."""
+        cached = None if self._cache is None else self._cache.load(request.url, ACCEPT)
+        if self._options.is_offline:
+            if cached is None:
+                raise NotCachedError(request.url)
+            return cached, ""
+        if cached is not None and cached.is_fresh(time.time()) and not self._options.is_checking:
+            return cached, ""
+        try:
+            return self._revalidate(request, cached), ""
+        except FetchError as error:
+            if cached is None or cached.status in MISSING or not _is_temporary(error):
+                raise
+            return cached, str(error)
+
+    def _revalidate(self, request: HttpRequest, cached: CachedResponse | None) -> CachedResponse:
+        """Ask the site, conditionally if a page is cached, and update the cache as the site allows."""
         origin = origin_of(request.url)
         failed_at, failure = self._unreachable.get(origin, (0.0, ""))
-        if known is not None and failure and time.monotonic() - failed_at < _UNREACHABLE_SECONDS:
+        if cached is not None and failure and time.monotonic() - failed_at < _UNREACHABLE_SECONDS:
             raise UnreachableError(failure)
         conditions = {}
-        if known is not None and known.status in PAGE_STATUSES:
-            asked = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
-            conditions = {name: value for name, value in asked.items() if value is not None}
+        if cached is not None and cached.status in PAGE_STATUSES:
+            validators = {"If-None-Match": cached.etag, "If-Modified-Since": cached.last_modified}
+            conditions = {name: value for name, value in validators.items() if value is not None}
         try:
-            reply = self._sites.send(replace(request, headers={**request.headers, **conditions}))
+            reply = self._throttled_client.send(replace(request, headers={**request.headers, **conditions}))
         except UnreachableError as error:
             self._unreachable[origin] = (time.monotonic(), str(error))
             raise
         self._unreachable.pop(origin, None)
         entry = to_cached_response(request.url, ACCEPT, reply, self._options.fresh_seconds_max)
-        if known is not None and conditions and reply.status == HTTPStatus.NOT_MODIFIED:
+        if cached is not None and conditions and reply.status == HTTPStatus.NOT_MODIFIED:
             entry = replace(
-                known,
-                etag=entry.etag or known.etag,
-                last_modified=entry.last_modified or known.last_modified,
+                cached,
+                etag=entry.etag or cached.etag,
+                last_modified=entry.last_modified or cached.last_modified,
                 fetched_at=entry.fetched_at,
                 fresh_until=entry.fresh_until,
             )
@@ -177,18 +176,19 @@ class Fetcher:
         return entry
 
 
-def _is_failing(error: FetchError) -> bool:
-    """Return whether a site fails for now. One that refuses a page, as to who must log in, does not."""
+def _is_temporary(error: FetchError) -> bool:
+    """Check whether a cached page may replace a failed fetch. It may not if the site refuses the page."""
     if isinstance(error, BlockedAddressError):
         return False
-    return error.status is None or error.status in _FAILING or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    status = error.status
+    return status is None or status in _TEMPORARY_STATUSES or status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _resolve_redirect(current: str, location: str, allowed: AllowedOrigins, *, follows_public: bool) -> str:
-    """Return where a redirect leads."""
+    """Return the URL that a redirect leads to, if it may be followed."""
     target = resolve_href(current, location)
     if target is None:
-        raise FetchError(f"{current} sends on to something that is no page of the web. It is not followed.")
+        raise FetchError(f"{current} redirects to something other than a web page. It was not followed.")
     origin = origin_of(target)
     is_downgrade = current.startswith("https:") and target.startswith("http:")
     if allowed.allows(target) or is_same_site(origin_of(current), origin) or (follows_public and not is_downgrade):

@@ -1,7 +1,7 @@
-"""`HttpClient`: one request and its answer, within all limits; what an answer means is not decided here.
+"""`HttpClient`: sends one request and reads the response within all limits, without interpreting it.
 
-It stands on httpcore, the engine of httpx, and not on httpx itself: no redirect, cookie, login or proxy is looked at,
-and no second reader of addresses stands between the one that was checked and the one that is connected to.
+It uses httpcore, the engine of httpx, instead of httpx: no redirect, cookie, login or proxy is handled, and no second
+URL parser comes between the host that was checked and the host that is connected to.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from roamtui.sources.web.cache import PAGE_STATUSES, HttpResponse, parse_seconds
 from roamtui.sources.web.page import USER_AGENT, BodyTooLargeError, FetchError, FetchOptions, UnreachableError
 
 Report = Callable[[int, int | None], None]
-"""Is told the bytes received so far, and how many there will be where that is known."""
+"""Receives the number of bytes received so far, and their total if known."""
 _HEADERS_MAX = 200
 _IGNORED_BODY_BYTES_MAX = 64_000
-"""How much of an error page is read, so that its connection can be used again."""
+"""The body of an error page is read up to this size, so that its connection can be used again."""
 _IGNORED_BODY_SECONDS_MAX = 1.0
 _IDLE_CONNECTIONS_MAX = 32
 _IDLE_SECONDS_MAX = 20.0
@@ -34,7 +34,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
-    """What a site is asked."""
+    """A GET request."""
 
     url: str
     headers: Mapping[str, str]
@@ -45,7 +45,7 @@ class HttpRequest:
 
 
 class HttpClient:
-    """Sends requests over connections that are kept open. Thread-safe."""
+    """Sends requests over connections that stay open. Thread-safe."""
 
     def __init__(
         self,
@@ -66,17 +66,17 @@ class HttpClient:
         self._is_closed = False
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        """Send a request and return the answer, whatever its status.
+        """Send a request and return the response, whatever its status.
 
         Raises:
-            FetchError: No answer came, or none that can be taken in.
+            FetchError: There was no response, or an invalid or too large one.
         """
         pool = self._get_pool(request)
         try:
             try:
-                return self._ask_once(pool, request)
+                return self._send_once(pool, request)
             except _StaleConnectionError:
-                return self._ask_once(pool, request)
+                return self._send_once(pool, request)
         except _StaleConnectionError as error:
             raise self._explain(request.url, error.reason) from None
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
@@ -91,18 +91,18 @@ class HttpClient:
         for pool in pools:
             pool.close()
 
-    def _ask_once(self, pool: httpcore.ConnectionPool, request: HttpRequest) -> HttpResponse:
+    def _send_once(self, pool: httpcore.ConnectionPool, request: HttpRequest) -> HttpResponse:
         parts = urlsplit(request.url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         read, connect = self._options.read_seconds_max, self._options.connect_seconds_max
         headers = {
             "Host": parts.netloc,
             **request.headers,
-            "Accept-Encoding": "gzip",  # which can be decompressed in bounded steps without another package
+            "Accept-Encoding": "gzip",  # the only one that the standard library decompresses in bounded steps
             "Connection": "keep-alive",
             "User-Agent": USER_AGENT,
         }
-        asked = httpcore.Request(
+        http_request = httpcore.Request(
             "GET",
             httpcore.URL(
                 scheme=parts.scheme.encode("ascii"),
@@ -114,7 +114,7 @@ class HttpClient:
             extensions={"timeout": {"connect": connect, "read": read, "write": read, "pool": connect}},
         )
         try:
-            response = pool.handle_request(asked)
+            response = pool.handle_request(http_request)
         except (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError) as error:
             raise _StaleConnectionError(error) from None
         try:
@@ -125,11 +125,20 @@ class HttpClient:
     def _read_reply(self, response: httpcore.Response, request: HttpRequest) -> HttpResponse:
         connection = response.extensions.get("network_stream")
         if not getattr(connection, "has_read_since_write", True):
-            raise _StaleConnectionError(FetchError(f"{request.url} was answered before it was asked for. Try again."))
+            # What arrived before the request was sent cannot be its response.
+            raise _StaleConnectionError(FetchError(f"{request.url} was answered before the request. Try again."))
         headers = _read_headers(response, request.url)
         if response.status not in PAGE_STATUSES:
-            with self._time_limit.within(_IGNORED_BODY_SECONDS_MAX):
-                _skip_body(response)
+            received = 0
+            # Nobody needs this body, so its errors do not matter.
+            with (
+                self._time_limit.within(_IGNORED_BODY_SECONDS_MAX),
+                suppress(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError),
+            ):
+                for piece in response.iter_stream():
+                    received += len(piece)
+                    if received > _IGNORED_BODY_BYTES_MAX:
+                        break
             return HttpResponse(status=response.status, headers=headers, body=b"")
         body = BodyReader(headers.get("content-encoding", ""), request.bytes_max, request.url)
         length = parse_seconds(headers.get("content-length", ""))
@@ -141,7 +150,7 @@ class HttpClient:
             if request.report is not None:
                 request.report(body.bytes_received, total)
             if self._time_limit.remaining() <= 0:
-                raise FetchError(f"{request.url} took too long. Try again later.")
+                raise FetchError(f"Timed out: {request.url}. Try again later.")
         return HttpResponse(status=response.status, headers=headers, body=body.finish())
 
     def _explain(self, url: str, error: Exception) -> FetchError:
@@ -151,26 +160,26 @@ class HttpClient:
         if isinstance(error, httpcore.ConnectTimeout | httpcore.ConnectError):
             return UnreachableError(_explain_connecting(host, error))
         if self._time_limit.remaining() <= 0:
-            reason = f"{url} took too long. Try again later."
+            reason = f"Timed out: {url}. Try again later."
         elif isinstance(error, httpcore.TimeoutException):
             reason = f"{host} stopped answering. Try again later."
         elif isinstance(error, httpcore.RemoteProtocolError) and "complete message body" in str(error):
-            reason = f"{url} came incomplete. Try again."
+            reason = f"Incomplete response from {url}. Try again."
         elif isinstance(error, httpcore.NetworkError):
             reason = f"The connection to {host} broke. Try again."
         else:
-            reason = f"{host} does not speak proper HTTP. Check the address and the port."
+            reason = f"{host} does not answer with valid HTTP. Check the address and the port."
         return FetchError(reason)
 
     def _get_pool(self, request: HttpRequest) -> httpcore.ConnectionPool:
-        """Return the connections for a request.
+        """Return the connection pool for a request.
 
-        Those that may reach this machine have connections of their own, so that no other request goes over one.
+        Requests that may reach this machine have separate pools, so that no other request can reuse a connection to it.
         """
         is_safe = request.url.startswith("https:")
         with self._lock:
             if self._is_closed:
-                raise FetchError("Fetching has ended. Start the program again.")
+                raise FetchError("Fetching has ended. Restart the program.")
             pool = self._pools.get((request.allows_local, is_safe))
             if pool is None:
                 if is_safe and self._ssl_context is None:
@@ -188,7 +197,7 @@ class HttpClient:
 
 
 class _StaleConnectionError(Exception):
-    """A connection broke before an answer came: the site may have closed it while it was idle."""
+    """A connection broke before a response came; the site may have closed it while it was idle."""
 
     def __init__(self, reason: Exception) -> None:
         super().__init__()
@@ -201,9 +210,9 @@ def _explain_connecting(host: str, error: httpcore.ConnectError | httpcore.Conne
     cause = error.args[0] if error.args else None
     if isinstance(cause, ssl.SSLCertVerificationError):
         reason = "".join(character for character in cause.verify_message if character.isprintable())
-        return f"{host} cannot prove who it is ({reason}), so nothing was fetched. Check the address."
+        return f"Certificate verification failed for {host} ({reason}). Check the address."
     if isinstance(cause, ssl.SSLError):
-        return f"No safe connection to {host}: TLS failed. Check the address and the port."
+        return f"No secure connection to {host}: TLS failed. Check the address and the port."
     if isinstance(cause, ConnectionRefusedError):
         return f"{host} refuses the connection. Check the address and the port."
     return f"{host} cannot be reached. Check the address and the network."
@@ -211,7 +220,7 @@ def _explain_connecting(host: str, error: httpcore.ConnectError | httpcore.Conne
 
 def _read_headers(response: httpcore.Response, url: str) -> dict[str, str]:
     if len(response.headers) > _HEADERS_MAX:
-        raise FetchError(f"{url} comes with more than {_HEADERS_MAX} headers. It is not opened.")
+        raise FetchError(f"{url} has more than {_HEADERS_MAX} headers and was not opened.")
     headers: dict[str, str] = {}
     for name, value in response.headers:
         try:
@@ -222,39 +231,29 @@ def _read_headers(response: httpcore.Response, url: str) -> dict[str, str]:
     return headers
 
 
-def _skip_body(response: httpcore.Response) -> None:
-    """Read past a body that nobody needs; whatever happens to it does not matter."""
-    received = 0
-    with suppress(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
-        for piece in response.iter_stream():
-            received += len(piece)
-            if received > _IGNORED_BODY_BYTES_MAX:
-                return
-
-
 class BodyReader:
-    """Collects the pieces of one body, decompressed within a limit of bytes."""
+    """Collects and decompresses the pieces of a body, within a limit of bytes."""
 
     def __init__(self, encoding: str, bytes_max: int, url: str) -> None:
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip"):
-            raise FetchError(f"{url} comes in an encoding that was not asked for. The site must repair that.")
+            raise FetchError(f"{url} has an unsupported content encoding. Save it from a browser and open the file.")
         self._decoder = zlib.decompressobj(_GZIP_BITS) if name.endswith("gzip") else None
         self._bytes_max = bytes_max
         self._url = url
         self._pieces: list[bytes] = []
         self._length = 0
         self.bytes_received = 0
-        """As they came, before decompression."""
+        """Before decompression."""
 
     def add(self, data: bytes) -> None:
-        """Take in the next piece."""
+        """Add the next piece as received."""
         self.bytes_received += len(data)
         if self._decoder is not None:
             try:
                 data = self._decoder.decompress(data, self._bytes_max - self._length + 1)
             except zlib.error:
-                raise FetchError(f"{self._url} came damaged: it cannot be decompressed. Try again.") from None
+                raise FetchError(f"{self._url} cannot be decompressed. Try again.") from None
         self._length += len(data)
         if max(self._length, self.bytes_received) > self._bytes_max:
             raise BodyTooLargeError(self._url, self._bytes_max)
@@ -264,7 +263,7 @@ class BodyReader:
         """Return the whole body."""
         if self._decoder is not None and self.bytes_received:
             if not self._decoder.eof:
-                raise FetchError(f"{self._url} came incomplete. Try again.")
+                raise FetchError(f"Incomplete response from {self._url}. Try again.")
             if self._decoder.unused_data.startswith(_GZIP_MAGIC):
-                raise FetchError(f"{self._url} came in several parts. The site must repair that.")
+                raise FetchError(f"{self._url} has several gzip parts. Save it from a browser and open the file.")
         return b"".join(self._pieces)

@@ -1,4 +1,4 @@
-"""`FetchedPage`: what fetching gives, with the limits that it keeps and the ways in which it fails."""
+"""Fetched pages, the limits of fetching, and its errors."""
 
 from __future__ import annotations
 
@@ -14,54 +14,54 @@ USER_AGENT = f"roamtui/{roamtui.__version__} (+https://pypi.org/project/roamtui/
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchOptions:
-    """Limits of every fetch. Times are in seconds."""
+    """Limits of each fetch. Times are in seconds."""
 
     is_offline: bool = False
-    """Whether the cache alone is used."""
+    """Whether only the cache is used."""
     is_checking: bool = False
-    """Whether sites are asked if a page has changed even where they said that it would not yet."""
+    """Whether to ask sites if a page has changed even while its cached copy is fresh."""
     connect_seconds_max: float = 10.0
     read_seconds_max: float = 15.0
-    """From one piece of an answer to the next."""
+    """From one piece of a response to the next."""
     total_seconds_max: float = 60.0
-    """For a fetch with all its redirects and retries, without the wait for its turn."""
+    """For a fetch with all its redirects and retries, without the wait for a slot."""
     body_bytes_max: int = 32_000_000
     """After decompression."""
     redirects_max: int = 5
     connections_per_host: int = 8
-    """One, where the site's robots.txt asks for a pause between requests."""
+    """Reduced to one if the site's robots.txt asks for a pause between requests."""
     retries_max: int = 2
     """After a 429 or 503."""
     retry_seconds_max: float = 10.0
-    """The longest wait before a retry; a site that asks for more is not asked again."""
+    """Longest wait before a retry. If the site asks for more, there is no retry."""
     robots_seconds_max: float = 3.0
     """For reading robots.txt, once per origin."""
     crawl_delay_seconds_max: float = 2.0
-    """The longest pause between requests that a site gets."""
+    """Longest pause between requests, even if robots.txt asks for more."""
     fresh_seconds_max: float = 300.0
-    """How long a page is used without asking the site again, if the site allows it."""
+    """Longest use of a cached page without asking the site again, even if the site allows more."""
     cache_bytes_max: int = 500_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedPage:
-    """One page as it came, decompressed but not decoded."""
+    """A page as received, decompressed but not decoded."""
 
     url: str
-    """The address that was asked for, normalised, without fragment."""
+    """Requested URL, normalised, without fragment."""
     final_url: str
-    """Where it was found after all redirects."""
+    """URL after all redirects."""
     media_type: str
-    """In lower case, without parameters; empty where the site does not say it."""
+    """In lower case, without parameters; empty if the site sent none."""
     charset: str | None
-    """What the site says of the encoding of its text."""
+    """Charset in the Content-Type header."""
     body: bytes
     notes: tuple[str, ...] = ()
-    """What a person should know of it, one sentence each."""
+    """Sentences for the person, such as that the page comes from the cache."""
 
 
 class FetchError(SourceError):
-    """An address gave no page. `status` is the site's, None where no answer came or it was none."""
+    """A page could not be fetched. `status` is the HTTP status, or None if there was no valid response."""
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
@@ -69,49 +69,47 @@ class FetchError(SourceError):
 
 
 class UnreachableError(FetchError):
-    """No connection to the site came about, so that another page of it need not be tried now."""
+    """The site cannot be connected to, so there is no point in trying another of its pages now."""
 
 
 class BlockedAddressError(FetchError):
-    """A host leads where it must not. What is kept of it is not shown either: it may have been another's."""
+    """A host has an IP address that is not allowed. Its cached pages are not shown either, as they may be forged."""
 
 
 class BodyTooLargeError(FetchError):
-    """A body is longer than is taken in."""
+    """A body is longer than the limit, before or after decompression."""
 
     def __init__(self, url: str, bytes_max: int) -> None:
-        super().__init__(f"{url} is larger than {bytes_max / 1e6:,.0f} MB, or pretends to be small. It is not opened.")
+        super().__init__(f"{url} is larger than {bytes_max / 1e6:,.0f} MB and was not opened.")
 
 
 class NotCachedError(FetchError):
-    """The network is off, and the cache does not hold the page."""
+    """The network is off, and the page is not in the cache."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(f"{url} is not in the cache, and the network is off. Open it once without --no-network.")
+        super().__init__(f"{url} is not cached. Open it once without --no-network.")
 
 
 class OriginNotApprovedError(SourceError):
     """A redirect or a link leads to an origin that nobody approved."""
 
     def __init__(self, origin: str) -> None:
-        super().__init__(
-            f"This leads to {origin}, which you have not approved. Open that address yourself to allow it."
-        )
+        super().__init__(f"{origin} is not allowed. Open that address yourself to allow it.")
         self.origin = origin
         """As `https://host[:port]`."""
 
 
 def make_status_error(url: str, status: int) -> FetchError:
-    """Return the failure that an answer other than a page stands for."""
+    """Return the error for a response that is not a page."""
     match status:
         case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
             reason = f"There is no page at {url} ({status}). Check the address."
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN | HTTPStatus.PAYMENT_REQUIRED:
-            reason = f"{url} is not given to everyone ({status}). Open it in a browser and save it as a file."
+            reason = f"{url} needs a login ({status}). Save it from a browser and open the file."
         case HTTPStatus.TOO_MANY_REQUESTS | HTTPStatus.SERVICE_UNAVAILABLE:
-            reason = f"{urlsplit(url).netloc} asks for fewer requests ({status}). Try again later."
+            reason = f"{urlsplit(url).netloc} is rate limiting or overloaded ({status}). Try again later."
         case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            reason = f"{urlsplit(url).netloc} has a problem of its own ({status}). Try again later."
+            reason = f"{urlsplit(url).netloc} returned a server error ({status}). Try again later."
         case _:
-            reason = f"{url} is answered by status {status} in place of a page. Check the address."
+            reason = f"{url} returned status {status} instead of a page. Check the address."
     return FetchError(reason, status=status)

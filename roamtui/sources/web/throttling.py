@@ -1,4 +1,4 @@
-"""Requests at a pace that sites can bear: few at once, with the pause that robots.txt asks for, and patient retries."""
+"""`ThrottledClient`: few requests at once per site, with the pause that robots.txt asks for, and retries."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from roamtui.sources.web.urls import origin_of
 
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _FIRST_WAIT_SECONDS = 1.0
-"""Before the first retry where the site names no time; twice as long before the next."""
+"""Wait before the first retry if the site names no time; it doubles for each further retry."""
 ROBOTS_BYTES_MAX = 500_000
-"""As much of the file as RFC 9309 wants to be read."""
+"""RFC 9309 demands that at least 500 KiB are read."""
 ROBOTS_ACCEPT = "text/plain, */*;q=0.1"
 ROBOTS_FRESH_SECONDS = 86_400.0
-"""The file may be used for a day without asking again (RFC 9309)."""
+"""RFC 9309 allows caching for a day."""
 _AGENT = "roamtui"
 
 
 class ThrottledClient:
-    """Asks sites in turn. Thread-safe."""
+    """Sends requests within the limits of each site. Thread-safe."""
 
     def __init__(
-        self, exchange: HttpClient, options: FetchOptions, time_limit: Deadline, cache: PageCache | None
+        self, client: HttpClient, options: FetchOptions, time_limit: Deadline, cache: PageCache | None
     ) -> None:
-        self._exchange = exchange
+        self._client = client
         self._options = options
         self._time_limit = time_limit
         self._cache = cache
@@ -42,7 +42,7 @@ class ThrottledClient:
         self._lock = threading.Lock()
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        """Wait for a turn, send a request and return the answer; a site that is busy is asked again."""
+        """Wait for a slot, send a request and return the response. A busy site is asked again."""
         with self._lock:
             site = self._sites.setdefault(origin_of(request.url), SiteThrottle(self._options.connections_per_host))
         if site.requests:
@@ -51,7 +51,7 @@ class ThrottledClient:
         while True:
             with self._hold_slot(site, request.url, is_first=not waits):
                 site.requests += 1
-                reply = self._exchange.send(request)
+                reply = self._client.send(request)
             if reply.status not in _BUSY or waits >= self._options.retries_max:
                 return reply
             seconds = parse_retry_after(reply.headers.get("retry-after", ""))
@@ -64,12 +64,12 @@ class ThrottledClient:
 
     @contextmanager
     def _hold_slot(self, site: SiteThrottle, url: str, *, is_first: bool) -> Iterator[None]:
-        """Hold a turn. The wait for the first one is no fault of the site: it does not count as the fetch's time."""
+        """Hold a slot. The wait for the first one does not count as time of the fetch."""
         seconds_max = self._options.total_seconds_max if is_first else self._time_limit.remaining()
         try:
             waited = site.acquire(seconds_max)
         except ThrottledError:
-            raise FetchError(f"{url} was not fetched: too many other pages of that site are. Try again.") from None
+            raise FetchError(f"{url} was not fetched: too many other requests to that site. Try again.") from None
         if is_first:
             self._time_limit.extend(waited)
         try:
@@ -78,7 +78,7 @@ class ThrottledClient:
             site.release()
 
     def _apply_robots(self, site: SiteThrottle, request: HttpRequest) -> None:
-        """Read the site's robots.txt before its second page; others wait for that, but never for long."""
+        """Read the site's robots.txt before its second page. Other threads wait for that, but not for long."""
         seconds = self._options.robots_seconds_max
         if site.is_robots_read or not site.robots_lock.acquire(timeout=seconds):
             return
@@ -93,56 +93,56 @@ class ThrottledClient:
             site.robots_lock.release()
 
     def _read_robots(self, site: SiteThrottle, request: HttpRequest) -> str:
-        """Return the site's robots.txt, empty where there is none that can be read."""
+        """Return the site's robots.txt, or an empty string if it cannot be read."""
         url = f"{origin_of(request.url)}/robots.txt"
-        known = None if self._cache is None else self._cache.load(url, ROBOTS_ACCEPT)
+        cached = None if self._cache is None else self._cache.load(url, ROBOTS_ACCEPT)
         now = time.time()
-        if known is None or not known.is_fresh(now):
+        if cached is None or not cached.is_fresh(now):
             headers = {"Accept": ROBOTS_ACCEPT}
             robots = replace(request, url=url, headers=headers, bytes_max=ROBOTS_BYTES_MAX, report=None)
             try:
                 with self._hold_slot(site, url, is_first=False):
-                    reply = self._exchange.send(robots)
+                    reply = self._client.send(robots)
             except FetchError:
                 return ""
-            known = to_cached_response(url, ROBOTS_ACCEPT, reply, fresh_seconds_max=0.0)
+            cached = to_cached_response(url, ROBOTS_ACCEPT, reply, fresh_seconds_max=0.0)
             if self._cache is not None and reply.is_cacheable:
-                self._cache.save(replace(known, fresh_until=now + ROBOTS_FRESH_SECONDS))
-        return known.body.decode("utf-8", "replace")
+                self._cache.save(replace(cached, fresh_until=now + ROBOTS_FRESH_SECONDS))
+        return cached.body.decode("utf-8", "replace")
 
 
 class ThrottledError(Exception):
-    """The wait for a turn was too long."""
+    """No slot became free in time."""
 
 
 class SiteThrottle:
-    """Hands out turns on one origin. Thread-safe."""
+    """Hands out request slots for one origin. Thread-safe."""
 
-    def __init__(self, at_once_max: int) -> None:
+    def __init__(self, concurrent_max: int) -> None:
         self.robots_lock = threading.Lock()
         self.is_robots_read = False
         self.requests = 0
-        self._at_once_max = at_once_max
+        self._concurrent_max = concurrent_max
         self._condition = threading.Condition()
         self._active = 0
         self._next_at = -float("inf")
         self._delay_seconds = 0.0
 
     def acquire(self, seconds_max: float) -> float:
-        """Wait for a turn; `release` ends it.
+        """Wait for a slot, to be given back by `release`.
 
         Returns:
             The seconds waited.
 
         Raises:
-            ThrottledError: There is none in time.
+            ThrottledError: No slot became free in time.
         """
         with self._condition:
             began_at = time.monotonic()
             while True:
                 now = time.monotonic()
                 pause = self._next_at - now
-                if self._active < self._at_once_max and pause <= 0:
+                if self._active < self._concurrent_max and pause <= 0:
                     self._active += 1
                     self._next_at = max(self._next_at, now + self._delay_seconds)
                     return now - began_at
@@ -152,19 +152,19 @@ class SiteThrottle:
                 self._condition.wait(min(left, pause) if pause > 0 else left)
 
     def release(self) -> None:
-        """End a turn."""
+        """Give a slot back."""
         with self._condition:
             self._active -= 1
             self._condition.notify_all()
 
     def slow_down(self, delay_seconds: float) -> None:
-        """Give one turn at a time from now on, with a pause between the beginnings of two."""
+        """From now on, allow one request at a time, with a pause between the starts of two."""
         with self._condition:
-            self._at_once_max = 1
+            self._concurrent_max = 1
             self._delay_seconds = delay_seconds
             self._next_at = max(self._next_at, time.monotonic() + delay_seconds)
 
     def pause(self, seconds: float) -> None:
-        """Give no turn for some time."""
+        """Start no request for some seconds."""
         with self._condition:
             self._next_at = max(self._next_at, time.monotonic() + seconds)

@@ -123,7 +123,7 @@ def test_entities_are_never_expanded() -> None:
         ({**make_epub_parts({"one.xhtml": "<img src='x.png' alt=''/>"})}, "contains no text"),
         (
             {**make_epub_parts(_CHAPTERS), "META-INF/encryption.xml": "x http://www.w3.org/2001/04/xmlenc#aes256-cbc"},
-            "copy",
+            "DRM",
         ),
     ],
     ids=["no book", "pictures", "protected"],

@@ -63,7 +63,7 @@ def test_a_strange_content_type_counts_as_none(content_type: str) -> None:
         try:
             page = fetcher.fetch(server.origin, allow(server))
         except FetchError as error:
-            assert "proper HTTP" in str(error)  # noqa: PT017 - the parser may refuse the header itself
+            assert "valid HTTP" in str(error)  # noqa: PT017 - the parser may refuse the header itself
         else:
             assert (page.media_type, page.charset) == ("", None)
 
@@ -107,15 +107,15 @@ def test_a_connection_that_the_site_closed_meanwhile_is_replaced() -> None:
     [
         (404, "There is no page at"),
         (410, "There is no page at"),
-        (403, "not given to everyone (403)"),
-        (401, "not given to everyone (401)"),
+        (403, "needs a login (403)"),
+        (401, "needs a login (401)"),
         (418, "status 418"),
         (204, "status 204"),
         (206, "status 206"),
         (304, "status 304"),
         (302, "status 302"),
-        (500, "a problem of its own (500)"),
-        (599, "a problem of its own (599)"),
+        (500, "a server error (500)"),
+        (599, "a server error (599)"),
     ],
 )
 def test_a_status_is_told_in_a_sentence(status: int, words: str) -> None:
@@ -134,7 +134,7 @@ def test_a_refused_connection_an_unknown_name_and_a_lost_network_are_told() -> N
     internet = FakeInternet()
     with open_fetcher() as fetcher, pytest.raises(FetchError, match="refuses the connection"):
         fetcher.fetch(f"http://127.0.0.1:{port}/", allow(f"http://127.0.0.1:{port}"))
-    with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match=r"There is no host docs\.example"):
+    with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match=r"Host not found: docs\.example"):
         fetcher.fetch("https://docs.example/", approve("https://docs.example"))
 
 
@@ -201,7 +201,7 @@ def test_a_redirect_from_https_to_http_is_not_followed_unless_granted() -> None:
 def test_a_redirect_out_of_the_web_is_not_followed(location: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect(location)
-        with pytest.raises(FetchError, match=r"no page of the web|status 302"):
+        with pytest.raises(FetchError, match=r"other than a web page|status 302"):
             fetcher.fetch(server.origin, allow(server), follows_public=True)
         assert server.paths == ["/"]
 
@@ -209,7 +209,7 @@ def test_a_redirect_out_of_the_web_is_not_followed(location: str) -> None:
 def test_endless_redirects_end() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect("/")
-        with pytest.raises(FetchError, match="more than 5 times"):
+        with pytest.raises(FetchError, match="more than 5"):
             fetcher.fetch(server.origin, allow(server))
         assert len(server.paths) == 6
 

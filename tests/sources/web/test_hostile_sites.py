@@ -81,40 +81,40 @@ def test_a_body_exactly_as_long_as_allowed_is_taken_in() -> None:
 def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(headers=[("Content-Encoding", encoding)])
-        with pytest.raises(FetchError, match=r"not asked for|proper HTTP") as caught:
+        with pytest.raises(FetchError, match=r"unsupported content encoding|valid HTTP") as caught:
             fetcher.fetch(server.origin, allow(server))
     assert str(caught.value).isprintable()
 
 
 _BROKEN: dict[str, tuple[Handler, str]] = {
-    "shorter than it says": (raw(_OK + b"Content-Length: 100\r\n\r\nshort"), "came incomplete"),
-    "chunks without an end": (raw(_CHUNKED + b"\r\n5\r\nwords\r\n"), "came incomplete"),
+    "shorter than it says": (raw(_OK + b"Content-Length: 100\r\n\r\nshort"), "Incomplete response"),
+    "chunks without an end": (raw(_CHUNKED + b"\r\n5\r\nwords\r\n"), "Incomplete response"),
     "gzip without an end": (
         answer(gzip.compress(b"words" * 100)[:-9], headers=[("Content-Encoding", "gzip")]),
-        "came incomplete",
+        "Incomplete response",
     ),
-    "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "came damaged"),
+    "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "cannot be decompressed"),
     "gzip in two parts": (
         answer(gzip.compress(b"words") * 2, headers=[("Content-Encoding", "gzip")]),
-        "came in several parts",
+        "several gzip parts",
     ),
     "gzip with a wrong sum": (
         answer(gzip.compress(b"words")[:-8] + bytes(8), headers=[("Content-Encoding", "gzip")]),
-        "came damaged",
+        "cannot be decompressed",
     ),
-    "two lengths": (raw(_OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nwords!"), "proper HTTP"),
-    "a negative length": (raw(_OK + b"Content-Length: -1\r\n\r\nwords"), "proper HTTP"),
-    "bad chunks": (raw(_CHUNKED + b"\r\nzz\r\nwords\r\n"), "proper HTTP"),
-    "nothing": (raw(), "proper HTTP"),
-    "no HTTP": (raw(b"220 mail.example ESMTP\r\n\r\n"), "proper HTTP"),
-    "control characters": (raw(b"HTTP/1.1 200 OK\r\nA: \x00\x1b]52;c;\x07\r\n\r\n"), "proper HTTP"),
+    "two lengths": (raw(_OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nwords!"), "valid HTTP"),
+    "a negative length": (raw(_OK + b"Content-Length: -1\r\n\r\nwords"), "valid HTTP"),
+    "bad chunks": (raw(_CHUNKED + b"\r\nzz\r\nwords\r\n"), "valid HTTP"),
+    "nothing": (raw(), "valid HTTP"),
+    "no HTTP": (raw(b"220 mail.example ESMTP\r\n\r\n"), "valid HTTP"),
+    "control characters": (raw(b"HTTP/1.1 200 OK\r\nA: \x00\x1b]52;c;\x07\r\n\r\n"), "valid HTTP"),
     "too many headers": (raw(_OK + b"".join(b"A%d: b\r\n" % n for n in range(500)) + b"\r\n"), "more than 200 headers"),
-    "a giant header": (raw(_OK + b"A: " + b"x" * 300_000 + b"\r\n\r\n"), "proper HTTP"),
-    "headers without end": (stream(_OK, itertools.repeat(b"A: b\r\n" * 1000)), "proper HTTP"),
-    "chunk extensions without end": (stream(_CHUNKED + b"\r\n5;", itertools.repeat(b"x" * 65536)), "proper HTTP"),
+    "a giant header": (raw(_OK + b"A: " + b"x" * 300_000 + b"\r\n\r\n"), "valid HTTP"),
+    "headers without end": (stream(_OK, itertools.repeat(b"A: b\r\n" * 1000)), "valid HTTP"),
+    "chunk extensions without end": (stream(_CHUNKED + b"\r\n5;", itertools.repeat(b"x" * 65536)), "valid HTTP"),
     "trailers without end": (
         stream(_CHUNKED + b"\r\n5\r\nwords\r\n0\r\n", itertools.repeat(b"A: b\r\n" * 1000)),
-        "proper HTTP",
+        "valid HTTP",
     ),
 }
 
@@ -166,7 +166,7 @@ _SLOW: dict[str, Handler] = {
 def test_the_whole_fetch_has_a_limit_however_slowly_it_goes_on(name: str) -> None:
     with HostileServer() as server, open_fetcher(total_seconds_max=0.3, redirects_max=10**9) as fetcher:
         server.handlers["/"] = _SLOW[name]
-        with pytest.raises(FetchError, match=r"took too long|fewer requests"):
+        with pytest.raises(FetchError, match=r"Timed out|rate limiting"):
             fetcher.fetch(server.origin, allow(server))
 
 
@@ -196,7 +196,7 @@ def test_a_resolver_that_never_answers_has_a_limit() -> None:
         return []
 
     fetcher = Fetcher(cache_dir=None, options=make_options(connect_seconds_max=0.1), resolve=resolve)
-    with closing(fetcher), pytest.raises(FetchError, match="was not found in time"):
+    with closing(fetcher), pytest.raises(FetchError, match="Looking up .* timed out"):
         fetcher.fetch("https://docs.example", approve("https://docs.example"))
     gate.set()
 
@@ -208,7 +208,7 @@ def _answer_in_plain(client: Client) -> None:
 @pytest.mark.parametrize(
     ("certificate", "host", "words"),
     [
-        ("site.pem", "other.example", "other.example cannot prove who it is"),
+        ("site.pem", "other.example", "verification failed for other.example"),
         ("expired.pem", "docs.example", "expired"),
         (None, "docs.example", "TLS failed"),
     ],
@@ -229,7 +229,7 @@ def test_an_authority_that_nobody_knows_proves_nothing() -> None:
     with HostileServer("site.pem") as server:
         internet.add("docs.example", server, port=443)
         fetcher = Fetcher(cache_dir=None, options=make_options(), resolve=internet.resolve, dial=internet)
-        with closing(fetcher), pytest.raises(FetchError, match="cannot prove who it is"):
+        with closing(fetcher), pytest.raises(FetchError, match="Certificate verification failed"):
             fetcher.fetch("https://docs.example", approve("https://docs.example"))
         assert server.requests == []
 

@@ -43,7 +43,7 @@ def test_one_private_answer_among_public_ones_is_enough(order: int) -> None:
     internet = FakeInternet()
     internet.answers["docs.example"] = [[PUBLIC_ADDRESS, "10.0.0.1"][::order]]
     with open_fetcher(internet=internet) as fetcher:
-        for allowed, words in ((approve(SITE), "no public address"), (allow(SITE), "may be an attack")):
+        for allowed, words in ((approve(SITE), "not a public address"), (allow(SITE), "may be an attack")):
             with pytest.raises(FetchError, match=words):
                 fetcher.fetch(SITE, allowed)
     assert internet.dialled == []
@@ -56,7 +56,7 @@ def test_one_private_answer_among_public_ones_is_enough(order: int) -> None:
 def test_a_number_that_leads_inside_is_not_connected_to(url: str) -> None:
     internet = FakeInternet()
     origin = url.partition("/latest")[0].rstrip("/").replace("[::ffff:127.0.0.1]", "[::ffff:7f00:1]")
-    with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match="no public address"):
+    with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match="not a public address"):
         fetcher.fetch(url, approve(origin))
     assert (internet.lookups, internet.dialled) == ([], [])
 
@@ -85,7 +85,7 @@ def test_a_name_that_turns_from_public_to_private_is_refused(*, is_typed: bool) 
         allowed = allow(SITE) if is_typed else approve(SITE)
         assert fetcher.fetch(SITE, allowed).body == b"public"
         for url in (f"{SITE}/admin", "http://www.docs.example/admin"):
-            with pytest.raises(FetchError, match="may be an attack" if is_typed else "no public address"):
+            with pytest.raises(FetchError, match="may be an attack" if is_typed else "not a public address"):
                 fetcher.fetch(url, allowed)
         assert inside.connections == 0
 
@@ -104,7 +104,7 @@ def test_a_redirect_into_private_space_is_refused() -> None:
             "http://[::1]/",
         ):
             site.handlers["/"] = redirect(target)
-            with pytest.raises(FetchError, match="no public address"):
+            with pytest.raises(FetchError, match="not a public address"):
                 fetcher.fetch(SITE, allow(SITE), follows_public=True)
         assert inside.connections == 0
 
@@ -118,7 +118,7 @@ def test_a_typed_origin_may_be_local_but_no_other_port_or_name_is() -> None:
         assert fetcher.fetch("http://wiki.corp", allow("http://wiki.corp")).body == b"inside"
         for url in ("http://wiki.corp:8080/", "http://other.corp/"):
             server.handlers["/"] = redirect(url)
-            with pytest.raises(FetchError, match="no public address"):
+            with pytest.raises(FetchError, match="not a public address"):
                 fetcher.fetch("http://wiki.corp", allow("http://wiki.corp"), follows_public=True)
 
 
@@ -137,7 +137,7 @@ def test_no_open_connection_to_a_typed_origin_serves_someone_who_did_not_type_it
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(b"inside")
         assert fetcher.fetch(server.origin, allow(server)).body == b"inside"
-        with pytest.raises(FetchError, match="no public address"):
+        with pytest.raises(FetchError, match="not a public address"):
             fetcher.fetch(server.origin, approve(server.origin))
         assert len(server.paths) == 1
 
