@@ -62,7 +62,7 @@ async def test_closing_a_document_closes_its_connections(site: FakeSite) -> None
         loader = app.main_screen.session.loader
         assert isinstance(loader, SourceLoader)
         assert isinstance(loader._pages, PageLoader)
-        pools = loader._pages.fetcher._exchange._pools
+        pools = loader._pages.fetcher._client._pools
         (pool,) = pools.values()
         assert pool.connections
         await pilot.press("f12")

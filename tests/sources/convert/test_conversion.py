@@ -132,7 +132,7 @@ subprocess_converter.main(sys.argv[1:])
 def test_a_conversion_that_crashes_between_two_pages_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     program = _PAGED.replace("{then}", "report(1, 4, str()); os._exit(1)")
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
-    with pytest.raises(SourceError, match=r"^a\.pdf cannot be converted: it is damaged, or needs more memory"):
+    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged, or needs too much memory"):
         subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
 
 
