@@ -1,4 +1,4 @@
-"""The outline that a file lists itself, on contents pages or by bookmarks, and where its titles stand on the pages."""
+"""Read contents pages, and find listed titles and bookmarks on the pages of the text."""
 
 from __future__ import annotations
 
@@ -27,36 +27,37 @@ _LINKED_MIN = 4
 _NUMBERED_MIN = 5
 _EARLY_PAGES = 12
 _HEAD_ROWS = 6
-_HEADED = re.compile(
+_CONTENTS_TITLE = re.compile(
     r"\W*(?:table of contents|contents|index(?: to .{0,80})?|inhalt(?:sverzeichnis)?|sommaire|table des matières"
     r"|índice|indice|目次|目录|차례|목차|فهرست(?: مطالب)?|المحتويات|جدول المحتويات|list of .{3,40})\W*",
     re.IGNORECASE,
 )
 _LEADER = " .…_·"
 _TRAILING = re.compile(r"(.*?\D)(?:\s|\.\s?|…)((?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]{1,6})$")
+_SECTION_NUMBER = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*(?=[.\s])")
 _RISING_SHARE = 0.8
+"""Share of listed pages that must not be before the page listed above: contents are in order, an index is not."""
 _INDENT_NEAR = 5.0
 _TITLE_MAX = 300
 _TITLE_ROWS_MAX = 4
 _RATIO_MIN = 91
 _LONGER_MAX = 1.6
-"""How much longer than the title rows may be; more of them are not tried."""
+"""Longest candidate rows, relative to the title."""
 _NEAR_PAGES = (0, 1, -1)
-"""Links often lead to the end of the page before."""
+"""Pages to search, relative to the listed one: links often lead to the end of the page before."""
 _GROUP_PAGES_MAX = 40
 _WITHOUT_NUMBER, _SIMILAR, _BOLD, _FAR = 90.0, 80.0, 6.0, 7.0
+"""Scores of a match without the title's number and of a similar one, bonus for bold type, malus for another page."""
 _TAIL = re.compile(
     r"\s+for (?:the )?(?:[\w-]+ ){0,4}(?:years?|months?|quarters?|periods?)\b.*|\s+(?:at|as of) [A-Za-z]+ \d.*|\s*\(.*",
     re.IGNORECASE,
 )
-"""What a list says of a statement beyond its title: its years, its units."""
+"""End of a statement's listed title that its page may lack: years, dates, units."""
 _HEAD_LENGTH_MIN = 10
 
 
 @dataclass(slots=True)
 class _ContentsLine:
-    """A row of a contents page."""
-
     title: str
     label: str
     page: int | None
@@ -66,20 +67,23 @@ class _ContentsLine:
 
 
 def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[list[TocEntry], set[tuple[int, int]]]:
-    """Return what the contents pages of a file list, and the pages and rows on which they do.
+    """Return the entries of all contents pages, and the page and row numbers that belong to them.
 
-    All rows of the first list; of a later one those with a page, because the title of what it is in may stand there.
+    These are all rows of the first list, but only the rows with a page of later ones, because a later list may be on
+    the same page as the title of its section.
     """
     entries: list[TocEntry] = []
-    own: set[tuple[int, int]] = set()
-    listed = [(number, _read_page(pages, number, printed)) for number in range(len(pages))]
-    for has_lines, group in groupby(listed, lambda page: page[1] is not None):
+    contents_rows: set[tuple[int, int]] = set()
+    lines_by_page = [(number, _read_page(pages, number, printed)) for number in range(len(pages))]
+    for has_lines, group in groupby(lines_by_page, lambda page: page[1] is not None):
         if not has_lines:
             continue
         lines: list[_ContentsLine] = []
-        for number, read in group:
-            own.update((number, row) for row, line in enumerate(read or ()) if not entries or line.page is not None)
-            lines += read or ()
+        for number, page_lines in group:
+            contents_rows.update(
+                (number, row) for row, line in enumerate(page_lines or ()) if not entries or line.page is not None
+            )
+            lines += page_lines or ()
         above = next((entry.level for entry in reversed(entries) if entry.page is not None and entry.page <= number), 0)
         joined = list(_join_wrapped(lines))
         entries += [
@@ -87,18 +91,18 @@ def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple
             for line, level in zip(joined, _assign_levels(joined), strict=True)
             if line.page is None or line.page < len(pages)
         ]
-    return entries, own
+    return entries, contents_rows
 
 
 def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) -> list[_ContentsLine] | None:
-    """Return the rows of a page if it lists contents."""
+    """Return the rows of a contents page, or None if the page is not one."""
     page = pages[number]
-    is_headed = any(_HEADED.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
+    is_headed = any(_CONTENTS_TITLE.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
     is_early = number < _EARLY_PAGES
-    onwards = [link for link in page.links if link.page > number]
-    if len(onwards) < _LINKED_MIN and not is_early and not is_headed:
+    forward_links = [link for link in page.links if link.page > number]
+    if len(forward_links) < _LINKED_MIN and not is_early and not is_headed:
         return None
-    lines = [_read_line(row, onwards, partial(find_page_by_label, printed, after=number)) for row in page.rows]
+    lines = [_read_line(row, forward_links, partial(find_page_by_label, printed, after=number)) for row in page.rows]
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
     if linked >= _LINKED_MIN and (labelled >= _LINKED_MIN or linked * 2 >= len(lines)):
@@ -106,7 +110,7 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
     elif labelled < _NUMBERED_MIN or not (is_headed or (is_early and labelled * 2 >= len(lines))):
         return None
     targets = [line.page for line in lines if line.page is not None]
-    rising = sum(one <= two for one, two in pairwise(targets))
+    rising = sum(first <= second for first, second in pairwise(targets))
     if rising < _RISING_SHARE * (len(targets) - 1) or len(set(targets)) < 3:
         return None
     return lines
@@ -114,30 +118,30 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
 
 def _read_line(row: PageRow, links: Sequence[PageLink], find: Callable[[str], int | None]) -> _ContentsLine:
     middle = (row.top + row.bottom) / 2
-    own = [link.page for link in links if link.top <= middle <= link.bottom]
+    linked_pages = [link.page for link in links if link.top <= middle <= link.bottom]
     title, label = row.text[:_TITLE_MAX], ""
     if len(row.cells) > 1 and read_label(row.cells[-1].text):
         label = row.cells[-1].text
         title = " ".join(cell.text for cell in row.cells[:-1])
     else:
         match = _TRAILING.fullmatch(title)
-        if match and (own or match[2][-1].isdigit()):
+        if match and (linked_pages or match[2][-1].isdigit()):
             title, label = match[1], match[2]
-    page = own[0] if own else find(label) if label else None
-    return _ContentsLine(title[:_TITLE_MAX].strip(_LEADER), label, page, row.x0, row.font.is_bold, bool(own))
+    page = linked_pages[0] if linked_pages else find(label) if label else None
+    return _ContentsLine(title[:_TITLE_MAX].strip(_LEADER), label, page, row.x0, row.font.is_bold, bool(linked_pages))
 
 
 def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
-    """Yield whole titles; groups without a page of their own too."""
+    """Yield lines with wrapped titles joined, including groups without a page."""
     pending: _ContentsLine | None = None
-    has_begun = False
+    has_started = False
     for line in lines:
-        if not any(map(str.isalpha, line.title)) or _HEADED.fullmatch(line.title):
+        if not any(map(str.isalpha, line.title)) or _CONTENTS_TITLE.fullmatch(line.title):
             continue
-        has_begun = has_begun or line.page is not None or read_part(line.title) is not None
-        if not has_begun:
+        has_started = has_started or line.page is not None or read_part(line.title) is not None
+        if not has_started:
             continue
-        if pending is not None and _goes_on(pending, line):
+        if pending is not None and _is_continued(pending, line):
             pending.title = f"{pending.title} {line.title}"
             pending.label = pending.label or line.label
             pending.page = line.page if pending.page is None else pending.page
@@ -149,8 +153,8 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
         yield pending
 
 
-def _goes_on(line: _ContentsLine, after: _ContentsLine) -> bool:
-    """Return whether the title of a row goes on in the next."""
+def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
+    """Check whether the title of a line continues on the next one."""
     if read_item(after.title) or read_part(after.title) or (read_part(line.title) and not read_item(line.title)):
         return False
     if after.label and line.label:
@@ -165,7 +169,7 @@ def _goes_on(line: _ContentsLine, after: _ContentsLine) -> bool:
 
 
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
-    """Return the level of each title: Parts and Items by what they are, others by their numbers, else by indent."""
+    """Return the level of each title: by Part and Item, else by section numbers, else by indent and bold type."""
     items = [line.x0 for line in lines if read_item(line.title)]
     if len(items) >= 3:
         indent = min(items)
@@ -183,60 +187,57 @@ def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
             indents.append(x0)
     keys = [(sum(line.x0 > x0 + _INDENT_NEAR for x0 in indents), not line.is_bold) for line in lines]
     ranks = {key: rank for rank, key in enumerate(sorted(set(keys)), start=1)}
-    depths = [_measure_depth(line.title) for line in lines]
+    numbers = [_SECTION_NUMBER.match(line.title) for line in lines]
+    depths = [number[0].count(".") + 1 if number and number[0][-1].isdigit() else 0 for number in numbers]
     numbered = sum(depth > 0 for depth in depths)
     if max(depths, default=0) > 1 and numbered * 2 >= len(lines):
         return [depth or 1 for depth in depths]
     return [ranks[key] for key in keys]
 
 
-def _measure_depth(title: str) -> int:
-    match = re.match(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*(?=[.\s])", title)
-    return match[0].count(".") + 1 if match and match[0][-1].isdigit() else 0
-
-
 class TitleAnchorer:
-    """Places titles on pages, in their order."""
+    """Finds listed titles on the pages, in order."""
 
     def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
-        """Begin.
+        """Set up a search.
 
         Args:
-            pages: All of the file.
-            skipped: Pages and rows that list contents, where no title is looked for.
+            pages: All pages of the file.
+            skipped: Page and row numbers of contents lists, where no title is looked for.
         """
         self._pages = pages
         self._taken = set(skipped)
-        self._squeezed: dict[int, list[tuple[str, str, str]]] = {}
+        self._keys_by_page: dict[int, list[tuple[str, str, str]]] = {}
 
     def place(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
-        """Return the headings of entries, those left out that are on no page."""
+        """Return a heading for each entry, except for entries that have no page and are not found."""
         found: list[DetectedHeading] = []
         for index, entry in enumerate(entries):
             if entry.page is None:
                 before = found[-1].page if found else 0
                 after = next((other.page for other in entries[index + 1 :] if other.page is not None), -1)
                 near = range(after, max(before, after - _GROUP_PAGES_MAX) - 1, -1)
-                places = [place for page in near for place in self._match(entry, page) if place[0] >= _WITHOUT_NUMBER]
+                matches = [match for page in near for match in self._match(entry, page) if match[0] >= _WITHOUT_NUMBER]
             else:
-                places = [
+                matches = [
                     (score - _FAR * abs(away), page, row, count)
                     for away in _NEAR_PAGES
                     for score, page, row, count in self._match(entry, entry.page + away)
                 ]
-                places.sort(key=lambda place: -place[0])
-            if places:
-                _, page, row, count = places[0]
-                found.append(self._make(entry, page, row, count))
+                matches.sort(key=lambda match: -match[0])
+            if matches:
+                _, page, row, count = matches[0]
+                found.append(self._make_heading(entry, page, row, count))
                 self._taken.update((page, row + number) for number in range(count))
             elif entry.page is not None:
                 rows = self._pages[entry.page].rows
-                low = next((row for row, each in enumerate(rows) if entry.y is None or each.bottom >= entry.y), 0)
-                found.append(DetectedHeading(page=entry.page, row=low, count=0, level=entry.level, title=entry.title))
+                # The title is not on the page, for example in a picture: the heading goes before the entry's position.
+                row = next((index for index, row in enumerate(rows) if entry.y is None or row.bottom >= entry.y), 0)
+                found.append(DetectedHeading(page=entry.page, row=row, count=0, level=entry.level, title=entry.title))
         return found
 
     def _match(self, entry: TocEntry, page: int) -> list[tuple[float, int, int, int]]:
-        """Return score, page, row and number of rows of each place on a page that reads like a title, best first."""
+        """Return score, page, row and number of rows of each match for a title on a page, best first."""
         rest = split_number(entry.title)[1]
         whole, bare, head = (
             make_comparison_key(entry.title),
@@ -244,19 +245,20 @@ class TitleAnchorer:
             make_comparison_key(_TAIL.sub("", rest)),
         )
         starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
-        names = self._squeeze_rows(page) if 0 <= page < len(self._pages) else []
+        keys = self._get_row_keys(page) if 0 <= page < len(self._pages) else []
         found = []
-        for row, (own, own_bare, own_head) in enumerate(names):
-            if (page, row) in self._taken or not own or not {own[:2], own_bare[:2]} & starts:
+        for row, (row_whole, row_bare, row_head) in enumerate(keys):
+            # Comparing the first two letters first makes this fast enough for long files.
+            if (page, row) in self._taken or not row_whole or not {row_whole[:2], row_bare[:2]} & starts:
                 continue
-            best, best_count = (_SIMILAR, 1) if own_head == head and len(head) >= _HEAD_LENGTH_MIN else (0.0, 0)
-            for count in range(1, min(_TITLE_ROWS_MAX, len(names) - row) + 1):
-                joined = own + "".join(name for name, _, _ in names[row + 1 : row + count])
+            best, best_count = (_SIMILAR, 1) if row_head == head and len(head) >= _HEAD_LENGTH_MIN else (0.0, 0)
+            for count in range(1, min(_TITLE_ROWS_MAX, len(keys) - row) + 1):
+                joined = row_whole + "".join(key for key, _, _ in keys[row + 1 : row + count])
                 if count > 1 and len(joined) > len(whole) * _LONGER_MAX + 12:
                     break
                 if joined == whole:
                     score = 100.0
-                elif bare in (joined, own_bare + joined[len(own) :]):
+                elif bare in (joined, row_bare + joined[len(row_whole) :]):
                     score = _WITHOUT_NUMBER
                 else:
                     score = _SIMILAR if fuzz.ratio(joined, whole, score_cutoff=_RATIO_MIN) else 0.0
@@ -265,10 +267,10 @@ class TitleAnchorer:
             if best:
                 is_bold = self._pages[page].rows[row].font.is_bold
                 found.append((best + _BOLD * is_bold - 0.02 * row, page, row, best_count))
-        return sorted(found, key=lambda place: -place[0])
+        return sorted(found, key=lambda match: -match[0])
 
-    def _make(self, entry: TocEntry, page: int, row: int, count: int) -> DetectedHeading:
-        """Return a heading whose title is as the page has it, unless the list says more."""
+    def _make_heading(self, entry: TocEntry, page: int, row: int, count: int) -> DetectedHeading:
+        """Make a heading with the title as written on the page, or as listed if that says more."""
         text = join_rows(self._pages[page].rows[row : row + count])
         head = _TAIL.sub("", entry.title)
         if entry.page is None or (read_item(entry.title) and not read_item(text)):
@@ -277,10 +279,10 @@ class TitleAnchorer:
             text = head
         return DetectedHeading(page=page, row=row, count=count, level=entry.level, title=text)
 
-    def _squeeze_rows(self, page: int) -> list[tuple[str, str, str]]:
-        """Return what is compared of each row: its letters, those after its number, those of its first cell's head."""
-        if page not in self._squeezed:
-            self._squeezed[page] = [
+    def _get_row_keys(self, page: int) -> list[tuple[str, str, str]]:
+        """Return three keys for each row: all of it, without its number, its first cell without number and tail."""
+        if page not in self._keys_by_page:
+            self._keys_by_page[page] = [
                 (
                     make_comparison_key(row.text),
                     make_comparison_key(split_number(row.text)[1]),
@@ -288,4 +290,4 @@ class TitleAnchorer:
                 )
                 for row in self._pages[page].rows
             ]
-        return self._squeezed[page]
+        return self._keys_by_page[page]

@@ -1,4 +1,4 @@
-"""`convert_pdf`: a PDF into Markdown, step by step."""
+"""Convert a PDF to Markdown: read rows, detect tables and headings, write Markdown."""
 
 from __future__ import annotations
 
@@ -29,55 +29,55 @@ from roamtui.sources.convert.pdf.worded_headings import (
 
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
-"""Reading ends after the page in which this is over."""
+"""Reading stops after the first page that ends later."""
 _BOOKMARKS_MIN = 5
 _BOOKMARKS_DENSE = 4
-"""Pages for each of fewer bookmarks that are an outline all the same."""
-_FIRST_WORDS = 60
+"""Fewer bookmarks are still an outline if there is one for at most this many pages."""
+_FIRST_WORDS_LENGTH = 60
 _RANGES_MAX = 12
 _SAMPLE_ROWS = 3
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
 _UNREADABLE_MAX = 0.3
-_ADVICE = "Run text recognition over it first, by ocrmypdf for one: `ocrmypdf --skip-text {} OUT.pdf`."
+_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
 _FIGURES = re.compile(r"\d+")
 _PROGRAM = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re.IGNORECASE)
-"""What programs put into a title."""
+"""Titles that a program wrote, not a person."""
 
 
 def convert_pdf(
     data: bytes, name: str, *, uses_bookmarks: bool = True, report: PageReport | None = None
 ) -> ConvertedText:
-    """Return a PDF as Markdown.
+    """Convert a PDF to Markdown.
 
     Args:
-        data: The file.
-        name: What to call it in an error.
-        uses_bookmarks: Whether its own outline counts; without it, what the other steps find can be measured.
-        report: Told how many pages were read.
+        data: Content of the file.
+        name: File name for messages.
+        uses_bookmarks: Whether to use the bookmarks as outline. Tests turn this off to measure the other detectors.
+        report: Receives the number of pages read.
 
     Raises:
-        SourceError: It is damaged, protected, or holds no text.
+        SourceError: The file is damaged or protected, or contains no text.
     """
     file = PdfFile(data, name)
     pages, notes = _read_pages(file, report)
     rows = [page.rows for page in pages]
     if not any(rows):
         if not any(page.is_read for page in pages):
-            raise SourceError(f"{name} is a damaged PDF: it has no page. Open it in its own program and save it anew.")
-        raise SourceError(f"{name} holds no text: it was scanned, perhaps. {_ADVICE.format(shlex.quote(name))}")
-    mender = WordRepairer(rows)
-    for own in rows:
-        mender.mend(own)
+            raise SourceError(f"{name} is damaged: it has no page. Open it in its own program and save it again.")
+        raise SourceError(f"{name} contains no text; it may be a scan. {_ADVICE.format(shlex.quote(name))}")
+    repairer = WordRepairer(rows)
+    for page_rows in rows:
+        repairer.repair(page_rows)
     rows, has_running_heads, printed = strip_running_heads(rows)
     if has_running_heads:
-        notes.append("Lines that repeat at the edges of its pages were left out.")
-    for page, own in zip(pages, rows, strict=True):
-        page.rows, page.tables = own, detect_tables(own)
+        notes.append("Running headers and footers were removed.")
+    for page, page_rows in zip(pages, rows, strict=True):
+        page.rows, page.tables = page_rows, detect_tables(page_rows)
     bookmarks = list(file.read_bookmarks()) if uses_bookmarks else []
     by_page: dict[int, list[DetectedHeading]] = {}
     for heading in _detect_outline(pages, bookmarks, printed):
         by_page.setdefault(heading.page, []).append(heading)
-    writer = MarkdownWriter(mender)
+    writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
     title = file.read_title()
@@ -90,9 +90,9 @@ def convert_pdf(
 
 
 def _read_pages(file: PdfFile, report: PageReport | None) -> tuple[list[PageText], list[str]]:
-    """Return the pages, and a sentence for each kind of text that is not there."""
+    """Return the pages, and one sentence for each kind of missing text."""
     pages: list[PageText] = []
-    pictures: list[int] = []
+    without_text: list[int] = []
     started = time.monotonic()
     for number in range(min(file.page_count, _PAGES_MAX)):
         if time.monotonic() - started > _SECONDS_MAX:
@@ -102,84 +102,87 @@ def _read_pages(file: PdfFile, report: PageReport | None) -> tuple[list[PageText
             links = page.read_links() if page is not None and rows else []
             pages.append(PageText(rows, links, is_wide=page is not None and page.is_wide, is_read=page is not None))
             if page is not None and not rows and not page.is_blank():
-                pictures.append(number + 1)
+                without_text.append(number + 1)
         if report is not None:
             text = "\n".join(row.text for row in rows).replace(HYPHEN, "-")
             report(number + 1, file.page_count, f"· {number + 1} ·\n\n{text}\n\n")
     notes = []
     damaged = [number for number, page in enumerate(pages, start=1) if not page.is_read]
     if damaged:
-        notes.append(f"{_name_pages(damaged)} damaged, left out.")
-    if pictures:
-        notes.append(f"{_name_pages(pictures)} without text: scanned, perhaps. {_ADVICE.format('IN.pdf')}")
+        notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
+    if without_text:
+        notes.append(f"{_format_pages(without_text)} without text, perhaps scanned. {_ADVICE.format('IN.pdf')}")
     if len(pages) < file.page_count:
         notes.append(f"Only the first {len(pages):,} of its {file.page_count:,} pages were read.")
     sample = "".join(row.text for page in pages for row in page.rows[:_SAMPLE_ROWS])
     if len(_UNREADABLE.findall(sample)) > _UNREADABLE_MAX * len(sample):
-        notes.append(f"Its fonts do not say what many of its letters are. {_ADVICE.format('IN.pdf')}")
+        notes.append(
+            f"Its fonts lack character mappings, so much of the text is unreadable. {_ADVICE.format('IN.pdf')}"
+        )
     return pages, notes
 
 
-def _name_pages(numbers: list[int]) -> str:
-    """Return numbers as ``Pages 3-5, 9 are``."""
+def _format_pages(numbers: list[int]) -> str:
+    """Format page numbers as `Pages 3-5, 9 are`."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and number == ranges[-1][1] + 1:
             ranges[-1][1] = number
         else:
             ranges.append([number, number])
-    named = [str(low) if low == high else f"{low}-{high}" for low, high in ranges[:_RANGES_MAX]]
+    shown = [str(low) if low == high else f"{low}-{high}" for low, high in ranges[:_RANGES_MAX]]
     more = ", …" if len(ranges) > _RANGES_MAX else ""
-    return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(named)}{more} {'are' if len(numbers) > 1 else 'is'}"
+    return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(shown)}{more} {'are' if len(numbers) > 1 else 'is'}"
 
 
 def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: PrintedNumbers) -> list[DetectedHeading]:
-    """Return all headings of a file in order: its own outline, what words give away, then letters; else pages."""
-    listed, contents_pages = detect_contents(pages, printed)
-    entries = listed
+    """Return all headings in order: from bookmarks or contents, by words, then by letters; else one for each page."""
+    entries, contents_rows = detect_contents(pages, printed)
     marked_pages = len({mark.page for mark in bookmarks})
     names = {_FIGURES.sub("#", mark.title) for mark in bookmarks}
     is_dense = marked_pages * _BOOKMARKS_DENSE >= len(pages) or (len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2)
+    # Bookmarks that differ only in their number, such as "Page 7", are no outline.
     if is_dense and not (len(names) == 1 and "#" in names.pop()):
         entries = [mark for mark in bookmarks if mark.page is not None and mark.page < len(pages)]
-    placed = TitleAnchorer(pages, contents_pages).place(entries)
+    placed = TitleAnchorer(pages, contents_rows).place(entries)
     slides = detect_slide_titles(pages)
     if slides:
         return merge_headings(placed, slides)
     has_skeleton = bool(placed)
+    # An Item whose title is not on its page may be listed with a wrong page: what the words show is better.
     doubtful = [heading for heading in placed if not heading.count and read_item(heading.title)]
     headings = merge_headings([heading for heading in placed if heading not in doubtful], ())
-    items = detect_items(pages, contents_pages, headings)
+    items = detect_items(pages, contents_rows, headings)
     found = {read_item(heading.title) for heading in items}
     items += [heading for heading in doubtful if read_item(heading.title) not in found]
     if headings and not any(read_item(heading.title) for heading in headings):
+        # The file's outline covers only a part, such as the financial statements inside an Item.
         above = [heading for heading in items if heading.place < headings[0].place]
-        level = max(above, key=lambda one: one.place).level if above else 0
+        level = max(above, key=lambda item: item.place).level if above else 0
         for heading in headings:
             heading.level += level
     headings = merge_headings(headings, items)
     last_item = max((heading.page for heading in headings if read_item(heading.title)), default=None)
     if last_item is not None:
-        headings = merge_headings(headings, list(detect_exhibits(pages, contents_pages, last_item)))
-    headings = merge_headings(headings, list(detect_statements(pages, contents_pages)))
-    for notes in detect_notes(pages, contents_pages):
+        headings = merge_headings(headings, list(detect_exhibits(pages, contents_rows, last_item)))
+    headings = merge_headings(headings, list(detect_statements(pages, contents_rows)))
+    for notes in detect_notes(pages, contents_rows):
         headings = merge_headings(headings, notes)
     lift_statements(headings)
     nest_notes(headings)
-    letters = TypographicHeadings(pages, contents_pages)
+    letters = TypographicHeadings(pages, contents_rows)
     if not headings:
-        headings = detect_numbered_headings(pages, contents_pages, letters.looks_like_title)
+        headings = detect_numbered_headings(pages, contents_rows, letters.score_title)
     headings = merge_headings(headings, letters.detect(headings, has_skeleton=has_skeleton or bool(items)))
     return headings or [
-        DetectedHeading(page=number, row=0, count=0, level=1, title=_name_page(number, page))
+        DetectedHeading(page=number, row=0, count=0, level=1, title=_format_page_title(number, page))
         for number, page in enumerate(pages)
         if page.rows
     ]
 
 
-def _name_page(number: int, page: PageText) -> str:
-    """Return a title for a page that has none: its first words."""
-    words = " ".join(row.text for row in page.rows[:2])[: _FIRST_WORDS + 1]
-    if len(words) > _FIRST_WORDS:
-        words = words[: words.rfind(" ") if " " in words else _FIRST_WORDS] + " …"
+def _format_page_title(number: int, page: PageText) -> str:
+    words = " ".join(row.text for row in page.rows[:2])[: _FIRST_WORDS_LENGTH + 1]
+    if len(words) > _FIRST_WORDS_LENGTH:
+        words = words[: words.rfind(" ") if " " in words else _FIRST_WORDS_LENGTH] + " …"
     return f"Page {number + 1}: {words}"

@@ -1,7 +1,4 @@
-"""Pages of rows with their headings and tables as Markdown.
-
-Words that were torn or lost a letter on the way into the file are mended where its own words show how.
-"""
+"""Write rows, headings and tables as Markdown, and repair words that are split or lack a letter in the file."""
 
 from __future__ import annotations
 
@@ -18,20 +15,20 @@ from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.tables import write_table
 
 _APART = 1.35
-"""How much further apart than most rows those of two paragraphs are."""
+"""Distance of paragraphs, relative to the median distance of rows."""
 _DIVIDING = 1.5
-"""Of the height of letters: a wider gap divides cells outside tables too."""
+"""Gap that separates cells outside tables too, in letter heights."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
 _RARE_MAX = 3
-"""How often a piece of a torn word stands alone at most; words do so more often."""
+"""Highest count of a piece of a split word; real words occur more often."""
 _SINGLE_F = re.compile(r"(?<!f)f(?!f)")
 _HYPHENS = f"-\u2010{HYPHEN}"
 
 
 class WordRepairer:
-    """Mends rows by the words of all of them."""
+    """Repairs split words and words that lack an f, using the words of the whole file."""
 
     def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
         self._counts: Counter[str] = Counter()
@@ -39,33 +36,33 @@ class WordRepairer:
             for row in rows:
                 self._counts.update(row.text.lower().split())
         self._lost: dict[str, str] = {}
-        """Words that lost one of two f, with what the file has more often."""
+        """Words that lack one of two f, mapped to the spelling that is more frequent in the file."""
         for word, count in self._counts.items():
             match = _SINGLE_F.search(word) if len(word) > 3 else None
             whole = f"{word[: match.start()]}f{word[match.start() :]}" if match is not None else ""
             if self._counts[whole] > count:
                 self._lost[word] = whole
 
-    def mend(self, rows: Sequence[PageRow]) -> None:
-        """Mend the words inside rows."""
+    def repair(self, rows: Sequence[PageRow]) -> None:
+        """Repair the words in the cells of rows."""
         for row in rows:
             is_changed = False
             for cell in row.cells:
                 words = cell.text.split(" ")
-                mended: list[str] = []
+                repaired: list[str] = []
                 for word in words:
-                    if mended and self._is_torn(mended[-1], word):
-                        mended[-1] += word
+                    if repaired and self._is_split(repaired[-1], word):
+                        repaired[-1] += word
                     else:
-                        mended.append(self._lost.get(word, word))
-                if mended != words:
-                    cell.text = " ".join(mended)
+                        repaired.append(self._lost.get(word, word))
+                if repaired != words:
+                    cell.text = " ".join(repaired)
                     is_changed = True
             if is_changed:
                 row.refresh()
 
-    def _is_torn(self, start: str, end: str) -> bool:
-        """Return whether two words are one that stands elsewhere more often, while neither is a word of its own."""
+    def _is_split(self, start: str, end: str) -> bool:
+        """Check whether two pieces are rare by themselves and frequent as one word."""
         common = max(self._counts[start.lower()], self._counts[end.lower()])
         return (
             common <= _RARE_MAX
@@ -76,7 +73,7 @@ class WordRepairer:
         )
 
     def join(self, start: str, end: str) -> str:
-        """Return a word that was divided at the end of a line; its hyphen stays where other lines have it."""
+        """Join a word that was hyphenated at a line end, with the hyphen if the file has the word so more often."""
         first, last = _trim(start.rpartition(" ")[2]), _trim(end.partition(" ")[0])
         keeps = self._counts[f"{first}-{last}"] > self._counts[f"{first}{last}"] or not end[:1].islower()
         return f"{start}-{end}" if keeps else start + end
@@ -87,25 +84,25 @@ def _trim(word: str) -> str:
 
 
 class MarkdownWriter:
-    """Collects the text of pages."""
+    """Writes pages one after the other."""
 
-    def __init__(self, mender: WordRepairer) -> None:
-        self._mender = mender
+    def __init__(self, repairer: WordRepairer) -> None:
+        self._repairer = repairer
         self.pieces: list[str] = []
-        """All that was written."""
+        """Markdown written so far."""
         self.page_starts: list[int] = []
         self._length = 0
         self._is_open = False
-        """Whether the last paragraph seems to go on."""
+        """Whether the last paragraph may continue on the next page."""
         self._table_head = ""
-        """First line of the table that the last page ends with."""
+        """Header of the table at the end of the last page; empty if there is none."""
 
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
         """Write a page.
 
         Args:
-            page: Its rows and tables.
-            headings: Of it, in order.
+            page: The page with its rows and tables.
+            headings: Headings of the page, in order.
         """
         gaps = [row.top - above.top for above, row in pairwise(page.rows) if row.top > above.top]
         apart = _APART * median(gaps) if gaps else 0.0
@@ -116,12 +113,12 @@ class MarkdownWriter:
             blocks.append(write_heading(heading.level, _clean(heading.title)))
             start = heading.row + heading.count
         blocks += self._write_rows(page, start, len(page.rows), apart)
-        if blocks and blocks[0].startswith("| "):  # a table that goes on from the page before has its heads here too
+        if blocks and blocks[0].startswith("| "):  # a table that continues from the last page gets the same header
             head, line_end, rest = blocks[0].partition("\n")
             if not head.strip("| ") and head.count("|") == self._table_head.count("|"):
                 blocks[0] = f"{self._table_head}{line_end}{rest}"
-        goes_on = self._is_open and blocks and blocks[0][0].islower()
-        between = "" if not self._length else "\n" if goes_on else "\n\n"
+        is_continued = self._is_open and blocks and blocks[0][0].islower()
+        between = "" if not self._length else "\n" if is_continued else "\n\n"
         self.page_starts.append(self._length + len(between))
         self.pieces.append(between + "\n\n".join(blocks))
         self._length += len(self.pieces[-1])
@@ -141,7 +138,7 @@ class MarkdownWriter:
         yield from self._write_paragraphs(page.rows[start:end], apart)
 
     def _write_paragraphs(self, rows: Sequence[PageRow], apart: float) -> Iterator[str]:
-        """Yield the paragraphs of rows; words that were divided at the ends of lines are whole again."""
+        """Yield the paragraphs of rows, with words joined that were hyphenated at line ends."""
         lines: list[str] = []
         for above, row in zip([None, *rows], [*rows, None], strict=True):
             if lines and above is not None and (row is None or _begins_paragraph(above, row, apart)):
@@ -153,10 +150,10 @@ class MarkdownWriter:
             if row is None:
                 return
             line = row.cells[0].text
-            for before, cell in pairwise(row.cells):  # justified lines have gaps that divide nothing
+            for before, cell in pairwise(row.cells):  # justified lines have wide gaps inside a sentence
                 line += f"{' | ' if cell.x0 - before.x1 > _DIVIDING * row.size else ' '}{cell.text}"
             if lines and lines[-1][-1] in _HYPHENS and lines[-1][-2:-1].isalpha() and line[0].isalpha():
-                lines[-1] = self._mender.join(lines[-1][:-1], line)
+                lines[-1] = self._repairer.join(lines[-1][:-1], line)
             else:
                 lines.append(line)
 
@@ -171,6 +168,6 @@ def _begins_paragraph(above: PageRow, row: PageRow, apart: float) -> bool:
 
 
 def _clean(text: str, *, keeps_lines: bool = False) -> str:
-    """Return text in which nothing means more to Markdown than it did on the page."""
+    """Escape what looks like HTML, and restore hyphens."""
     text = replace_surrogates(text.replace(HYPHEN, "-"))
     return _TAG_LIKE.sub(r"\\\g<0>", text if keeps_lines else " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""`PageText` and `DetectedHeading`: what an outline is found in and made of, and how titles are compared."""
+"""`PageText` and `DetectedHeading`, and functions to parse and compare titles."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ CONTINUED = re.compile(r"[(\[]?\s*(?:continued|cont['’]?d\.?|concluded)\s*[)\]
 
 @dataclass(slots=True)
 class PageText:
-    """What is on a page."""
+    """The content of a page."""
 
     rows: list[PageRow]
     links: list[PageLink]
     tables: list[PageTable] = field(default_factory=list)
     is_wide: bool = False
-    """Whether it is wider than high."""
+    """Whether the page is clearly wider than high, like a slide."""
     is_read: bool = True
-    """Whether it could be read."""
+    """False for a damaged page."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,38 +45,38 @@ class DetectedHeading:
 
     page: int
     row: int
-    """Index of the row that it stands before."""
+    """Index of the row before which the heading is inserted."""
     count: int
-    """How many rows are the heading itself."""
+    """Number of rows that are the heading itself; 0 if the page does not have its title."""
     level: int
     title: str
     style: tuple[float, ...] = ()
-    """How its letters are set, where they gave it away: the more it is, the higher it stands."""
+    """Typographic strength, if the heading was detected by its letters: a greater tuple is a higher level."""
 
     @property
     def place(self) -> tuple[int, int]:
-        """Where it stands, for order."""
+        """Page and row, for sorting."""
         return self.page, self.row
 
     @property
     def end(self) -> tuple[int, int]:
-        """Where what follows it begins."""
+        """Page and row after the heading."""
         return self.page, self.row + self.count
 
 
 def make_comparison_key(title: str) -> str:
-    """Return the letters and digits of a title, for comparing."""
+    """Return the letters and digits of a title in lower case."""
     return _NOT_LETTERS.sub("", title).casefold()
 
 
 def read_item(title: str) -> tuple[int, str] | None:
-    """Return the number of an Item: ``(7, "a")``, ``(7, "")`` or, in a report on an event, ``(5, ".02")``."""
+    """Parse the number of an Item in an SEC filing: `(7, "a")`, `(7, "")` or, in a Form 8-K, `(5, ".02")`."""
     match = _ITEM.match(title)
     return (int(match[1]), (match[2] or match[3] or "").lower()) if match else None
 
 
 def read_part(title: str) -> int | None:
-    """Return the number of a Part."""
+    """Parse the number of a Part, or return None."""
     match = _PART.match(title)
     if match is None:
         return None
@@ -84,7 +84,7 @@ def read_part(title: str) -> int | None:
 
 
 def split_number(title: str) -> tuple[str, str]:
-    """Return the number that a title begins with, squeezed and perhaps empty, and the rest of it."""
+    """Split a title into its number, as a comparison key or empty, and the rest."""
     item = _ITEM.match(title)
     if item:
         return "".join(map(str, read_item(title) or ())), title[item.end() :].lstrip(" .:;\u2014\u2013-|")
@@ -95,7 +95,7 @@ def split_number(title: str) -> tuple[str, str]:
 
 
 def join_rows(rows: Sequence[PageRow]) -> str:
-    """Return the text of rows that are one title."""
+    """Join the rows of one title."""
     text = ""
     for row in rows:
         text = text[:-1] + row.text if text and text[-1] == HYPHEN else f"{text} {row.text}".strip()
@@ -103,18 +103,18 @@ def join_rows(rows: Sequence[PageRow]) -> str:
 
 
 def is_capitals(text: str) -> bool:
-    """Return whether letters are capitals where an alphabet has some."""
+    """Check whether most of at least four letters are capitals, and none is in lower case."""
     letters = MARKS.sub("", text)
     return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
 
 
 def continues_title(above: PageRow, row: PageRow, *, leading_max: float = 1.5) -> bool:
-    """Return whether a row looks the same as the one above it and stands close: they are one title then.
+    """Check whether a row belongs to the same title as the row above it: it looks the same and is close to it.
 
     Args:
-        above: The row above it.
+        above: The row above.
         row: The row.
-        leading_max: How far apart they may stand, in heights of their letters.
+        leading_max: Greatest distance, in letter heights.
     """
     is_alike = above.text[-1] == HYPHEN or (
         abs(row.size - above.size) < 0.06 * above.size

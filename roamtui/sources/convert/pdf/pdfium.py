@@ -1,7 +1,7 @@
-"""`PdfFile`: a PDF as pdfium reads it: words with their boxes, fonts, links and bookmarks.
+"""`PdfFile`: reads words with their boxes, fonts, links and bookmarks by pdfium.
 
-The only module that calls pdfium. `pypdfium2_raw` is the part of pypdfium2 that starts in 0.02 s instead of 0.05.
-Coordinates are those of the reader: x to the right, y downwards, whichever way the text was turned.
+Only this module calls pdfium. `pypdfium2_raw` is the part of pypdfium2 that imports in 0.02 s instead of 0.05 s.
+Coordinates are those of the reader: x to the right, y downwards, even if the text is rotated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.escaping import replace_surrogates
 
 HYPHEN = "\x02"
-"""What pdfium gives for a hyphen at the end of a line, with no line end after it."""
+"""Character that pdfium returns for a hyphen at a line end; no line end follows it."""
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
 _LIGATURES = str.maketrans(
     {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}
@@ -35,38 +35,38 @@ _LIGATURES = str.maketrans(
     }
     | {"\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
 )
-"""Letters drawn as one; the first are where TeX's fonts have them. Soft hyphens become one, and bullets of Symbol."""
+"""Ligatures (the control characters are those of TeX fonts), soft hyphens, and bullets of the font Symbol."""
 _RIGHT_TO_LEFT = (
     "\u0591-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 )
-"""Letters that are read from the right, without the digits and marks of their alphabets."""
+"""Letters of right-to-left scripts, without their digits and marks."""
 RIGHT_TO_LEFT = re.compile(f"[{_RIGHT_TO_LEFT}]")
 _PIECE = re.compile(
     f"[{_RIGHT_TO_LEFT}]+|[$€£¥]?(?![{_RIGHT_TO_LEFT}])[^\\W_](?:[^\\s\\x00-\\x1f{_RIGHT_TO_LEFT}]*"
     f"(?![{_RIGHT_TO_LEFT}])[^\\W_])?[\\x02\ufffe%\u066a]?|[^\\s\\x00-\\x1f\\x7f\ufffe]"
 )
-"""What is read in one direction: pdfium puts the marks beside it wherever it likes."""
+"""Text of one direction, or one mark: pdfium returns marks next to right-to-left text in any order."""
 _LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
 _LINKS_MAX = 400
-"""Of one page; more are no list of contents."""
+"""Limit per page; contents pages have fewer."""
 _FONT_NAME_BYTES = 128
 _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
 _QUARTER = math.pi / 2
 _TALL_SHARE = 0.9
-"""Of words have no letters both above and below: what is higher than these is about as high as a row."""
+"""Quantile of word heights that is about the height of a row, because most words lack ascenders or descenders."""
 _LOOSE = 1.15
-"""How much higher than its letters the box of a font is."""
+"""Height of a font's box, relative to its letters."""
 _WIDE = 1.2
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
 
 @dataclass(slots=True)
 class Word:
-    """Characters without a blank between them."""
+    """A run of characters without a blank."""
 
     text: str
     x0: float
@@ -74,13 +74,13 @@ class Word:
     top: float
     bottom: float
     first: int
-    """Index of the first character in the order in which the page draws."""
+    """Index of its first character in drawing order."""
     last: int
 
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """What the letters of a character look like."""
+    """The font of a character."""
 
     name: str
     is_bold: bool
@@ -89,7 +89,7 @@ class Font:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLink:
-    """A part of a page that leads to another page of the file."""
+    """A link to another page of the file."""
 
     top: float
     bottom: float
@@ -100,15 +100,15 @@ class PageLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TocEntry:
-    """A title that a PDF itself lists, as a bookmark or on a contents page."""
+    """A title in the bookmarks or on a contents page."""
 
     title: str
     level: int
-    """From 1 on."""
+    """From 1."""
     page: int | None
-    """0-based; None where the list does not say it."""
+    """0-based; None if the list does not name it."""
     y: float | None = None
-    """Height on the page that it leads to; None for the whole page."""
+    """Position on the page; None for the whole page."""
 
 
 class PdfFile:
@@ -118,29 +118,25 @@ class PdfFile:
         """Open a file.
 
         Args:
-            data: The file; kept as long as this is used.
-            name: What to call it in an error.
+            data: Content of the file.
+            name: File name for messages.
 
         Raises:
-            SourceError: It is damaged or protected.
+            SourceError: The file is damaged or protected.
         """
         pdfium.FPDF_InitLibrary()
-        self._data = data
+        self._data = data  # pdfium reads from it until the end
         self._handle = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
         if not self._handle:
             if pdfium.FPDF_GetLastError() in _PASSWORD_ERRORS:
-                raise SourceError(f"{name} is protected by a password. Save it anew without one.")
-            raise SourceError(f"{name} is a damaged PDF. Open it in its own program and save it anew.")
+                raise SourceError(f"{name} is password-protected. Save it again without a password.")
+            raise SourceError(f"{name} is a damaged PDF. Open it in its own program and save it again.")
         self.page_count: int = pdfium.FPDF_GetPageCount(self._handle)
         self._fonts: dict[tuple[bytes, int], Font] = {}
 
     @contextmanager
     def open_page(self, number: int) -> Iterator[PdfPage | None]:
-        """Yield a page, None where it cannot be read.
-
-        Args:
-            number: 0-based.
-        """
+        """Yield a page by its 0-based number, or None if it cannot be read."""
         page = pdfium.FPDF_LoadPage(self._handle, number)
         text = pdfium.FPDFText_LoadPage(page) if page else None
         try:
@@ -152,11 +148,11 @@ class PdfFile:
                 pdfium.FPDF_ClosePage(page)
 
     def read_title(self) -> str:
-        """Return what the file's information calls it, empty where it does not."""
+        """Return the title in the file's metadata, or an empty string."""
         return _read_utf16(lambda buffer, size: pdfium.FPDF_GetMetaText(self._handle, b"Title", buffer, size))
 
     def read_bookmarks(self) -> Iterator[TocEntry]:
-        """Yield the bookmarks in order, those without a page or a title left out."""
+        """Yield the bookmarks that have a title and a page, in order."""
         pending = [(pdfium.FPDFBookmark_GetFirstChild(self._handle, None), 1)]
         seen: set[int] = set()
         while pending and len(seen) < _BOOKMARKS_MAX:
@@ -190,20 +186,20 @@ class PdfPage:
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
         self.is_mixed = False
-        """Whether words that are read from the right are among those that were read."""
+        """Whether the page has right-to-left words."""
         self.is_mirrored = False
-        """Whether most of them are."""
+        """Whether most of its words are right-to-left."""
         self.is_wide = False
-        """Whether the page is wider than high, for a reader who turned it."""
+        """Whether the page is clearly wider than high, after rotation."""
 
     def is_blank(self) -> bool:
-        """Return whether nothing is drawn on the page, no picture either."""
+        """Check whether nothing is drawn on the page, not even an image."""
         return bool(pdfium.FPDFPage_CountObjects(self._page) <= 0)
 
     def read_words(self) -> list[Word]:
-        """Return the words in the order in which the page draws them.
+        """Return the words in drawing order.
 
-        Of a page that is read from the right x runs to the left. Where two directions are mixed, marks are words.
+        On a right-to-left page, x runs to the left. If directions are mixed, each mark is a word.
         """
         text = self._read_text()
         turn = self._detect_rotation(len(text))
@@ -231,7 +227,7 @@ class PdfPage:
         return words
 
     def _order_letters(self, piece: str, first: int, turn: int) -> str:
-        """Return letters in the order of reading: those that are read from the right may come from either side."""
+        """Put letters into reading order: pdfium may return right-to-left letters in either order."""
         if not RIGHT_TO_LEFT.match(piece):
             return piece
         boxes = [self._read_box(first + index, first + index, turn) or (0.0, 0.0) for index in range(len(piece))]
@@ -243,7 +239,7 @@ class PdfPage:
         return unicodedata.normalize("NFKC", piece)
 
     def _read_visible(self, turn: int) -> tuple[float, float, float, float]:
-        """Return left, right, top and bottom of what a reader shows of the page; all where the file does not say."""
+        """Return left, right, top and bottom of the visible part of the page; infinite if the file does not say."""
         box = self._box
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
         if box.right <= box.left or box.top <= box.bottom:
@@ -251,7 +247,7 @@ class PdfPage:
         return _turn_box(box.left, box.right, box.bottom, box.top, turn)
 
     def _read_box(self, first: int, last: int, turn: int) -> tuple[float, float, float, float] | None:
-        """Return left, right, top and bottom of what encloses two characters, None where one has no place."""
+        """Return left, right, top and bottom of the box around two characters, or None if the first has no box."""
         box = self._box
         if not pdfium.FPDFText_GetLooseCharBox(self._text, first, box):
             return None
@@ -261,7 +257,7 @@ class PdfPage:
         return (x0, x1, -high, -low) if not turn else _turn_box(x0, x1, low, high, turn)
 
     def _normalise_heights(self, words: list[Word], turn: int) -> None:
-        """Give words the height of a row: pictures of letters have boxes as low as the letters are."""
+        """Give words the height of a row: bitmap fonts have boxes only as high as each letter."""
         for word in words:
             for index in range(word.first + 1, word.last):
                 box = self._read_box(index, index, turn)
@@ -277,7 +273,7 @@ class PdfPage:
             word.bottom += missing / 2
 
     def _measure_letters(self, words: Iterable[Word]) -> None:
-        """Give words the height of their letters: boxes of Arabic are of the font or of a letter, as it comes."""
+        """Give words the height of their font size: boxes of Arabic may be those of the font or of a letter."""
         matrix = pdfium.FS_MATRIX()
         for word in words:
             pdfium.FPDFText_GetMatrix(self._text, word.first, matrix)
@@ -325,7 +321,7 @@ class PdfPage:
         return text
 
     def _detect_rotation(self, count: int) -> int:
-        """Return by how many quarters the text of the page is turned: most of a few characters decide."""
+        """Return the rotation of the text in quarter turns, by the majority of seven characters."""
         angles = [
             round(pdfium.FPDFText_GetCharAngle(self._text, count * part // 8) / _QUARTER) % 4 for part in range(1, 8)
         ]
@@ -334,12 +330,12 @@ class PdfPage:
 
 
 def read_side(word: Word) -> int:
-    """Return -1 for a word that is read from the right, 1 from the left, 0 for figures and marks."""
+    """Return -1 for a right-to-left word, 1 for a left-to-right word, 0 for figures and marks."""
     return -1 if RIGHT_TO_LEFT.search(word.text) else int(any(map(str.isalpha, word.text)))
 
 
 def _turn_box(x0: float, x1: float, low: float, high: float, turn: int) -> tuple[float, float, float, float]:
-    """Return left, right, top and bottom of a box of the page for a reader who turned it by quarters."""
+    """Return left, right, top and bottom of a box after rotating the page by quarter turns."""
     match turn:
         case 0:
             return x0, x1, -high, -low
@@ -352,7 +348,7 @@ def _turn_box(x0: float, x1: float, low: float, high: float, turn: int) -> tuple
 
 
 def _read_utf16(read: object) -> str:
-    """Return a text that a function of pdfium writes into a buffer."""
+    """Call a pdfium function that writes UTF-16 into a buffer, and return the text."""
     assert callable(read)
     size = read(None, 0)
     if size <= 2:

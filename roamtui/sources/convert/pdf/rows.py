@@ -1,4 +1,4 @@
-"""The rows of a page in the order of reading: words that stand side by side, as cells that wide gaps divide."""
+"""Group the words of a page into rows in reading order, with cells separated by wide gaps."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from statistics import median
 from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, read_side
 
 _OVERLAP = 0.5
-"""Of the lower of two words that are in one row."""
+"""Least vertical overlap of two words in one row, as a share of the lower word's height."""
 _CELL_GAP = 0.62
-"""Of a word's height: a wider gap divides cells."""
+"""Gap that separates cells, in letter heights."""
 _TOUCHING = 0.07
-"""A narrower one is none, where the page was not told to leave a blank."""
+"""A narrower gap, in letter heights, is no blank unless the page has a blank character."""
 _TALL = 1.8
-"""Of the median height: letters so much larger that they begin a paragraph over several rows."""
+"""Height of initials and upright text, relative to the median height."""
 _PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
 _SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
 _ENUMERATOR = re.compile(
@@ -28,17 +28,17 @@ _ENUMERATOR = re.compile(
 )
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 _MIXED_TOUCHING = 0.12
-"""The same in a text of two directions."""
+"""As `_TOUCHING`, for text of mixed direction."""
 _BRACKETS = "()[]{}«»"
 _BRACKET = re.compile(r"[()\[\]{}«»]")
 _PROSE_WORDS_MIN = 2
 _VOTES_MIN = 6
 _NEAR = 4.0
-"""Points: cells that begin so close are one column's."""
+"""Points. Lines that start this close to each other belong to the same column."""
 _SIDE_MIN = 0.3
-"""Of the width: no column begins left of this, nor as close to the right edge."""
+"""The right column starts at least this share of the width from both edges."""
 _SWITCHES_MAX = 0.12
-"""Of the rows: how often columns are drawn by turns."""
+"""Most changes between columns while drawing, per row; a table has more."""
 _DEPTH_MAX = 2
 _FIRST, _LEFT = attrgetter("first"), attrgetter("x0")
 _UNKNOWN = Font("", is_bold=False, is_italic=False)
@@ -46,7 +46,7 @@ _UNKNOWN = Font("", is_bold=False, is_italic=False)
 
 @dataclass(slots=True)
 class Cell:
-    """Words of a row without a wide gap between them."""
+    """Words of a row that no wide gap separates."""
 
     text: str
     x0: float
@@ -61,12 +61,12 @@ class PageRow:
     top: float
     bottom: float
     size: float
-    """Height of its letters."""
+    """Letter height."""
     first: int
-    """Index of its first character, in the order in which the page draws."""
+    """Index of its first character in drawing order."""
     last: int
     font: Font = _UNKNOWN
-    """Of its first and last character; unknown where these differ."""
+    """Font of the first and last character; unknown if they differ."""
     text: str = field(init=False)
     x0: float = field(init=False)
     x1: float = field(init=False)
@@ -75,7 +75,7 @@ class PageRow:
         self.refresh()
 
     def refresh(self) -> None:
-        """Make what follows from the cells anew."""
+        """Recompute text and bounds from the cells."""
         cells = self.cells
         self.text = cells[0].text if len(cells) == 1 else " ".join([cell.text for cell in cells])
         self.x0 = min(cells[0].x0, cells[-1].x0)
@@ -83,7 +83,7 @@ class PageRow:
 
 
 def group_words(words: Iterable[Word]) -> list[list[Word]]:
-    """Return the words of each row from left to right, the rows from top to bottom."""
+    """Group words into rows from top to bottom, each from left to right."""
     rows: list[list[Word]] = []
     row: list[Word] = []
     top = bottom = 0.0
@@ -105,7 +105,7 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
 
 
 def make_row(words: Sequence[Word]) -> PageRow:
-    """Return words from left to right as a row."""
+    """Make a row of words that are sorted from left to right."""
     heights = [word.bottom - word.top for word in words]
     size = heights[0] if len(heights) == 1 else sorted(heights)[len(heights) // 2]
     gap_max = _CELL_GAP * size
@@ -140,7 +140,7 @@ def _enclose(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
 
 
 def _join_marks(cells: list[Cell]) -> list[Cell]:
-    """Return cells in which "$", ")", "%" and enumerators stand with what they belong to."""
+    """Join "$", ")", "%" and enumerators with the cells that they belong to."""
     joined = [cells[0]]
     for cell in cells[1:]:
         before = joined[-1]
@@ -156,11 +156,11 @@ def _join_marks(cells: list[Cell]) -> list[Cell]:
 
 
 def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
-    """Return words of two directions as a row.
+    """Make a row of words with mixed direction.
 
     Args:
-        words: In the direction of their page; those of the other one are turned.
-        is_mirrored: Whether the page is read from the right.
+        words: Words in the direction of the page. Runs of the other direction are reversed.
+        is_mirrored: Whether the page is read from right to left.
     """
     size = median([word.bottom - word.top for word in words])
     groups = [[words[0]]]
@@ -177,7 +177,7 @@ def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
 
 
 def _group_opposite_runs(words: Iterable[Word], other: int) -> list[list[Word]]:
-    """Return what is read in the other direction together, figures that follow it or are in it too; all else alone."""
+    """Group runs of the other direction, including figures before or inside them; other words stay single."""
     runs: list[list[Word]] = []
     marks: list[Word] = []
     is_open = False
@@ -200,7 +200,7 @@ def _group_opposite_runs(words: Iterable[Word], other: int) -> list[list[Word]]:
 
 
 def _join_run(words: Sequence[Word], size: float) -> Word:
-    """Return words in the order of reading as one, with blanks where there are some between them."""
+    """Join words in reading order, with blanks at gaps."""
     text = words[0].text
     for before, word in pairwise(words):
         gap = max(before.x0, word.x0) - min(before.x1, word.x1)
@@ -217,7 +217,7 @@ def _join_run(words: Sequence[Word], size: float) -> Word:
 
 
 def _turn_brackets(text: str) -> str:
-    """Return a text from right to left with brackets that open and close: a page may give either for the other."""
+    """Correct the brackets of right-to-left text, which a page may give mirrored or not."""
     opened: list[str] = []
 
     def turn(match: re.Match[str]) -> str:
@@ -234,15 +234,15 @@ def _turn_brackets(text: str) -> str:
 
 
 def _continues(initial: Word, word: Word) -> bool:
-    """Return whether a large letter is the first of a word."""
+    """Check whether an initial is the first letter of a word."""
     is_next = word.first <= initial.last + 3 and word.x0 >= initial.x0
     return is_next and word.text[:1].isalpha() and (word.text[:1].islower() or word.text.isupper())
 
 
 def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
-    """Return the words that stand in rows, large first letters joined to theirs, and those that stand upright beside.
+    """Separate upright words, such as a stamp at the page edge, from the others, and join initials to their words.
 
-    A stamp along the edge of a page would be in all its rows at once.
+    An upright word would overlap all rows at once.
     """
     if not words:
         return [], []
@@ -273,7 +273,7 @@ def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
 
 
 def read_rows(page: PdfPage) -> list[PageRow]:
-    """Return the rows of a page in the order of reading."""
+    """Return the rows of a page in reading order."""
     words, upright = separate_stray_words(page.read_words())
     groups = _sort_into_reading_order(words, 0)
     if page.is_mixed:
@@ -292,11 +292,11 @@ def read_rows(page: PdfPage) -> list[PageRow]:
 
 
 def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
-    """Return the words of each row, the rows in the order of reading.
+    """Group words into rows in reading order: column by column if the page draws them so.
 
     Args:
-        words: In the order in which the page draws them.
-        depth: How many columns they are inside.
+        words: Words in drawing order.
+        depth: Nesting of columns.
     """
     groups = group_words(words)
     lines = _list_lines(words) if depth < _DEPTH_MAX and len(groups) >= _VOTES_MIN else []
@@ -314,7 +314,7 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
         if is_open and any(sides) and not all(sides):
             rows += len(band)
             switches += sum(one != two for one, two in pairwise(sides)) - 1
-    if rows < _VOTES_MIN or switches > _SWITCHES_MAX * rows:  # what the page draws by turns is a table
+    if rows < _VOTES_MIN or switches > _SWITCHES_MAX * rows:  # a table is drawn row by row
         return groups
     ordered: list[list[Word]] = []
     for is_open, band, flat in bands:
@@ -327,7 +327,7 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
 
 
 def _list_lines(words: Sequence[Word]) -> list[list[Word]]:
-    """Return what the page draws from left to right without going back."""
+    """Group words that the page draws from left to right without going back."""
     lines: list[list[Word]] = []
     before: Word | None = None
     for word in words:
@@ -340,7 +340,7 @@ def _list_lines(words: Sequence[Word]) -> list[list[Word]]:
 
 
 def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
-    """Return where the right one of two columns begins, if enough lines of prose begin there."""
+    """Return the left bound of the right column, or None if too few lines of prose start there."""
     if not lines:
         return None
     left = min([word.x0 for word in words])

@@ -1,4 +1,4 @@
-"""What repeats at the edges of pages: running heads and feet, and the numbers that are printed on pages."""
+"""Strip running headers and footers, and read the printed page numbers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from roamtui.sources.convert.pdf.rows import PageRow
 _EDGE_ROWS = 3
 _REPEATED_MIN = 4
 _REPEATED_SHARE = 0.06
-"""Of all pages: a line on so many of them, at the same height, is none of their text."""
+"""Share of all pages on which a line at the same height must be to count as a running head."""
 _INNER_SHARE = 0.3
-"""What is on so many does not have to be at the very edge."""
+"""From this share of pages, a line need not be at the very edge."""
 _RUN_PAGES = 6
-"""On which the least of repeats must stand: left and right pages of a chapter may have different heads."""
+"""Fewer repeats count if they are within this many pages, because each chapter may have its own heads, which differ
+on left and right pages."""
 _NEAR = 6
-"""Points; and pages within which printed numbers have to agree."""
+"""Tolerance in points for heights, and in pages for printed numbers, which must agree with their neighbours."""
 _LENGTH_MAX = 140
 _FRONT = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
 _BACK = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
@@ -25,11 +26,14 @@ _ALONE = re.compile(r"(?:page\s*)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–�
 
 
 PrintedNumbers = dict[tuple[str, int], list[int]]
-"""0-based pages of printed numbers, rising: what is bound together counts anew in each part."""
+"""0-based pages of each printed number, ascending. A number may occur several times if parts restart at 1."""
 
 
 def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int | None:
-    """Return the first 0-based page after another with a printed number such as ``12`` or ``F-3``."""
+    """Find the first 0-based page after page `after` with a printed number such as `12` or `F-3`, or return None.
+
+    If no page has the number, it is counted on from a number at most 6 away.
+    """
     number = read_label(label)
     if number is None:
         return None
@@ -43,13 +47,13 @@ def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int |
 
 
 def read_label(label: str) -> tuple[str, int] | None:
-    """Return prefix and value of a page number as it is printed."""
+    """Parse a printed page number into prefix and value, or return None."""
     match = re.fullmatch(r"([A-Z]{1,3}-)?(\d{1,4})", label.strip())
     return (match[1] or "", int(match[2])) if match else None
 
 
 def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], bool, PrintedNumbers]:
-    """Return pages without what repeats at their edges, whether there was any, and where printed numbers are."""
+    """Return the pages without running heads, whether there were any, and the pages of printed numbers."""
     edges = [_list_edges(rows) for rows in pages]
     numbers = _detect_page_numbers(edges)
     running = _detect_repeated_rows(edges, numbers)
@@ -59,30 +63,30 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
         number = numbers.get(page)
         if number is not None:
             printed.setdefault(number, []).append(page)
-        gone: set[int] = set()
+        removed: set[int] = set()
         for side in sides:
             is_edge = True
             for row in side:
                 is_number = number is not None and _ALONE.fullmatch(row.text) and number in _read_numbers(row.text)
-                share = 1.0 if is_number else running.get(_name(row, number), 0.0)
+                share = 1.0 if is_number else running.get(_make_key(row, number), 0.0)
                 is_edge = is_edge and share > 0
                 if is_edge or share >= _INNER_SHARE:
-                    gone.add(id(row))
-        kept.append([row for row in rows if id(row) not in gone])
+                    removed.add(id(row))
+        kept.append([row for row in rows if id(row) not in removed])
     has_any = sum(map(len, kept)) < sum(map(len, pages))
     return (kept, has_any, printed) if any(kept) else (list(pages), False, printed)
 
 
 def _list_edges(rows: list[PageRow]) -> tuple[list[PageRow], list[PageRow]]:
-    """Return the rows at the top of a page and those at its bottom, each from the edge inwards."""
+    """Return up to three rows at the top of a page and at its bottom, each from the edge inwards."""
     ordered = sorted(rows, key=lambda row: row.top)
     half = (len(ordered) + 1) // 2
     count = min(_EDGE_ROWS, half)
     return ordered[:count], ordered[: len(ordered) - half - 1 : -1][:count] if len(ordered) > 1 else []
 
 
-def _name(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
-    """Return what makes a row that of other pages: its text but for the page's number, and its height."""
+def _make_key(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
+    """Return the text of a row with the page's number replaced, and its approximate height."""
     text = row.text if number is None else re.sub(rf"\b{number[1]}\b", "#", row.text)
     return text, int(row.top // (2 * _NEAR))
 
@@ -90,16 +94,17 @@ def _name(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
 def _detect_repeated_rows(
     edges: Sequence[tuple[list[PageRow], list[PageRow]]], numbers: Mapping[int, tuple[str, int]]
 ) -> dict[tuple[str, int], float]:
-    """Return the share of pages of each row that repeats at a height."""
-    where: dict[tuple[str, int], list[int]] = {}
+    """Return the share of pages that have each repeated row at the same height."""
+    pages_by_key: dict[tuple[str, int], list[int]] = {}
     for page, sides in enumerate(edges):
         for row in (*sides[0], *sides[1]):
             if len(row.text) <= _LENGTH_MAX and any(map(str.isalpha, row.text)):
-                where.setdefault(_name(row, numbers.get(page)), []).append(page)
+                pages_by_key.setdefault(_make_key(row, numbers.get(page)), []).append(page)
     needed = max(_REPEATED_MIN, _REPEATED_SHARE * len(edges))
     running = {}
-    for (text, height), found in where.items():
-        near = sorted({*found, *where.get((text, height - 1), ()), *where.get((text, height + 1), ())})
+    for (text, height), found in pages_by_key.items():
+        # A row may be at the border of two height classes.
+        near = sorted({*found, *pages_by_key.get((text, height - 1), ()), *pages_by_key.get((text, height + 1), ())})
         is_close = any(last - first <= _RUN_PAGES for first, last in zip(near, near[_REPEATED_MIN - 1 :], strict=False))
         if len(near) >= needed or is_close:
             running[text, height] = len(near) / len(edges)
@@ -107,7 +112,7 @@ def _detect_repeated_rows(
 
 
 def _detect_page_numbers(edges: Sequence[tuple[list[PageRow], list[PageRow]]]) -> dict[int, tuple[str, int]]:
-    """Return the printed number of each page that has one with which its neighbours' agree."""
+    """Return the printed number of each page whose number agrees with those of its neighbours."""
     found = [
         {number for side in sides for row in side if len(row.text) <= _LENGTH_MAX for number in _read_numbers(row.text)}
         for sides in edges
@@ -115,20 +120,20 @@ def _detect_page_numbers(edges: Sequence[tuple[list[PageRow], list[PageRow]]]) -
     shifts = [{(prefix, value - page) for prefix, value in numbers} for page, numbers in enumerate(found)]
     needed = 2 if len(edges) > _REPEATED_MIN else 1
     chosen = {}
-    for page, own in enumerate(shifts):
+    for page, page_shifts in enumerate(shifts):
         near = Counter(
             shift
             for other in (*shifts[max(0, page - _NEAR) : page], *shifts[page + 1 : page + 1 + _NEAR])
             for shift in other
         )
-        best = max(own, key=lambda shift: near[shift], default=None)
+        best = max(page_shifts, key=lambda shift: near[shift], default=None)
         if best is not None and near[best] >= needed:
             chosen[page] = best[0], best[1] + page
     return chosen
 
 
 def _read_numbers(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the numbers that a line at the edge of a page may say that it has."""
+    """Yield the page numbers that a line at the edge of a page may contain."""
     for match in (_FRONT.match(text), _BACK.search(text)):
         if match:
             yield (match[1] or "").upper(), int(match[2])

@@ -1,4 +1,4 @@
-"""`PageTable`: rows of a page whose figures stand one below the other, and what heads them, as Markdown."""
+"""Detect tables of figures on a page, and write them as Markdown."""
 
 from __future__ import annotations
 
@@ -21,34 +21,35 @@ _UNITS = re.compile(
 )
 _UNITS_LENGTH_MAX = 200
 _BETWEEN_MAX = 4
-"""Rows without a figure that may follow each other inside a table."""
+"""Consecutive rows without a figure that a table may contain."""
 _ROWS_MIN = 2
 _HEADS_MAX = 10
 _PROSE_LENGTH = 110
 _SENTENCE_LENGTH = 60
 _LABEL_NEAR = 40.0
-"""Points: a figure that begins so close to the labels' edge is a label, such as a year."""
+"""Points. A figure that starts this close to the left edge is a label, such as a year."""
 _NEAR = 14.0
-"""Points between a cell and the column that it belongs to all the same."""
+"""Greatest distance in points between a cell and its column."""
 _MISFITS_MAX = 0.04
-"""Of the cells of a table: with more it is lines, whose figures cannot stand below a wrong head."""
+"""Share of cells that fit no column. Above it, a table is written as plain lines, so that no figure is under a wrong
+head."""
 _COLUMNS_MAX = 24
 _BAR = r"\|"
 
 
 @dataclass(slots=True)
 class PageTable:
-    """A table on a page."""
+    """The rows of a table on a page."""
 
     start: int
     """Index of its first row."""
     end: int
     heads: int
-    """How many of its first rows are heads."""
+    """Number of header rows at its start."""
 
 
 def _is_figure(text: str) -> bool:
-    """Return whether a cell holds a number, or what stands for one."""
+    """Check whether a cell contains a number, or a sign for a missing one."""
     return _FIGURE.fullmatch(text) is not None
 
 
@@ -76,7 +77,7 @@ def _is_data(row: PageRow) -> bool:
 
 
 def _is_years(row: PageRow) -> bool:
-    """Return whether a row names years above columns."""
+    """Check whether a row has years as column heads."""
     cells = row.cells if _YEAR.fullmatch(row.cells[0].text) else row.cells[1:]
     return len(row.cells) > 1 and len(cells) > 0 and all(_YEAR.fullmatch(cell.text) for cell in cells)
 
@@ -89,7 +90,7 @@ def _is_prose(row: PageRow) -> bool:
 
 
 def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
-    """Return where a table that begins at a row ends, and how many rows with figures it has."""
+    """Return the end of a table that starts at a row, and its number of rows with figures."""
     end, count, plain = start + 1, 1, 0
     has_body = not _is_years(rows[start])
     for index in range(start + 1, len(rows)):
@@ -99,7 +100,7 @@ def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
         if _is_data(row):
             is_head = _is_years(row)
             if has_body and is_head and plain + 1 < index - start:
-                break
+                break  # years after figures head the next table
             has_body = has_body or not is_head
             end, plain = index + 1, 0
             count += 1
@@ -111,7 +112,7 @@ def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
 
 
 def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, floor: int) -> tuple[int, int]:
-    """Return where the heads above a table begin, and how many they are; titles of its parts may follow them."""
+    """Return the first header row above a table and the number of header rows; part titles may follow them."""
     lefts = [cell.x0 for row in rows[first:end] if _is_data(row) for cell in row.cells[1:]]
     left = min(lefts)
     start = heads_end = first
@@ -129,7 +130,7 @@ def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, floor: in
 
 
 def write_table(rows: Sequence[PageRow], heads: int) -> str:
-    """Return rows as a Markdown table, or line by line where they do not fit into columns."""
+    """Write rows as a Markdown table, or as plain lines if they do not fit into columns."""
     edge = min(row.x0 for row in rows)
     columns = _compute_column_bounds(rows[heads:], edge)
     plain = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
@@ -144,13 +145,13 @@ def write_table(rows: Sequence[PageRow], heads: int) -> str:
             is_label = number == 0 and cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _NEAR
             is_label = is_label and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_NEAR)
             spans = index < heads or not _is_data(row)
-            places, fits = ((0,), True) if is_label else _place(cell, columns, spans=spans)
+            cell_columns, fits = ((0,), True) if is_label else _assign_columns(cell, columns, spans=spans)
             misfits += not fits
-            for place in places:
-                line[place] = f"{line[place]} {cell.text}".strip()
+            for column in cell_columns:
+                line[column] = f"{line[column]} {cell.text}".strip()
         if index < heads:
-            head = [f"{above} {own}".strip() for above, own in zip(head, line, strict=True)]
-        elif lines and _goes_on(lines[-1], line):
+            head = [f"{above} {below}".strip() for above, below in zip(head, line, strict=True)]
+        elif lines and _is_label_continued(lines[-1], line):
             line[0] = f"{lines.pop()[0]} {line[0]}"
             lines.append(line)
         else:
@@ -161,13 +162,13 @@ def write_table(rows: Sequence[PageRow], heads: int) -> str:
     return "\n".join(f"| {' | '.join(text.replace('|', _BAR) for text in line)} |" for line in (head, ruler, *lines))
 
 
-def _goes_on(above: Sequence[str], line: Sequence[str]) -> bool:
-    """Return whether the label of a line begins on the line above."""
+def _is_label_continued(above: Sequence[str], line: Sequence[str]) -> bool:
+    """Check whether the label of a line starts on the line above."""
     return bool(above[0]) and not any(above[1:]) and line[0][:1].islower() and above[0][-1] not in ":."
 
 
 def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[float, float]]:
-    """Return where the columns of figures begin and end."""
+    """Return the left and right bounds of the columns of figures, or nothing if there are far too many."""
     spans = []
     for row in rows:
         if _is_data(row):
@@ -185,7 +186,7 @@ def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[f
 
 
 def _join_columns(columns: list[tuple[float, float]], rows: Sequence[PageRow]) -> list[tuple[float, float]]:
-    """Return columns of which those neighbours are one that no row fills both of."""
+    """Join neighbouring columns if no row fills both."""
     filled: list[set[int]] = [set() for _ in columns]
     for index, row in enumerate(rows):
         for cell in row.cells:
@@ -194,20 +195,20 @@ def _join_columns(columns: list[tuple[float, float]], rows: Sequence[PageRow]) -
                     filled[number].add(index)
     joined: list[tuple[float, float]] = []
     last: set[int] = set()
-    for column, own in zip(columns, filled, strict=True):
-        if joined and not last & own and column[0] - joined[-1][1] < _NEAR:
+    for column, column_rows in zip(columns, filled, strict=True):
+        if joined and not last & column_rows and column[0] - joined[-1][1] < _NEAR:
             joined[-1] = joined[-1][0], column[1]
-            last = last | own
+            last = last | column_rows
         else:
             joined.append(column)
-            last = own
+            last = column_rows
     return joined
 
 
-def _place(cell: Cell, columns: Sequence[tuple[float, float]], *, spans: bool) -> tuple[Sequence[int], bool]:
-    """Return the columns that a cell belongs to, from 1 on, 0 for the labels, several only where it may span them.
+def _assign_columns(cell: Cell, columns: Sequence[tuple[float, float]], *, spans: bool) -> tuple[Sequence[int], bool]:
+    """Return the columns of a cell, and whether it fits there: 0 is the label column, the first figures are 1.
 
-    And whether it fits there.
+    `spans` says whether a cell may have several columns.
     """
     over = [number for number, (x0, x1) in enumerate(columns, start=1) if cell.x0 < x1 and cell.x1 > x0]
     if over:

@@ -133,7 +133,7 @@ class TypographicHeadings:
             heading.level = 1
         return found if len(found) <= len(tops) else []
 
-    def looks_like_title(self, page: PageText, index: int) -> float:
+    def score_title(self, page: PageText, index: int) -> float:
         """Return how much a row of a page is set like a title: by its letters, or by the blank around it."""
         row = page.rows[index]
         if _NO_START.match(row.text):

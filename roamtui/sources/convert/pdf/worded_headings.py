@@ -165,19 +165,19 @@ def detect_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], af
 
 
 def detect_numbered_headings(
-    pages: Sequence[PageText], skipped: set[tuple[int, int]], looks_like_title: Callable[[PageText, int], float]
+    pages: Sequence[PageText], skipped: set[tuple[int, int]], score_title: Callable[[PageText, int], float]
 ) -> list[DetectedHeading]:
     """Return titles that are numbered ("3.2 Types and values"), each the next of one before it.
 
     Args:
         pages: All of the file.
         skipped: Pages and rows where none is looked for.
-        looks_like_title: Tells how much a row of a page looks like a title: from 1 on for sure, 0 not at all.
+        score_title: Tells how much a row of a page looks like a title: from 1 on for sure, 0 not at all.
     """
     found = []
     for page, row, each in _walk(pages, skipped, _NUMBERED_LENGTH_MAX):
         match = _NUMBERED.match(each.text) or _CHAPTER.match(each.text)
-        looks = looks_like_title(pages[page], row) if match and each.text[-1] not in ",;" else 0.0
+        looks = score_title(pages[page], row) if match and each.text[-1] not in ",;" else 0.0
         if match and looks:
             found.append(_HeadingCandidate(page, row, tuple(map(int, match[1].split("."))), looks))
     chain: list[_HeadingCandidate] = []

@@ -173,7 +173,7 @@ def test_tables_and_columns_are_read_from_the_right() -> None:
 
 def _mend(text: str, others: str) -> str:
     row, other = (make_row([_place(text, x=0)]) for text in (text, others))
-    WordRepairer([[row, other]]).mend([row])
+    WordRepairer([[row, other]]).repair([row])
     return row.text
 
 
