@@ -67,7 +67,7 @@ _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
 _EXCERPT_CHARACTERS_MAX = 200_000
 """How much text of excerpts can be quoted, counted from the newest question back: what 30 to 40 questions bring. A
-quote that is in none of it is looked up in all of it while the screen waits (45 ms)."""
+quote that is in none of it is looked up in all of it while the screen waits (0.15 s)."""
 DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
 
 
