@@ -1,1 +1,1 @@
-"""The outline tree: a scroll view that draws the lines it shows from the state that the core owns."""
+"""The outline tree: a scroll view that draws its visible lines from the state that the core owns."""

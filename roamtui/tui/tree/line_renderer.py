@@ -26,48 +26,48 @@ from roamtui.tui.labels import format_node
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 
 SIZE_WIDTH_MIN = 33
-"""In narrower trees the cells are better spent on titles."""
+"""Narrower trees show no sizes, which leaves more cells for titles."""
 _TITLE_WIDTH_MIN = 8
 _TITLE_LENGTH_MAX = 1_000
-"""Characters; no screen shows more, and a heading may have a million."""
+"""In characters. No screen shows more, and a heading may have a million."""
 _SIZE_WIDTH = 5
-"""Cells for a size where a page stands before it, so that pages stand below each other."""
+"""In cells. Sizes after a page number are padded to this width, so that page numbers line up."""
 _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
 _OPENED = {Origin.AGENT: ("◆", "open-agent"), Origin.PERSON: ("◇", "open-person")}
-"""A triangle says what is shown, a diamond what the conversation holds, and for whom."""
+"""Triangles show folding. Diamonds show open sections and who opened them."""
 
 INKS = ("guides", "triangle", "title", "untitled", "open-agent", "open-person", "mark", "count", "size")
-"""Names of the styles of which the tree takes the letters alone, of those of which it takes the ground alone below."""
+"""Styles from which the tree takes only the foreground; from `GROUNDS`, only the background."""
 GROUNDS = ("batch", "cursor-blurred")
 Palette = Mapping[str, Style]
-"""Styles by these names, and ``base`` and ``cursor``, which are taken whole."""
+"""Styles by the names above; also ``base`` and ``cursor``, which set foreground and background."""
 
 
 class LineSegment(NamedTuple):
-    """A part of a line."""
+    """A styled part of a line."""
 
     text: str
     style: Style
     is_title: bool = False
-    """Whether a click on it means the title, diamond and marks included."""
+    """Whether a click on it activates the node: the title, diamond and marks."""
     is_fold: bool = False
-    """Whether a click on it means the triangle."""
+    """Whether a click on it folds or unfolds the node: the triangle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeHighlights:
-    """Nodes that are marked besides what the conversation holds, by their ids."""
+    """Ids of nodes to mark that the conversation state does not mark."""
 
     opened: frozenset[str] = frozenset()
-    """What the model opened last."""
+    """Nodes that the model opened last."""
     found: frozenset[str] = frozenset()
-    """What the last search found."""
+    """Nodes that the last search found."""
     noted: frozenset[str] = frozenset()
-    """What the person keeps among their notes."""
+    """Nodes with a note."""
 
 
 class LineRenderer:
-    """Draws `lines` in `state`; made anew for each state, and what costs by the open sections waits for a line."""
+    """A renderer of `lines` for one `state`. It counts open sections only when a line needs them."""
 
     def __init__(self, lines: VisibleLines, state: ConversationState, marked: TreeHighlights) -> None:
         self._lines = lines
@@ -80,12 +80,12 @@ class LineRenderer:
 
     @cached_property
     def _cited(self) -> set[str]:
-        """What an answer cites, also where it is open as part of what stands above it."""
-        return {one.section_id for exchange in self._state.transcript.exchanges for one in exchange.citations}
+        """Sections that an answer cites, including those that are open only as part of an ancestor."""
+        return {cited.section_id for exchange in self._state.transcript.exchanges for cited in exchange.citations}
 
     @cached_property
     def _read(self) -> Counter[str]:
-        """Tokens that the model got of each section in this conversation, at any time."""
+        """Tokens of each section that the model has read at any time in this conversation."""
         read: Counter[str] = Counter()
         for exchange in self._state.transcript.exchanges:
             for event in exchange.events:
@@ -97,7 +97,7 @@ class LineRenderer:
 
     @cached_property
     def _inside(self) -> tuple[Counter[int], Counter[int], Counter[int]]:
-        """What each line stands for, since it has no line of its own: open and found sections, and tokens read."""
+        """Hidden descendants of each line: open sections, found sections, and tokens read."""
         return (
             self._count_hidden(dict.fromkeys(self._open, 1)),
             self._count_hidden(dict.fromkeys(self._marked.found, 1)),
@@ -105,7 +105,7 @@ class LineRenderer:
         )
 
     def _count_hidden(self, amounts: Mapping[str, int]) -> Counter[int]:
-        """Return the sum over these nodes that are not visible, by the line of their nearest visible ancestor."""
+        """Add up the amounts of hidden nodes by the line of their nearest visible ancestor."""
         counts: Counter[int] = Counter()
         for section_id, amount in amounts.items():
             line = self._lines.nearest_line(section_id)
@@ -115,11 +115,11 @@ class LineRenderer:
 
     @cached_property
     def _is_whole(self) -> bool:
-        """Whether all files are loaded, so that the sizes of folders are known."""
+        """Whether all files are loaded. Only then are the sizes of folders known."""
         return not self._lines.library.list_unloaded()
 
     def get_adjacent_open(self, section_id: str, direction: int) -> str | None:
-        """Return the id of the open section after (1) or before (-1) a node, round the end; None without any."""
+        """Return the id of the open section after (1) or before (-1) a node, or None. The search wraps around."""
         number = self._lines.layout.find(section_id)
         order = sorted(found for found in map(self._lines.layout.find, self._open) if found is not None)
         if number is None or not order:
@@ -130,10 +130,10 @@ class LineRenderer:
     def draw(
         self, line: int, width: int, palette: Palette, *, is_cursor: bool = False, has_focus: bool = False
     ) -> Strip:
-        """Return a line of exactly `width` cells: guides, triangle, diamond, title, marks, page and size."""
+        """Draw a line of exactly `width` cells: guides, triangle, diamond, title, marks, page and size."""
         below, above = palette["base"], Style.null()
         if is_cursor and has_focus:
-            # The cursor's own foreground is the one that is readable on its background, whatever the part's colour.
+            # Only the cursor's own foreground is sure to be readable on its background.
             above = palette["cursor"]
         elif is_cursor:
             below += palette["cursor-blurred"]
@@ -145,7 +145,7 @@ class LineRenderer:
         ).adjust_cell_length(width, below + above)
 
     def list_parts(self, line: int, width: int, palette: Palette) -> list[LineSegment]:
-        """Return the parts of a line from left to right; costs by its depth and its title."""
+        """List the parts of a line from left to right. Time grows with the line's depth and title length."""
         document, row = self._lines.layout.locate(self._lines.numbers[line])
         section_id, fold = document.ids[row], self._lines.fold_at(line)
         section = self._open.get(section_id)
@@ -202,7 +202,7 @@ class LineRenderer:
         return f" {drawn}" if drawn else ""
 
     def _write_count(self, line: int, tokens: int) -> str:
-        """Return what a folded line hides: open sections, and how much of its text the model has read."""
+        """Format the number of hidden open sections and the share of the text that the model has read."""
         count, _, read = (counts[line] for counts in self._inside)
         parts = [f"{count} open"] if count else []
         if read and tokens:
@@ -210,7 +210,7 @@ class LineRenderer:
         return f" ({', '.join(parts)})" if parts else ""
 
     def _measure(self, document: Document, row: int) -> int:
-        """Return about how many tokens a node and all below it have; costs little, however long they are."""
+        """Estimate the tokens of a node and its descendants. Fast even for long documents."""
         if document.columns.kinds[row] is NodeKind.FOLDER:
             return self._lines.library.node(document.ids[row]).tokens if self._is_whole else 0
         graft = self._lines.library.grafts.get(document.ids[row])
@@ -230,15 +230,15 @@ def _draw_guides(has_next: tuple[bool, ...], width: int) -> str:
 
 
 _COUNTED_DOCUMENT_LENGTH_MAX = 1_000_000
-"""Characters; shorter documents are counted as a whole in the time that nobody notices."""
+"""In characters. Counting all tokens of a shorter document takes no noticeable time."""
 _COUNTED_LENGTH_MAX = 20_000
-"""Characters; of a longer section as many are counted, and the rest is taken to be like them."""
+"""In characters. For longer sections, only this many are counted and the result is scaled up."""
 
 
 def estimate_row_tokens(document: Document, first: int, end: int) -> int:
-    """Return the estimated tokens of the rows `first` to `end` of a document.
+    """Estimate the tokens of the rows `first` to `end` of a document.
 
-    They are exact unless the document is long and its tokens have not been counted yet.
+    The count is exact unless the document is long and has not been counted yet.
     """
     if "tokens_before" in vars(document) or len(document.text) <= _COUNTED_DOCUMENT_LENGTH_MAX:
         return document.tokens_before[end] - document.tokens_before[first]

@@ -1,7 +1,7 @@
-"""`OutlineTree`: the outline of a library as lines, drawn from the state of a conversation.
+"""`OutlineTree`: the outline of a library, drawn from the state of a conversation.
 
-It owns the cursor and the scroll position, nothing else: what is unfolded and open belongs to the conversation, so keys
-and clicks only post messages.
+It owns only the cursor and the scroll position. The conversation owns which nodes are unfolded and open, so keys and
+clicks only post messages.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from roamtui.tui.tree.line_renderer import GROUNDS, INKS, LineRenderer, Palette,
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 
 _MARGIN = 2
-"""Lines kept above and below a revealed line, so that it is seen among its neighbours."""
+"""Lines kept above and below a revealed line, to show its context."""
 
 
 class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows the outline of the library of `state`, one strip a line; `show` takes each later state.
+    """The outline of the library of `state`, one strip per line. `show` takes each later state.
 
-    It may be padded at its sides, and has no border.
+    CSS may set its left and right padding, but no border.
     """
 
     ALLOW_SELECT = False
@@ -67,19 +67,19 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class CursorMoved(Message):
-        """The cursor stands on another node."""
+        """The cursor moved to another node."""
 
         section_id: str
 
     @dataclass
     class NodeActivated(Message):
-        """A node was chosen to be read."""
+        """The person activated a node, to read it."""
 
         section_id: str
 
     @dataclass
     class FoldToggled(Message):
-        """The children of a node are to be shown, or hidden."""
+        """The person asked to show or hide the children of a node."""
 
         section_id: str
 
@@ -88,14 +88,14 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.lines = VisibleLines(state.library, state.unfolded)
         self.cursor_line = 0
         self.cursor_id = self._id_at(0)
-        """The id of the node under the cursor, None in an empty outline."""
+        """The id of the node under the cursor, or None in an empty outline."""
         self.highlights = TreeHighlights()
-        """What is marked besides what the conversation holds."""
+        """Marked nodes that are not in the conversation state."""
         self._state = state
         self._drawing = LineRenderer(self.lines, state, self.highlights)
         self._palette: Palette = {}
         self._revealed_id: str | None = None
-        """What is to be scrolled into view once there is a view."""
+        """The node to scroll into view once the widget has a size."""
 
     @override
     def render_line(self, y: int) -> Strip:
@@ -112,7 +112,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         super().notify_style_update()
 
     def _read_palette(self) -> Palette:
-        """Return the styles of the theme in use."""
         if not self._palette:
             own = {name: self.get_component_rich_style(f"outline-tree--{name}") for name in (*INKS, *GROUNDS, "cursor")}
             inks = {name: own[name].without_color + Style(color=own[name].color) for name in INKS}
@@ -121,7 +120,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return self._palette
 
     def sync_size(self) -> None:
-        """Take on the number of lines; the screen is laid out again only where a scrollbar comes or goes by that."""
+        """Set the height to the number of lines. A new screen layout is needed only if the scrollbar comes or goes."""
         size = Size(self.scrollable_content_region.width, len(self.lines))
         is_scrolling = size.height > self.container_size.height
         if is_scrolling and self.show_vertical_scrollbar:
@@ -132,11 +131,11 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.virtual_size = size
 
     def scroll_to_line(self, line: int) -> None:
-        """Bring a line to the top of the view at once, as far as there are lines below it."""
+        """Scroll a line to the top of the view, or as close as the last line allows, without animation."""
         self.scroll_to(y=max(0, line), animate=False, force=True)
 
     def reveal(self, section_id: str) -> None:
-        """Scroll as little as brings a node, or its nearest visible ancestor, into view, with some lines around it."""
+        """Scroll a node, or its nearest visible ancestor, into view with some lines around it."""
         if not self.size.height:
             self._revealed_id = section_id
             return
@@ -150,27 +149,26 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 self.scroll_to_line(line - height + 1 + margin)
 
     def move_to(self, section_id: str) -> None:
-        """Put the cursor on a node, or on its nearest visible ancestor, and scroll it into view."""
+        """Move the cursor to a node, or to its nearest visible ancestor, and scroll it into view."""
         line = self.lines.nearest_line(section_id)
         if line is not None:
             self.move_to_line(line)
 
     def move_to_line(self, line: int) -> None:
-        """Put the cursor on a line, the nearest one where there is none, and scroll it into view."""
+        """Move the cursor to a line, or to the first or last one if out of range, and scroll it into view."""
         self._set_cursor(line)
         if self.cursor_id is not None:
             self.reveal(self.cursor_id)
 
     def move_cursor(self, lines: int) -> None:
-        """Move the cursor down by a number of lines, up by a negative one; it stops at the ends."""
+        """Move the cursor down by `lines`, or up if negative. It stops at the ends."""
         self.move_to_line(self.cursor_line + lines)
 
     def move_page(self, pages: int) -> None:
-        """Move the cursor down by screens of lines, up by a negative number."""
+        """Move the cursor down by `pages` screens, or up if negative."""
         self.move_cursor(pages * max(1, self.scrollable_content_region.height - 1))
 
     def _set_cursor(self, line: int) -> None:
-        """Put the cursor on a line and draw what changed."""
         before_line, before_id = self.cursor_line, self.cursor_id
         self.cursor_line = max(0, min(line, len(self.lines) - 1))
         self.cursor_id = self._id_at(self.cursor_line)
@@ -184,22 +182,22 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return self.lines.id_at(line) if 0 <= line < len(self.lines) else None
 
     def on_resize(self) -> None:
-        """Fit the lines into another size."""
+        """Draw the lines in the new size."""
         self.sync_size()
         if self._revealed_id is not None:
             revealed_id, self._revealed_id = self._revealed_id, None
             self.reveal(revealed_id)
 
     def on_focus(self) -> None:
-        """Show that keys go to the cursor."""
+        """Draw the cursor as focused."""
         self.refresh_line(self.cursor_line)
 
     def on_blur(self) -> None:
-        """Show that keys go elsewhere."""
+        """Draw the cursor as blurred."""
         self.refresh_line(self.cursor_line)
 
     def show(self, state: ConversationState) -> None:
-        """Show another state of the conversation; cursor and view stay on the same nodes."""
+        """Show another state of the conversation. The cursor and the view stay on the same nodes."""
         cursor_id, top_id = self.cursor_id, self._id_at(round(self.scroll_target_y))
         self._state = state
         self.lines.update(state.library, state.unfolded)
@@ -211,8 +209,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to_line(top)
 
     def set_highlights(self, **section_ids: Iterable[str]) -> None:
-        """Mark nodes in the ways of `TreeHighlights` that are named, and no others in these ways."""
-        self.highlights = replace(self.highlights, **{way: frozenset(ids) for way, ids in section_ids.items()})
+        """Replace the marked nodes of the given `TreeHighlights` fields."""
+        self.highlights = replace(self.highlights, **{field: frozenset(ids) for field, ids in section_ids.items()})
         self._rebuild_lines()
 
     def _rebuild_lines(self) -> None:
@@ -221,7 +219,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def go_child(self) -> None:
-        """Put the cursor on the first node below its own; where it is folded, ask for it to be unfolded."""
+        """Move the cursor to its first child. If the node is folded, ask to unfold it."""
         if self.cursor_id is None:
             return
         match self.lines.fold_at(self.cursor_line):
@@ -233,14 +231,14 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 pass
 
     def go_parent(self) -> None:
-        """Put the cursor on the node above its own."""
+        """Move the cursor to its parent."""
         above = None if self.cursor_id is None else self.lines.parent(self.lines.numbers[self.cursor_line])
         line = self.lines.get_line(above)
         if line is not None:
             self.move_to_line(line)
 
     def get_adjacent_open(self, direction: int) -> str | None:
-        """Return the id of the open node after (1) or before (-1) the cursor, folded or not; None without any."""
+        """Return the id of the open node after (1) or before (-1) the cursor, hidden or not, or None."""
         return self._drawing.get_adjacent_open(self.cursor_id, direction) if self.cursor_id else None
 
     @on(events.Click)

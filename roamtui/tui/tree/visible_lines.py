@@ -1,8 +1,9 @@
-"""`VisibleLines`: the nodes of a library that the tree shows, one a line. Knows no screen.
+"""`VisibleLines`: the nodes of a library that the tree shows, one per line. Independent of the screen.
 
 Nodes are the ordered numbers of a `NodeNumbering`, so a hundred thousand lines are one sorted array: finding the line
-of a node takes logarithmic time, and folding costs only what appears or goes. Two things differ from the library:
-a single top heading comes first and holds everything, and an opening text of only white space is left out.
+of a node takes logarithmic time, and folding takes time only for the lines that appear or disappear. There are two
+differences from the library: a single top heading comes first and contains everything, and an opening text of only
+white space is left out.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from roamtui.document.library import Library
 from roamtui.document.numbering import NodeNumbering
 
 _SPLICES_MAX = 256
-"""Changes at once past this number build all lines anew: each splice moves the lines after it."""
+"""For more changes at once, all lines are rebuilt, because each splice moves the lines after it."""
 
 
 class FoldState(StrEnum):
-    """What stands below a line, by its sign."""
+    """The fold state of a line, with its sign."""
 
     UNFOLDED = "▾"
     FOLDED = "▸"
     LEAF = "·"
     UNLOADED = "⋯"
-    """Nobody knows yet: a link or file that was not opened."""
+    """A link or file that was not loaded yet, so its children are unknown."""
     FAILED = "✗"
-    """It could not be read when that was tried last."""
+    """The last attempt to load it failed."""
 
 
 class VisibleLines:
@@ -39,21 +40,20 @@ class VisibleLines:
         self._set_library(library)
 
     def _set_library(self, library: Library) -> None:
-        """Number the nodes of a library and list its lines."""
         self.library = library
         self.layout = NodeNumbering(library)
         self._find_end: Callable[[int], int] = library.root.columns.ends.__getitem__
-        """Returns the number after all below a node; of a single document, whose rows are the numbers, at once."""
+        """Returns the number after a node's descendants: a look-up in a single document, whose rows are the numbers."""
         if library.grafts:
             self._find_end = lambda number: self.layout.subtree(number).stop
         row = library.root.title_row
         self._title = None if row is None else self.layout.number_of(library.root, row)
         hidden = [number for document in library.documents for number in map(self.layout.find, document.hidden_ids)]
         self._skipped = {self._title, *hidden}
-        """Numbers that have no line in their order."""
+        """Nodes that the top-down order skips: the title comes first, and hidden nodes have no line."""
         self._unfolded = {self._title, *map(self.layout.find, self.unfolded)}
         self.numbers = array("Q") if self._title is None else array("Q", [self._title])
-        """The node on each line."""
+        """The number of the node on each line."""
         self.numbers.extend(self._list_lines(0, len(self.layout)))
 
     def __len__(self) -> int:
@@ -67,28 +67,28 @@ class VisibleLines:
         return self.layout.id_of(self.numbers[line])
 
     def get_line(self, number: int | None) -> int | None:
-        """Return the line of a node, None where it is not visible."""
+        """Return the line of a node, or None if the node is hidden."""
         if number is None or number == self._title:
             return None if number is None else 0
         line = bisect_left(self.numbers, number, 0 if self._title is None else 1)
         return line if line < len(self.numbers) and self.numbers[line] == number else None
 
     def nearest_line(self, section_id: str) -> int | None:
-        """Return the line of a node, or of its nearest visible ancestor; None where neither is visible."""
+        """Return the line of a node or of its nearest visible ancestor, or None."""
         number = self.layout.find(section_id)
         while number is not None and self.get_line(number) is None:
             number = self.parent(number)
         return self.get_line(number)
 
     def parent(self, number: int) -> int | None:
-        """Return the node above, None at the top."""
+        """Return the parent of a node, or None at the top."""
         parent = self.layout.parent(number)
         if parent < 0:
             return None if number == self._title else self._title
         return parent
 
     def has_next(self, line: int) -> tuple[bool, ...]:
-        """Return for each depth from 1 to a line's own whether a sibling follows there; costs by its depth."""
+        """Return for each depth from 1 to the line's own whether a sibling follows there. Time grows with the depth."""
         following = []
         number = self.numbers[line]
         while (parent := self.parent(number)) is not None:
@@ -98,7 +98,7 @@ class VisibleLines:
         return tuple(reversed(following))
 
     def fold_at(self, line: int) -> FoldState:
-        """Return what stands below the node on a line."""
+        """Return the fold state of the node on a line."""
         number = self.numbers[line]
         section_id = self.layout.id_of(number)
         if not self.library.is_loaded(section_id):
@@ -108,7 +108,7 @@ class VisibleLines:
         return FoldState.UNFOLDED if number in self._unfolded else FoldState.FOLDED
 
     def update(self, library: Library, unfolded: frozenset[str]) -> None:
-        """Take another library or other unfolded nodes."""
+        """Switch to another library or other unfolded nodes."""
         changed = self.unfolded ^ unfolded
         self.unfolded = unfolded
         if library is not self.library or len(changed) > _SPLICES_MAX:
@@ -126,7 +126,7 @@ class VisibleLines:
                 done = line + 1 + len(below)
 
     def _list_lines(self, number: int, end: int) -> array[int]:
-        """Return the lines of the siblings that begin with a number, and of what is unfolded below them."""
+        """List the nodes from `number` to `end` that are not folded away."""
         lines = array("Q")
         append, skipped, unfolded, find_end = lines.append, self._skipped, self._unfolded, self._find_end
         while number < end:
