@@ -121,7 +121,7 @@ class FakeTerminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("typed", "words"), [("y\n", "host no.such"), ("n\n", "no file"), ("", "no file")])
+@pytest.mark.parametrize(("typed", "words"), [("y\n", "Host not found: no.such"), ("n\n", "no file"), ("", "no file")])
 def test_the_app_asks_whether_a_bare_name_is_a_site(
     typed: str, words: str, monkeypatch: pytest.MonkeyPatch, network_attempts: list[str]
 ) -> None:

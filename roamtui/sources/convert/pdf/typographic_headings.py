@@ -1,4 +1,4 @@
-"""Headings that their letters give away: larger, bold, in capitals, in the middle or set apart."""
+"""Detect headings by typography: larger, bold, in capitals, centred or set apart."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from roamtui.sources.convert.pdf.outline import (
 from roamtui.sources.convert.pdf.rows import PageRow
 
 _LONG, _LONG_UNLISTED = 8_000, 1_500
-"""Characters: shorter sections need no headings inside; in a file that lists its sections, and in another."""
+"""Shortest sections, in characters, that are divided: in a file with an outline of its own, and in another."""
 _LONG_SHARE = 0.1
-"""Of a file that lists none: a short one is divided more finely."""
+"""Share of a file without outline from which a section is divided, so that short files are divided more finely."""
 _REPEATS_MAX = 4
-"""What stands in one section more often is a label."""
+"""A text that is more frequent in one section is a label."""
 _LARGER = 1.12
 _LENGTH_MAX = 150
 _SENTENCE_LENGTH_MAX = 400
-"""Of a title in bold letters, such as that of a risk."""
+"""Limit for a bold title, such as a risk factor that is a whole sentence."""
 _SMALLEST = 0.85
-"""Of the text's size."""
+"""Smallest size of a title, relative to the text."""
 _ROWS_MAX = 4
 _APART = 1.25
-"""Of the usual distance of rows: a title that only its slope marks stands so far from what is before."""
+"""Distance before a title that is only italic or in capitals, relative to the usual distance of rows."""
 _APART_LENGTH_MAX = 90
 _CENTRED = 0.03
 _MONTH = (
@@ -46,7 +46,7 @@ _DATE = re.compile(
     rf"|and|the)\s+)*(?:{_MONTH}|\d{{4}}|\d{{1,2}}/\d{{1,2}})(?:[\s,/()\d–-]|(?:and|to|through)\b|{_MONTH})*",
     re.IGNORECASE,
 )
-"""What heads a table: no title."""
+"""Dates head tables and are no titles."""
 _CAPTION = re.compile(
     r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE
 )
@@ -55,12 +55,12 @@ _NO_START = re.compile(
     r"[□■○◆](?!\s*[\u1100-\ud7ff])|\((?:in |[A-Za-z]{4})"
     r"|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|\S*\w[(._]\w\S*$"
 )
-"""How no title begins."""
+"""Starts of text that cannot be a title."""
 _CAPTION_STYLE: tuple[float, ...] = (0.0,)
-"""Weaker than all others."""
+"""Weaker than all other styles."""
 _TOP_ROWS = 3
 _TABLE_NEAR = 20
-"""Rows: the heads of a table may be many."""
+"""Rows within which a captioned table must start, because it may have many header rows."""
 _SLIDES_MIN = 3
 _SLIDES_SHARE = 0.8
 _SLIDE_LENGTH_MAX = 1_000
@@ -68,14 +68,14 @@ _SLIDE_ROWS = 3
 
 
 class TypographicHeadings:
-    """Finds headings by their letters."""
+    """Detects headings by typography."""
 
     def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
-        """Measure a file.
+        """Measure the usual letter size and row distance of a file.
 
         Args:
-            pages: All of it.
-            skipped: Pages and rows where no heading is looked for.
+            pages: All pages of the file.
+            skipped: Page and row numbers where no heading is looked for.
         """
         self._pages = pages
         self._skipped = skipped
@@ -87,9 +87,9 @@ class TypographicHeadings:
                 if after is not None and len(row.text) > 60 and 0 < after.top - row.top < 3 * row.size:
                     leadings.append((after.top - row.top) / row.size)
         self._size = max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0
-        """Of most letters."""
+        """Size of most letters."""
         self._leading = median(leadings) if leadings else 1.2
-        """Usual distance of rows, in heights of their letters."""
+        """Usual distance of rows, in letter heights."""
         self._tables = [{index for table in page.tables for index in range(table.start, table.end)} for page in pages]
         self._offsets: list[list[int]] = []
         self._length = 0
@@ -99,11 +99,11 @@ class TypographicHeadings:
             self._length = self._offsets[-1][-1]
 
     def detect(self, headings: Sequence[DetectedHeading], *, has_skeleton: bool) -> list[DetectedHeading]:
-        """Return the headings inside sections that are long.
+        """Return the headings inside long sections.
 
         Args:
-            headings: Known so far, in order.
-            has_skeleton: Whether these are the file's own outline, so that what is before it is a cover.
+            headings: Known headings, in order.
+            has_skeleton: Whether they are the file's own outline, so that the text before them is a cover.
         """
         more = [] if has_skeleton else self._detect_siblings(headings)
         headings = sorted([*headings, *more], key=lambda heading: heading.place)
@@ -116,11 +116,12 @@ class TypographicHeadings:
                 continue
             found = list(self._iter_title_candidates(start, end))
             counts = Counter(heading.title for heading in found)
-            more += self._divide([one for one in found if counts[one.title] <= _REPEATS_MAX], start, end, level)
+            titles = [heading for heading in found if counts[heading.title] <= _REPEATS_MAX]
+            more += self._divide(titles, start, end, level)
         return more
 
     def _detect_siblings(self, headings: Sequence[DetectedHeading]) -> list[DetectedHeading]:
-        """Return titles without a number that are set like those with one: an abstract, references, an appendix."""
+        """Return titles in the style of the known top-level ones: an abstract, references, an appendix."""
         tops = [heading for heading in headings if heading.level == 1 and heading.count]
         styles = Counter(self._style(heading.page, heading.row) for heading in tops)
         if not styles:
@@ -134,7 +135,7 @@ class TypographicHeadings:
         return found if len(found) <= len(tops) else []
 
     def score_title(self, page: PageText, index: int) -> float:
-        """Return how much a row of a page is set like a title: by its letters, or by the blank around it."""
+        """Return 2 for a row with the letters of a title, 0.3 for a short row set apart, else 0."""
         row = page.rows[index]
         if _NO_START.match(row.text):
             return 0.0
@@ -144,7 +145,7 @@ class TypographicHeadings:
         return 0.3 * (is_apart and len(row.text) < 80 and row.text[-1] not in ".:;,")
 
     def _measure(self, start: tuple[int, int], end: tuple[int, int]) -> int:
-        """Return how many characters stand between two places."""
+        """Return the number of characters between two places."""
         low, high = (
             self._offsets[page][row] if page < len(self._pages) else self._length for page, row in (start, end)
         )
@@ -153,7 +154,7 @@ class TypographicHeadings:
     def _divide(
         self, titles: Sequence[DetectedHeading], start: tuple[int, int], end: tuple[int, int], level: int
     ) -> Iterator[DetectedHeading]:
-        """Yield the titles that divide a part: those of the strongest style, then others where that left long parts."""
+        """Yield the titles of the strongest style, and divide the parts between them that are still long."""
         best = max((title.style for title in titles), default=None)
         chosen = [title for title in titles if title.style == best]
         weaker = [title for title in titles if title.style != best]
@@ -171,7 +172,7 @@ class TypographicHeadings:
                 yield inside[0]
 
     def _iter_title_candidates(self, start: tuple[int, int], end: tuple[int, int]) -> Iterator[DetectedHeading]:
-        """Yield what may be a heading between two places."""
+        """Yield possible headings between two places."""
         for page in range(start[0], min(end[0] + 1, len(self._pages))):
             rows = self._pages[page].rows
             index = start[1] if page == start[0] else 0
@@ -189,27 +190,27 @@ class TypographicHeadings:
                 index += max(1, count)
 
     def _count_caption(self, page: int, index: int, high: int) -> int:
-        """Return how many rows from one on are a caption, those of its table left out."""
+        """Return the number of rows of a caption, without those of its table."""
         rows, table = self._pages[page].rows, self._tables[page]
         cells = (row for row in range(index + 1, high) if row in table and len(rows[row].cells) > 1)
         return self._count_alike(rows, index, next(cells, high))
 
     def _heads_table(self, page: int, index: int, count: int) -> bool:
-        """Return whether a caption at the top of a page names a table that begins there."""
+        """Check whether a caption at the top of a page belongs to a table that starts there."""
         rows = self._pages[page].rows[index : index + count + 1]
         is_near = not self._tables[page].isdisjoint(range(index, index + _TABLE_NEAR))
         is_continued = any(CONTINUED.search(row.text) for row in rows)
         return index < _TOP_ROWS and is_near and count <= _ROWS_MAX and not is_continued
 
     def _count_alike(self, rows: Sequence[PageRow], index: int, high: int) -> int:
-        """Return how many rows from one on look the same and stand close."""
+        """Return the number of consecutive rows that look the same and are close."""
         count = 1
         while index + count < high and continues_title(rows[index + count - 1], rows[index + count]):
             count += 1
         return count
 
     def _count_title(self, page: int, index: int, high: int) -> int:
-        """Return how many rows from one on are a title, 0 where it is none."""
+        """Return the number of rows of a title, or 0 if the row starts none."""
         rows, in_table = self._pages[page].rows, self._tables[page]
         row = rows[index]
         is_free = index not in in_table and (page, index) not in self._skipped and row.size >= _SMALLEST * self._size
@@ -224,7 +225,7 @@ class TypographicHeadings:
         return row.size > _LARGER * self._size or row.font.is_bold
 
     def _is_set_apart(self, rows: Sequence[PageRow], index: int) -> bool:
-        """Return whether a row in italics or capitals stands alone."""
+        """Check whether a row in italics or capitals is set apart from the rows around it."""
         row = rows[index]
         if not _is_slight(row) or row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
             return False
@@ -232,11 +233,11 @@ class TypographicHeadings:
         return is_apart and not any(map(_is_slight, rows[index + 1 : index + 2]))
 
     def _is_far(self, above: PageRow, row: PageRow) -> bool:
-        """Return whether more than the usual blank is between two rows."""
+        """Check whether the distance of two rows is greater than usual."""
         return row.top < above.top or row.top - above.top > _APART * self._leading * row.size
 
     def _style(self, page: int, index: int) -> tuple[float, ...]:
-        """Return what orders titles: the more it is, the higher they stand."""
+        """Return the strength of a title's style; a greater tuple is a higher level."""
         rows = self._pages[page].rows
         row = rows[index]
         left, right = min(each.x0 for each in rows), max(each.x1 for each in rows)
@@ -247,12 +248,12 @@ class TypographicHeadings:
 
 
 def _is_slight(row: PageRow) -> bool:
-    """Return whether the letters of a row are marked, and no more than that."""
+    """Check whether a row is in italics or capitals."""
     return row.font.is_italic or is_capitals(row.text)
 
 
 def _has_title_words(row: PageRow) -> bool:
-    """Return whether a row that looks like a title has as many letters as one."""
+    """Check whether a row has enough letters for a title, and no monospaced font."""
     text = row.text
     if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
         return False
@@ -262,7 +263,7 @@ def _has_title_words(row: PageRow) -> bool:
 
 
 def _reads_like_title(rows: Sequence[PageRow]) -> bool:
-    """Return whether the words of rows that look like a title may be one."""
+    """Check whether the words of rows can be a title."""
     text = join_rows(rows)
     length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if rows[0].font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
     if len(text) > length_max or text[-1] in ends:
@@ -271,7 +272,7 @@ def _reads_like_title(rows: Sequence[PageRow]) -> bool:
 
 
 def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
-    """Return the titles of slides, of level 0; none where a file is no slides: wide pages with few words."""
+    """Return the titles of slides, with level 0, if the file has slides: wide pages with few words."""
     shown = [(number, page) for number, page in enumerate(pages) if page.rows]
     lengths = [sum(len(row.text) for row in page.rows) for _, page in shown]
     wide = sum(page.is_wide for _, page in shown)

@@ -1,4 +1,4 @@
-"""Headings that their words give away: Items, statements, notes, exhibits and numbered titles."""
+"""Detect headings by their words: Items, statements, notes, exhibits and numbered titles."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ITEM_ROW = re.compile(
     re.IGNORECASE,
 )
 _FEW = 3
-"""Fewer Items, notes or numbered titles than these are only mentioned."""
+"""Fewer Items, notes or numbered titles are only mentioned in the text."""
 _ITEMS_MAX = 16
 _STATEMENT_ROWS = 7
 _STATEMENT_LENGTH_MAX = 130
@@ -47,7 +47,7 @@ _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z
 _CHAPTER = re.compile(r"[제第]\s?(\d{1,2})\s?[장편부章部](?=\s|$)")
 _NUMBERED_LENGTH_MAX = 110
 _NUMBERED_EACH_MIN = 200
-"""Characters for each; lines of a form are numbered more closely."""
+"""Average characters per numbered title; the lines of a form are numbered more densely."""
 _TITLE_ROWS_MAX = 3
 _LEADING_MAX = 1.6
 
@@ -63,7 +63,7 @@ class _HeadingCandidate:
 def detect_items(
     pages: Sequence[PageText], skipped: set[tuple[int, int]], known: Sequence[DetectedHeading]
 ) -> list[DetectedHeading]:
-    """Return the Items in their order, but for those that are known."""
+    """Return the Items in ascending order, except for known ones."""
     places = {read_item(heading.title) for heading in known} - {None}
     found = [
         _HeadingCandidate(page, row, (item[0], item[1] or "@"), 3 if _is_marked(each) else 1)
@@ -81,7 +81,7 @@ def detect_items(
 
 
 def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> Iterator[DetectedHeading]:
-    """Yield the titles of statements at the top of pages with tables; their level is 0, to be set by where they are."""
+    """Yield the titles of financial statements at the top of pages with tables, with level 0 (see `merge_headings`)."""
     for number, page in enumerate(pages):
         if not page.tables:
             continue
@@ -97,7 +97,7 @@ def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) 
 def detect_notes(
     pages: Sequence[PageText], skipped: set[tuple[int, int]]
 ) -> tuple[list[DetectedHeading], list[DetectedHeading]]:
-    """Return what all notes to financial statements stand below, and those in rising order; their level is 0."""
+    """Return the heading above all notes to financial statements, and the notes in ascending order, with level 0."""
     found = [
         _HeadingCandidate(page, row, (int(match[1]),), 1)
         for page, row, each in _walk(pages, skipped, _NOTE_LENGTH_MAX)
@@ -118,23 +118,23 @@ def detect_notes(
 
 
 def lift_statements(headings: Sequence[DetectedHeading]) -> None:
-    """Set statements, with what is below them, right below the Item that holds them, up to its notes."""
-    item = own = shift = 0
+    """Move statements and the headings below them directly below their Item, up to its notes."""
+    item = statement = shift = 0  # levels of the last Item and statement, and the levels to move up
     for heading in headings:
-        if heading.level <= own:
-            own = shift = 0
+        if heading.level <= statement:
+            statement = shift = 0
         if read_item(heading.title):
             item = heading.level
         elif heading.level <= item or _NOTE.match(heading.title):
             item = 0
         elif item and not shift and _is_statement(heading.title):
-            own, shift = heading.level, heading.level - item - 1
+            statement, shift = heading.level, heading.level - item - 1
             item *= not _NOTES.fullmatch(heading.title)
         heading.level -= shift
 
 
 def nest_notes(headings: Sequence[DetectedHeading]) -> None:
-    """Set headings below those of all notes that stand beside them, up to the first that is none."""
+    """Move notes on the level of the heading above all notes one level down, up to the first other heading."""
     above = 0
     moves = False
     for heading, after in zip_longest(headings, headings[1:]):
@@ -151,7 +151,7 @@ def nest_notes(headings: Sequence[DetectedHeading]) -> None:
 
 
 def detect_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], after: int) -> Iterator[DetectedHeading]:
-    """Yield signatures and exhibits that follow the last Item of a filing."""
+    """Yield the signatures and exhibits after the last Item of a filing, from page `after`."""
     seen = set()
     for number in range(after, len(pages)):
         for index, row in enumerate(pages[number].rows[:_STATEMENT_ROWS]):
@@ -167,30 +167,30 @@ def detect_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], af
 def detect_numbered_headings(
     pages: Sequence[PageText], skipped: set[tuple[int, int]], score_title: Callable[[PageText, int], float]
 ) -> list[DetectedHeading]:
-    """Return titles that are numbered ("3.2 Types and values"), each the next of one before it.
+    """Return numbered titles ("3.2 Types and values") in ascending order.
 
     Args:
-        pages: All of the file.
-        skipped: Pages and rows where none is looked for.
-        score_title: Tells how much a row of a page looks like a title: from 1 on for sure, 0 not at all.
+        pages: All pages of the file.
+        skipped: Page and row numbers where no title is looked for.
+        score_title: Returns how much a row of a page looks like a title: 0 not at all, from 1 for certain.
     """
     found = []
     for page, row, each in _walk(pages, skipped, _NUMBERED_LENGTH_MAX):
         match = _NUMBERED.match(each.text) or _CHAPTER.match(each.text)
-        looks = score_title(pages[page], row) if match and each.text[-1] not in ",;" else 0.0
-        if match and looks:
-            found.append(_HeadingCandidate(page, row, tuple(map(int, match[1].split("."))), looks))
+        score = score_title(pages[page], row) if match and each.text[-1] not in ",;" else 0.0
+        if match and score:
+            found.append(_HeadingCandidate(page, row, tuple(map(int, match[1].split("."))), score))
     chain: list[_HeadingCandidate] = []
-    for one in _select_rising_sequence(found):
-        if one.weight >= 1 or _is_next(chain[-1].key if chain else (), one.key):
-            chain.append(one)
+    for candidate in _select_rising_sequence(found):
+        if candidate.weight >= 1 or _is_next(chain[-1].key if chain else (), candidate.key):
+            chain.append(candidate)
     length = sum(len(row.text) for page in pages for row in page.rows)
-    is_list = len(chain) * _NUMBERED_EACH_MIN > length or all(len(one.key) > 1 for one in chain)
+    is_list = len(chain) * _NUMBERED_EACH_MIN > length or all(len(candidate.key) > 1 for candidate in chain)
     return [] if len(chain) < _FEW or is_list else _make(pages, chain)
 
 
 def _is_next(last: tuple[int | str, ...], key: tuple[int | str, ...]) -> bool:
-    """Return whether a number may follow another: its first child, or the next of it or of one above it."""
+    """Check whether a section number may follow another: its first child, or one or two after it or a parent."""
     if not last:
         return key in ((1,), (0,))
     if len(key) > len(last):
@@ -213,10 +213,10 @@ def _is_marked(row: PageRow) -> bool:
 
 
 def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_HeadingCandidate]:
-    """Return those of what was found in rising order that weigh most together."""
+    """Return the ascending subsequence of candidates with the greatest total weight."""
     ranks = {key: rank for rank, key in enumerate(sorted({each.key for each in found}), start=1)}
     tree = [(0.0, -1)] * (len(ranks) + 1)
-    """A Fenwick tree: the heaviest chain that ends with a key up to a rank, and its last index."""
+    """Fenwick tree of the heaviest chain that ends with a key up to a rank: its weight and last index."""
     before: list[int] = []
     for index, each in enumerate(found):
         weight, last = 0.0, -1
@@ -240,7 +240,7 @@ def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_Heading
 def _make(
     pages: Sequence[PageText], chain: Sequence[_HeadingCandidate], level: int = -1, *, rows_max: int = _TITLE_ROWS_MAX
 ) -> list[DetectedHeading]:
-    """Return what was found as headings, with further rows that are theirs, of their own level where none is given."""
+    """Make headings with all their rows. If `level` is negative, the depth of the number is the level."""
     headings = []
     for each in chain:
         rows = pages[each.page].rows
@@ -252,18 +252,21 @@ def _make(
                 break
             count += 1
         title = join_rows(rows[each.row : each.row + count])
-        own = len(each.key) if level < 0 else level
-        headings.append(DetectedHeading(page=each.page, row=each.row, count=count, level=own, title=title))
+        heading_level = len(each.key) if level < 0 else level
+        headings.append(DetectedHeading(page=each.page, row=each.row, count=count, level=heading_level, title=title))
     return headings
 
 
 def _is_statement(title: str) -> bool:
-    """Return whether a title is that of a statement, or of all notes to them."""
+    """Check whether a title names a financial statement, or all notes to them."""
     return _STATEMENT.fullmatch(title) is not None or _NOTES.fullmatch(title) is not None
 
 
 def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeading]) -> list[DetectedHeading]:
-    """Return headings with others among them, those left out that stand where one is; level 0 becomes that below."""
+    """Merge more headings into sorted ones, unless their rows are taken.
+
+    A heading of level 0 goes one level below the heading before it, or on the same level if both are statements.
+    """
     taken = {(heading.page, heading.row + number) for heading in kept for number in range(max(1, heading.count))}
     ordered = sorted(kept, key=lambda heading: heading.place)
     places = [heading.place for heading in ordered]
@@ -274,8 +277,8 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeadi
         if not heading.level:
             index = bisect_right(places, heading.place)
             above = ordered[index - 1] if index else None
-            is_beside = above and _is_statement(above.title) and _is_statement(heading.title)
-            heading.level = above.level + (not is_beside) if above else 1
+            is_sibling = above and _is_statement(above.title) and _is_statement(heading.title)
+            heading.level = above.level + (not is_sibling) if above else 1
         merged.append(heading)
     merged.sort(key=lambda heading: heading.place)
     return merged
