@@ -1,7 +1,7 @@
 """roamtui: ask questions of well-organised documents.
 
-What `roamtui.api` names is here too: it stays as it is within a major version, everything else is private.
-docs/library.md lists it, examples/ask.py uses it.
+The names of `roamtui.api` are available here too. They are stable within a major version; everything else is private.
+docs/library.md lists them, examples/ask.py uses them.
 
 Layers, each importing only those above it: sources, document, outline, search, conversation, models, agent,
 headless and tui, cli. ARCHITECTURE.md draws the picture.
@@ -9,7 +9,7 @@ headless and tui, cli. ARCHITECTURE.md draws the picture.
 
 import sys
 
-TYPE_CHECKING = False  # typing takes longer to load than `--version` may
+TYPE_CHECKING = False  # importing typing takes longer than `--version` may
 if TYPE_CHECKING:
     from roamtui.api import *  # noqa: F403
 
@@ -18,7 +18,7 @@ __version__ = "0.2.0"
 if not TYPE_CHECKING:  # a type checker would accept any name as one of ours
 
     def __getattr__(name: str) -> object:
-        from roamtui.api import __all__  # noqa: PLC0415 - loaded when used: every command imports this module
+        from roamtui.api import __all__  # noqa: PLC0415 - loaded on use: every command imports this module
 
         if name == "__all__":
             return __all__

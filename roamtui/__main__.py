@@ -1,4 +1,4 @@
-"""`python -m roamtui` is `roamtui`."""
+"""Makes `python -m roamtui` run `roamtui`."""
 
 import sys
 

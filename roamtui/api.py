@@ -1,4 +1,4 @@
-"""What `import roamtui` gives: the parts that the command line itself is made of; docs/library.md lists them."""
+"""The public names of `import roamtui`: the parts that the command line itself uses. docs/library.md lists them."""
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.quotes import find_quote

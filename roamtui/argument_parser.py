@@ -1,9 +1,9 @@
-"""Reads the command line of one command, whose class says by its fields which arguments there are."""
+"""Parses the arguments of a command, which are declared as the fields of its class."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn, TypeVar
 
@@ -22,10 +22,10 @@ _SEARCH_FLAGS = {name: declared for name, declared in list_options(RetrievalOpti
 
 
 def parse_arguments(kind: type[_T], program: str, words: Sequence[str]) -> _T:
-    """Return what the person asked of a command, whose class has fields for arguments and its help as docstring.
+    """Parse the arguments of a command into its class, whose fields declare them and whose docstring is the help.
 
     Raises:
-        UsageError: They do not fit.
+        UsageError: The arguments are invalid.
     """
     parser = _Parser(prog=program, description=kind.__doc__, allow_abbrev=False)
     _add_arguments(kind, parser, {})
@@ -33,7 +33,7 @@ def parse_arguments(kind: type[_T], program: str, words: Sequence[str]) -> _T:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells of wrong use by an exception, in one sentence."""
+    """Reports wrong use as an exception with a one-sentence message."""
 
     @override
     def error(self, message: str) -> NoReturn:
@@ -41,13 +41,13 @@ class _Parser(argparse.ArgumentParser):
 
     @override
     def _print_message(self, message: str, file: object = None) -> None:
-        write_text(message)  # which tells where it cannot be written: argparse would drop it
+        write_text(message)  # argparse would ignore a failed write
 
 
 def _add_arguments(
     kind: type[Any], parser: argparse.ArgumentParser, exclusive: dict[str, argparse._MutuallyExclusiveGroup]
 ) -> None:
-    """Add the fields of a class to a parser, and of those of which only one may be given, their groups by name."""
+    # `exclusive` collects the groups of mutually exclusive flags by name.
     for one in fields(kind):
         if "part" in one.metadata:
             _add_arguments(one.metadata["part"], parser, exclusive)
@@ -66,7 +66,7 @@ def _add_arguments(
 
 
 def _add_argument(place: argparse._ActionsContainer, dest: str, declared: Option, *, is_setting: bool = False) -> None:
-    """Add an argument; a setting's is None where it is not given, since the file may say something."""
+    # A setting defaults to None, because config.toml may set it.
     options: dict[str, Any] = {"help": declared.help, "default": None if is_setting else declared.default}
     names = [declared.name] if declared.name.startswith("-") else []
     if names and declared.kind is bool:
@@ -84,36 +84,32 @@ def _add_argument(place: argparse._ActionsContainer, dest: str, declared: Option
         options |= {"action": "append", "default": list(declared.default)}
     if names and declared.nargs == "?":
         options["const"] = declared.choices[0]
-    place.add_argument(*names, dest=dest, type=_make_converter(declared), **options)
 
-
-def _make_converter(declared: Option) -> Callable[[str], object]:
-    def read(text: str) -> object:
+    def convert(text: str) -> object:
         try:
             return declared.from_argument(text)
         except OptionError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
-    return read
+    place.add_argument(*names, dest=dest, type=convert, **options)
 
 
 def _build_value(values: Mapping[str, Any], kind: type[_T]) -> _T:
-    """Return the value of a class, or of one that is part of it, from what was parsed."""
-    taken: dict[str, Any] = {}
+    built: dict[str, Any] = {}
     for one in fields(kind):  # type: ignore[arg-type]
         if "part" in one.metadata:
-            taken[one.name] = _build_value(values, one.metadata["part"])
+            built[one.name] = _build_value(values, one.metadata["part"])
         elif "settings" in one.metadata:
-            taken[one.name] = _collect_overrides(values, one.metadata["settings"])
+            built[one.name] = _collect_overrides(values, one.metadata["settings"])
         elif "option" in one.metadata:
             value = values[one.name]
-            taken[one.name] = tuple(value) if isinstance(value, list) else value
-    return kind(**taken)
+            built[one.name] = tuple(value) if isinstance(value, list) else value
+    return kind(**built)
 
 
 def _collect_overrides(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return what was said of settings; an empty text, as of a variable that is not set, says nothing."""
-    said = {name: value for name, value in values.items() if value not in (None, "")}
-    given = {name: said[f"setting.{name}"] for name in names if f"setting.{name}" in said}
-    search = {name: said[f"{SEARCH}.{name}"] for name in _SEARCH_FLAGS if f"{SEARCH}.{name}" in said}
-    return {**given, SEARCH: search} if search else given
+    # An empty text, for instance from an unset variable, counts as not given.
+    given = {name: value for name, value in values.items() if value not in (None, "")}
+    overrides = {name: given[f"setting.{name}"] for name in names if f"setting.{name}" in given}
+    search = {name: given[f"{SEARCH}.{name}"] for name in _SEARCH_FLAGS if f"{SEARCH}.{name}" in given}
+    return {**overrides, SEARCH: search} if search else overrides

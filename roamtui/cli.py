@@ -1,6 +1,6 @@
-"""The command line: the one front end that wires all layers.
+"""The command line, the front end that wires all layers.
 
-This module imports almost nothing, so that `roamtui --help` is quick: each command's code is imported when it runs.
+This module imports almost nothing, so that `roamtui --help` is fast: each command's code is imported when it runs.
 """
 
 from __future__ import annotations
@@ -22,45 +22,45 @@ sections it needs, and proves its answer with quotes. Without a command, the app
 
 SOURCE is a Markdown or text file, a folder or zip archive of them, the https:// address
 of a site, its llms.txt or a page, or - for standard input. The app, `index` and `outline`
-open several files and folders as one. Without SOURCE, the app shows what there is to open.
+open several files and folders as one. Without SOURCE, the app shows a start screen.
 
 commands:
-  outline SOURCE [--json] [--budget N]    the text that the model reads, or every section
+  outline SOURCE [--json] [--budget N]    the outline as the model reads it
   show SOURCE ID...                       raw text of sections, pages and ranges
   ask SOURCE QUESTION [--json|--events]   one question, one cited answer
   search SOURCE QUERY [--mode M]          ranked sections
-  index SOURCE... [--to URI]              the search index of a large source, kept on disk
+  index SOURCE... [--to URI]              build the search index on disk
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
-  check SOURCE [--format github]          what makes a document hard to roam
+  check SOURCE [--format github]          lint a document: what makes it hard to navigate
   conversations [list|show|export|delete] saved conversations
-  notes [SOURCE] [--delete]               what you kept of a document, as Markdown
-  record SOURCE QUESTION... -o FILE       the app asking them, as a .svg that moves or a .cast
-  recheck [ID|FILE.md|--all] [--json]     whether the quotes of answers still stand
-  serve SOURCE [--port N]                 the app in a browser, on this machine alone
-  mcp SOURCE... [--http]                  the same tools for other programs, over MCP
-  cache [show|clear]                      what is kept that can be had again, such as pages
-  preferences [--edit]                    how you want to be answered, as the model is told
-  doctor [--model M]                      what is installed, which models are usable
+  notes [SOURCE] [--delete]               print your notes as Markdown
+  record SOURCE QUESTION... -o FILE       record the app as an animated .svg or a .cast
+  recheck [ID|FILE.md|--all] [--json]     check that quoted text is still there
+  serve SOURCE [--port N]                 run the app in a browser, local only
+  mcp SOURCE... [--http]                  expose the model's tools over MCP
+  cache [show|clear]                      show or clear cached pages and conversions
+  preferences [--edit]                    edit the preferences every model is given
+  doctor [--model M]                      check the installation and the models
 
 options:
   --model M        offline (default), or any litellm name such as openai/gpt-4.1-mini
   --api-base URL   address of the model's server
-  --continue       go on with the newest conversation about SOURCE
-  --plain          lines of text, for a screen reader or a simple terminal
-  --no-network     only pages that were fetched before
-  --allow-origin U a further site that pages may be fetched from
-  --max-cost USD   what the conversation may cost before you are asked
-  --trace FILE     write down all that happens; --model recorded:FILE replays it
+  --continue       resume the latest conversation about SOURCE
+  --plain          plain text, for screen readers and simple terminals
+  --no-network     use cached pages only
+  --allow-origin U another site to fetch pages from
+  --max-cost USD   ask before a conversation costs more than this
+  --trace FILE     log every event; replay with --model recorded:FILE
   -h, --help       this text; after a command, all its options
   --version        the version
 
-A file that has a command's name is opened as ./ask.
+To open a file named like a command, write ./ask.
 """
 _INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the program and return its exit status: 0 done, 1 failed, 2 wrong use, 130 cancelled."""
+    """Run the program and return its exit status: 0 success, 1 failure, 2 wrong use, 130 cancelled."""
     arguments = sys.argv[1:] if argv is None else argv
     if None in (sys.stdin, sys.stdout, sys.stderr):
         from roamtui.headless.output import open_closed_streams
@@ -78,17 +78,17 @@ def main(argv: list[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     from roamtui.errors import RoamtuiError
 
-    gc.disable()  # until all is loaded: what imports make is never garbage
+    gc.disable()  # imports create no garbage, so collecting would waste startup time
     try:
-        given = parse_command_line(arguments)
+        command = parse_command_line(arguments)
         from roamtui.option_fields import AppArguments
 
-        if isinstance(given, AppArguments):
+        if isinstance(command, AppArguments):
             from roamtui.launch import run_app
 
-            return run_app(given)
+            return run_app(command)
         gc.enable()
-        return given.run()
+        return command.run()
     except RoamtuiError as error:
         from roamtui.headless.output import write_note
 
@@ -106,11 +106,11 @@ def _run(arguments: list[str]) -> int:
 
 
 def parse_command_line(words: list[str]) -> AppArguments | Command:
-    """Return what was asked for: a command, else the app."""
+    """Parse a command line into a command, or the app's arguments if it names none."""
     from roamtui.option_fields import AppArguments
 
     if len(words) == 1 and not words[0].startswith("-") and any(mark in words[0] for mark in "./"):
-        # One path and nothing else: loading argparse takes longer than reading the document. No command is named so.
+        # For a single path, loading argparse takes longer than reading the document. No command name contains . or /.
         return AppArguments(sources=(words[0],))
     from roamtui.argument_parser import parse_arguments
     from roamtui.cli_commands import COMMANDS
@@ -122,7 +122,6 @@ def parse_command_line(words: list[str]) -> AppArguments | Command:
 
 
 def _print(text: str) -> int:
-    """Write text and return the exit status."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -139,7 +138,7 @@ def _print(text: str) -> int:
 
 
 def _report_defect(error: Exception) -> int:
-    """Tell of an error that nobody foresaw, in one line; with ROAMTUI_DEBUG set, whole."""
+    # Reports an unexpected error on one line, or with ROAMTUI_DEBUG set, in full.
     import os
     import traceback
 
@@ -147,14 +146,12 @@ def _report_defect(error: Exception) -> int:
         traceback.print_exception(error)
     else:
         kind = type(error).__name__
-        sys.stderr.write(
-            f"roamtui: a defect in roamtui stopped it ({kind}). Run it again with ROAMTUI_DEBUG=1 and report it.\n"
-        )
+        sys.stderr.write(f"roamtui: internal error ({kind}). Rerun with ROAMTUI_DEBUG=1 and report it.\n")
     return 1
 
 
 def _detach_stdout() -> None:
-    """Keep the interpreter from complaining at exit that nobody takes its output any more."""
+    # Prevents an error message from the interpreter at exit if stdout is closed.
     try:
         sys.stdout.flush()
     except OSError:

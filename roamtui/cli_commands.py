@@ -1,6 +1,6 @@
-"""The commands beside the app: a class for each, whose fields are its arguments and whose docstring is its help.
+"""The commands: a class for each, whose fields are its arguments and whose docstring is its help.
 
-What a command needs is imported when it runs, so that a quick one stays quick.
+A command's code is imported when it runs, so that other commands stay fast.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from roamtui.settings import Settings, load_settings
 from roamtui.sources.file_sources import split_sources
 
 _LIMIT_DEFAULT = 10
-"""Hits that `search` prints."""
+"""Default number of hits of `search`."""
 _MCP_PORT = 8001
 _PORT_MAX = 65_535
 _CHECK_FORMS = ("text", "json", "github")
@@ -51,19 +51,18 @@ _JSON_HELP = "as JSON, for other programs"
 
 
 class Command(Protocol):
-    """What the command line can be asked for."""
+    """A command of the command line."""
 
     def run(self) -> int:
-        """Carry it out and return the exit status.
+        """Run the command and return the exit status.
 
         Raises:
-            RoamtuiError: It failed; the message is for the person.
+            RoamtuiError: The command failed; the message is for the person.
         """
         ...
 
 
 def _load_settings(given: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings, and tell what of the file was passed over."""
     settings = load_settings(given)
     write_notes(settings.warnings)
     return settings
@@ -72,7 +71,6 @@ def _load_settings(given: Mapping[str, Any] | None = None) -> Settings:
 def _open_with_notes(
     sources: Sequence[str], web: WebArguments, index: str | None = None
 ) -> tuple[Library, Loader | None]:
-    """Return a library with all of its files and what loads its pages, and tell what is to be known of it."""
     library, loader = open_lazily(sources, is_whole=True, web=web, index=index)
     write_notes(library.notes)
     return library, loader
@@ -80,14 +78,14 @@ def _open_with_notes(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineCommand:
-    """Print the outline: the very text that the model reads, or every section as JSON."""
+    """Print the outline exactly as the model reads it, or every section as JSON."""
 
     sources: tuple[str, ...] = option(..., f"{FILES_HELP}, or - for standard input", name="SOURCE", nargs="+")
     web: WebArguments = add_argument_group(WebArguments)
     as_json: bool = option(False, "every section, with ids and lines", name="--json")
     budget_tokens: int | None = option(
         None,
-        "tokens that the text may have (default: what the model gets, about 1000)",
+        "maximum size in tokens (default: what the model gets, about 1000)",
         name="--budget",
         kind=int,
         low=1,
@@ -103,13 +101,13 @@ class OutlineCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowCommand:
-    """Print the raw text of sections, with all below them."""
+    """Print the source text of sections and their subsections."""
 
     source: str = option(..., SOURCE_HELP, name="SOURCE")
     web: WebArguments = add_argument_group(WebArguments)
     section_ids: tuple[str, ...] = option(
         ...,
-        "from the outline: of a section, of its page 2 (07f3277d:2), of a range below it (07f3277d:c2)",
+        "from the outline: a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2)",
         name="ID",
         nargs="+",
     )
@@ -120,10 +118,10 @@ class ShowCommand:
 
         library, loader = _open_with_notes((self.source,), self.web)
         if loader is not None:
-            told = library.notes
+            known = library.notes
             references = filter(None, map(parse_reference, self.section_ids))
             library = open_pages(library, loader, [reference.section_id for reference in references])
-            write_notes(note for page in library.documents for note in page.notes if note not in told)
+            write_notes(note for page in library.documents for note in page.notes if note not in known)
         print_sections(library, self.section_ids)
         return 0
 
@@ -138,12 +136,12 @@ class AskCommand:
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", "keep_open", SEARCH)
     conversation: ConversationArguments = add_argument_group(ConversationArguments)
     within: str | None = option(
-        None, "ask about this section and what lies below it alone", name="--within", metavar="ID"
+        None, "limit the question to this section and its subsections", name="--within", metavar="ID"
     )
-    as_json: bool = option(False, "the answer with all about it as JSON", name="--json", exclusive_group="form")
+    as_json: bool = option(False, "print the answer and its metadata as JSON", name="--json", exclusive_group="form")
     as_events: bool = option(
         False,
-        "what happens as JSON lines, as it happens; the last one is the answer",
+        "stream events as JSON lines; the last line is the answer",
         name="--events",
         exclusive_group="form",
     )
@@ -169,7 +167,7 @@ class AskCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchCommand:
-    """Print the sections that fit a query best."""
+    """Print the sections that best match a query."""
 
     source: str = option(..., SOURCE_HELP, name="SOURCE")
     query: str = option(..., "words to find, as one argument", name="QUERY")
@@ -185,7 +183,7 @@ class SearchCommand:
         settings = _load_settings(self.given)
         options = settings.retrieval
         if options.mode is SearchMode.OFF:
-            raise UsageError("search is off. Choose a mode with --mode: keyword, vector or hybrid.")
+            raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
         make = make_searcher_factory(settings)
         library, _ = _open_with_notes((self.source,), self.web)
         searcher = make(library)
@@ -197,25 +195,25 @@ class SearchCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexCommand:
-    """Keep the search index of a source on disk; only what changed is written."""
+    """Build or update the search index of a source on disk."""
 
     sources: tuple[str, ...] = option(..., FILES_HELP, name="SOURCE", nargs="+")
     web: WebArguments = add_argument_group(WebArguments)
-    delete: bool = option(False, "delete it", name="--delete")
+    delete: bool = option(False, "delete the index", name="--delete")
     uri: str | None = option(
         None,
-        "keep it in a LanceDB database: a folder, s3://… or db://…; the same as --index elsewhere",
+        "write to a LanceDB database: a folder, s3://… or db://…; same as --index elsewhere",
         name="--to",
         metavar="URI",
     )
     summaries: str | None = option(
         None,
-        "let the model describe each document, or each longer section too; it says first what that costs",
+        "have the model summarise each document, or each longer section too; shows the cost first",
         name="--summaries",
         choices=("documents", "sections"),
         nargs="?",
     )
-    assume_yes: bool = option(False, "do not ask before the model is asked", name="--yes")
+    assume_yes: bool = option(False, "do not ask for confirmation", name="--yes")
     given: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
 
     def run(self) -> int:
@@ -261,7 +259,7 @@ class ConversationsCommand:
     conversation_id: str | None = option(None, "from the list", name="ID", nargs="?")
     output_format: str = option(
         "md",
-        "Markdown (default), JSON for other programs, or a page for a browser that replays it",
+        "Markdown (default), JSON for other programs, or an HTML page that replays it",
         name="--format",
         choices=("md", "json", "html"),
     )
@@ -281,31 +279,33 @@ class ConversationsCommand:
             write_notes((f"Deleted {self.conversation_id}.", *store.pop_warnings()))
         else:
             print_conversation(
-                store, self.conversation_id, self.output_format, lambda one: open_library(split_sources(one))
+                store, self.conversation_id, self.output_format, lambda source: open_library(split_sources(source))
             )
         return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotesCommand:
-    """Print what you kept of a document as Markdown; without SOURCE, of which documents you kept anything."""
+    """Print your notes on a document as Markdown; without SOURCE, list documents with notes."""
 
-    source: str | None = option(None, "the document; one that is gone as it is listed", name="SOURCE", nargs="?")
+    source: str | None = option(
+        None, "the document; if it no longer exists, its name as listed", name="SOURCE", nargs="?"
+    )
     web: WebArguments = add_argument_group(WebArguments)
-    delete: bool = option(False, "delete all that is kept of it, for good", name="--delete")
+    delete: bool = option(False, "delete all notes on it permanently", name="--delete")
 
     def run(self) -> int:
         from roamtui.conversation.store import ConversationStore
         from roamtui.headless.stored_data import run_notes
 
         folder = ConversationStore(data_path()).notes_folder
-        run_notes(folder, self.source, lambda one: open_library(split_sources(one), self.web), is_deleted=self.delete)
+        run_notes(folder, self.source, lambda name: open_library(split_sources(name), self.web), is_deleted=self.delete)
         return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordCommand:
-    """Ask questions in the app and make a picture that moves of it, for a README or a talk. Nothing else is saved."""
+    """Record the app answering questions, for a README or a talk. Nothing else is saved."""
 
     source: str = option(..., SOURCE_HELP, name="SOURCE")
     questions: tuple[str, ...] = option(..., "asked one after the other", name="QUESTION", nargs="+")
@@ -332,20 +332,22 @@ class RecordCommand:
         try:
             self.file.write_text(text, "utf-8")
         except OSError as error:
-            raise RoamtuiError(f"{self.file} cannot be written: {error.strerror}.") from None
-        warn(f"Wrote {self.file}." if is_answered else f"Wrote {self.file}, where a question has no answer.")
+            raise RoamtuiError(f"could not write {self.file}: {error.strerror}.") from None
+        warn(f"Wrote {self.file}." if is_answered else f"Wrote {self.file}; a question in it has no answer.")
         return 0 if is_answered else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecheckCommand:
-    """Say of each quote of an answer whether it still stands; exit 1 where one does not. Needs no model."""
+    """Check whether quotes in saved answers are still in their documents; exit 1 if one is not. Needs no model."""
 
     targets: tuple[str, ...] = option(
         (), "ids of conversations, or Markdown files with quotes, such as exports", name="ID|FILE", nargs="*"
     )
     all_conversations: bool = option(False, "every saved conversation", name="--all")
-    source: str | None = option(None, "look in this instead of what it was taken from", name="--source", metavar="NEW")
+    source: str | None = option(
+        None, "check against this source instead of the recorded one", name="--source", metavar="NEW"
+    )
     as_json: bool = option(False, _JSON_HELP, name="--json")
     web: WebArguments = add_argument_group(WebArguments)
 
@@ -354,7 +356,7 @@ class RecheckCommand:
         from roamtui.headless.recheck import ClaimGroup, collect_claims, print_rows, recheck_claims
 
         if bool(self.targets) == self.all_conversations:
-            raise UsageError("name conversations or Markdown files, or say --all.")
+            raise UsageError("give conversation ids or Markdown files, or --all.")
         groups = collect_claims(ConversationStore(data_path()), self.targets, is_all=self.all_conversations)
 
         def open_source(source: str, group: ClaimGroup) -> Library:
@@ -366,11 +368,11 @@ class RecheckCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCommand:
-    """Say how much is kept that can be had again, such as pages of the web, or drop it."""
+    """Show or clear cached web pages and conversions."""
 
     action: str = option(
         "show",
-        "show (default) how much is kept, or clear it",
+        "show (default) the size, or clear",
         name="{show,clear}",
         choices=("show", "clear"),
         nargs="?",
@@ -391,7 +393,7 @@ class CacheCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreferencesCommand:
-    """Print what the model is told of how you want to be answered."""
+    """Print or edit the preferences every model is given."""
 
     is_editing: bool = option(False, "open it in $EDITOR", name="--edit")
 
@@ -407,7 +409,7 @@ class PreferencesCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorCommand:
-    """Say what is installed, where files lie, and which models are usable and why not."""
+    """Check the installation, file locations and available models."""
 
     given: Mapping[str, Any] = declare_overrides("model", "api_base")
     as_json: bool = option(False, _JSON_HELP, name="--json")
@@ -451,25 +453,25 @@ class EvalCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckCommand:
-    """Say what makes a document hard to roam, for a person and for a model; exit 1 where anything does."""
+    """Lint a document for what makes it hard to navigate, for people and models; exit 1 on any finding."""
 
     source: str = option(..., SOURCE_HELP, name="SOURCE")
     web: WebArguments = add_argument_group(WebArguments)
     selected: tuple[str, ...] = option(
         (),
-        "only these rules: codes, beginnings of codes or names, with commas between them",
+        "rules to apply: codes, prefixes of codes or names, separated by commas",
         name="--select",
         metavar="R",
     )
-    ignored: tuple[str, ...] = option((), "not these rules", name="--ignore", metavar="R")
+    ignored: tuple[str, ...] = option((), "rules to skip", name="--ignore", metavar="R")
     questions: Path | None = option(
         None,
-        "ask these too, in the form that eval takes, and say to which no way leads",
+        "also check these questions (eval format) and report unreachable answers",
         name="--questions",
         kind=Path,
         metavar="FILE",
     )
-    fetch_pages: bool = option(False, "fetch the pages of an llms.txt, and say which fail", name="--fetch")
+    fetch_pages: bool = option(False, "fetch the pages of an llms.txt and report failures", name="--fetch")
     output_format: str = option(
         "text", "text (default), json, or github for annotations", name="--format", choices=_CHECK_FORMS
     )
@@ -490,7 +492,7 @@ class CheckCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeCommand:
-    """Show the app in a browser on this machine, and nowhere else."""
+    """Serve the app to a browser on this machine only."""
 
     source: str = option(..., "a document, a folder or a zip of documents, or an https:// address", name="SOURCE")
     web: WebArguments = add_argument_group(WebArguments)
@@ -502,7 +504,7 @@ class ServeCommand:
         from roamtui.wiring import build_model
 
         if self.source == "-":
-            raise UsageError("name a file to serve: each page in the browser reads it anew.")
+            raise UsageError("serve needs a file, not standard input.")
         _open_with_notes((self.source,), self.web)
         build_model(load_settings(self.given))
         words = []
@@ -520,11 +522,11 @@ class ServeCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpCommand:
-    """Give other programs the tools that the model has, by the Model Context Protocol."""
+    """Serve the model's tools over the Model Context Protocol."""
 
     sources: tuple[str, ...] = option(..., FILES_HELP, name="SOURCE", nargs="+")
     web: WebArguments = add_argument_group(WebArguments)
-    is_http: bool = option(False, "serve HTTP on this machine in place of stdin and stdout", name="--http")
+    is_http: bool = option(False, "serve HTTP on this machine instead of stdio", name="--http")
     port: int | None = option(
         None, f"port for --http (default {_MCP_PORT})", name="--port", kind=int, low=1, high=_PORT_MAX
     )
@@ -541,13 +543,13 @@ class McpCommand:
         if self.port is not None and not self.is_http:
             raise UsageError("--port needs --http.")
         if "-" in self.sources and not self.is_http:
-            raise UsageError("- cannot be read, because standard input is the client's. Name a file, or choose --http.")
+            raise UsageError("cannot read the document from standard input over stdio. Give a file or use --http.")
         settings = _load_settings(self.given)
         check_extra()
         make_searcher = make_searcher_factory(settings)
 
-        def make(whole: Library) -> Searcher:
-            searcher = make_searcher(whole)
+        def make(library: Library) -> Searcher:
+            searcher = make_searcher(library)
             assert searcher is not None
             return searcher
 
@@ -586,5 +588,5 @@ COMMANDS: Mapping[str, type[Command]] = {
 
 
 def _decode_argument(text: str) -> str:
-    """Return words that a person typed; what the locale cannot read is UTF-8, or is replaced."""
+    # Argument bytes that the locale cannot decode are read as UTF-8, or replaced.
     return os.fsencode(text).decode("utf-8", "replace")

@@ -1,39 +1,39 @@
-"""The one family of errors that a person may meet. Each message is a plain sentence that says what to do next."""
+"""Errors that a person may see. Each message is a plain sentence that says what failed and what to do."""
 
 
 class RoamtuiError(Exception):
-    """Something failed in a way that a person can understand. Shown as its message alone, exit status 1."""
+    """A failure that a person can understand. Only its message is shown; the exit status is 1."""
 
     exit_code = 1
 
 
 class UsageError(RoamtuiError):
-    """The program was asked for something that it does not do. Exit status 2."""
+    """Wrong use of the program. Exit status 2."""
 
     exit_code = 2
 
 
 class SourceError(RoamtuiError):
-    """A document could not be read or is none."""
+    """A document could not be read, or its format is not supported."""
 
 
 class OpeningCancelledError(RoamtuiError):
-    """A person stopped the opening of a document."""
+    """A person cancelled opening a document."""
 
     def __init__(self) -> None:
-        super().__init__("Opening was stopped.")
+        super().__init__("Opening was cancelled.")
 
 
 class UnknownSectionError(RoamtuiError):
-    """An id names no section of the library."""
+    """The library has no section with this id."""
 
     def __init__(self, section_id: str) -> None:
-        super().__init__(f'There is no section "{section_id}". `roamtui outline SOURCE` lists the ids.')
+        super().__init__(f'No section "{section_id}". Run `roamtui outline SOURCE` for the ids.')
         self.section_id = section_id
 
 
 class ModelError(RoamtuiError):
-    """A model could not answer. `overflow` says whether the request was too long for it."""
+    """A model could not answer. `overflow` is true if the request exceeded its context window."""
 
     def __init__(self, message: str, *, overflow: bool = False) -> None:
         super().__init__(message)
@@ -41,12 +41,12 @@ class ModelError(RoamtuiError):
 
 
 class StoreError(RoamtuiError):
-    """Conversations cannot be read or saved."""
+    """Saved data cannot be read or written."""
 
 
 class ConversationConflictError(StoreError):
-    """Another program went on with a conversation, so that it cannot be written over."""
+    """Another program continued a conversation, so it cannot be overwritten."""
 
     def __init__(self, conversation_id: str) -> None:
-        super().__init__(f"Another program went on with the conversation {conversation_id}.")
+        super().__init__(f"Another program continued the conversation {conversation_id}.")
         self.conversation_id = conversation_id

@@ -1,6 +1,6 @@
-"""Opens the app: what its first screen shows is made at once, all else when that screen stands.
+"""Opens the app: the first screen immediately, everything else once it is visible.
 
-Where no document is named, the start screen has the person choose one first.
+Without a document, the start screen comes first.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from roamtui.sources.file_sources import split_sources
 if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.sources.convert.converted import PageReport
-    from roamtui.tui.context import (  # Textual is imported for the app alone
+    from roamtui.tui.context import (  # Textual is imported only for the app
         AppContext,
         StartOffer,
         StartupContext,
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 
 _OFFLINE = "offline"
 _QUICK_BYTES = 1_000_000
-"""A PDF up to this size is there before a screen that shows its pages would be."""
-_NO_TERMINAL = "the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`."
+"""A smaller PDF converts faster than a screen with its first pages would appear."""
+_NO_TERMINAL = "the app needs a terminal. Use `roamtui ask SOURCE QUESTION` or `roamtui outline` instead."
 
 
 def run_app(arguments: AppArguments) -> int:
-    """Show the app until the person leaves it, and return the exit status.
+    """Run the app until the person quits, and return the exit status.
 
     Raises:
-        RoamtuiError: Something that was named cannot be used; told before the screen is touched.
+        RoamtuiError: An argument cannot be used; raised before the screen changes.
     """
     settings = load_settings(arguments.overrides)
     arguments = _confirm_address(arguments)
@@ -94,8 +94,8 @@ def _open_initial_document(
     model: Model | None = None,
     report: PageReport | None = None,
 ) -> StartupContext:
-    """Return what the app shows of what was named, with the model of the settings where none is given."""
-    is_whole = (  # a conversation, a trace's digest and a search by vectors need the text before the app starts
+    # `model` overrides the model of the settings.
+    is_whole = (  # a resumed conversation, a trace's digest and vector search need the text before the app starts
         settings.retrieval.needs_vectors
         or settings.model.startswith("recorded")
         or arguments.conversation != ConversationArguments()
@@ -119,7 +119,7 @@ def _open_initial_document(
 
 
 def _validate_arguments_eagerly(first: StartupContext, arguments: AppArguments, settings: Settings) -> None:
-    """Make all that the app works with, where something was named that may have to be refused before it is shown."""
+    # Builds the whole app context early if an argument may have to be rejected before the screen changes.
     is_new = arguments.conversation == ConversationArguments()
     is_offline = settings.model == _OFFLINE and "api_base" not in arguments.overrides
     if not (is_new and is_offline and settings.retrieval == RetrievalOptions()):
@@ -134,7 +134,7 @@ def _open_document(
     model: Model | None,
     report: PageReport,
 ) -> StartupContext:
-    """Return what the app shows of a document that the person chose in it, as `DocumentOpener` says."""
+    # Implements `DocumentOpener.open_source`.
     from roamtui.tui.screens import main  # noqa: F401 - loaded here, in a thread
 
     sources = split_sources(source)
@@ -149,7 +149,7 @@ def _open_document(
 
 
 def _confirm_address(arguments: AppArguments) -> AppArguments:
-    """Return the arguments with an address in place of a bare name that is no file, where the person means that."""
+    # A name without a file may be an address without its https://.
     address = suggest_address(arguments.sources[0]) if len(arguments.sources) == 1 else None
     if address is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return arguments
@@ -162,7 +162,6 @@ def _confirm_address(arguments: AppArguments) -> AppArguments:
 
 
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:
-    """Hold the conversation in lines of text, and return the exit status."""
     gc.enable()
     index = settings.retrieval.index
     library, loader = open_lazily(arguments.sources, is_whole=True, web=arguments.web, index=index)
@@ -185,7 +184,7 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
 
 
 def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
-    """Return whether there is a file to convert of which pages can be read before all of them are."""
+    # The app can show the first pages of a large PDF before the others are converted.
     path = Path(*sources[:1])
     return len(sources) == 1 and path.suffix.lower() == ".pdf" and path.is_file() and path.stat().st_size > _QUICK_BYTES
 
@@ -219,7 +218,7 @@ def _make_initial_options(settings: Settings) -> TuiOptions:
 
 
 def _should_run_plain(arguments: AppArguments) -> bool:
-    """Return whether lines of text are wanted: asked for, or all that this terminal can show."""
+    # Plain text is requested, or the terminal cannot show anything else.
     is_dumb = os.environ.get("TERM") == "dumb" and sys.stdin.isatty() and sys.stdout.isatty()
     return arguments.is_plain or is_dumb
 
@@ -229,14 +228,13 @@ def _has_screen() -> bool:
 
 
 def _is_in_browser() -> bool:
-    """Return whether `roamtui serve` started this program, which then has no terminal of its own."""
+    # `roamtui serve` starts this program without a terminal.
     return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
 
 
 def _make_context(
     state: ConversationState, loader: Loader | None, arguments: AppArguments, settings: Settings, model: Model | None
 ) -> AppContext:
-    """Return all that the app works with."""
     from roamtui.headless.output import EmbeddingProgress
     from roamtui.sources.file_sources import FileStamps
     from roamtui.tui.context import AppContext
@@ -249,7 +247,7 @@ def _make_context(
     if model is not None:
         agent.model = model
     if settings.retrieval.needs_vectors and agent.searcher is not None:
-        agent.searcher.search("")  # embeds all sections while the terminal can still show how far that is
+        agent.searcher.search("")  # embeds all sections while the terminal can still show progress
     progress.mute()
     is_of_many = library.root.columns.has_files
     context = AppContext(
@@ -260,13 +258,12 @@ def _make_context(
         reload_on_change=arguments.is_watching,
         notes=tuple(notes),
     )
-    gc.freeze()  # all that was loaded stays: the collector need not look at it
+    gc.freeze()  # everything loaded so far stays, so collections need not scan it
     gc.enable()
     return context
 
 
 def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[str, ...]) -> TuiOptions:
-    """Return how the app looks, which keys it has and which models it offers."""
     from roamtui.wiring import discover_ollama_models, list_model_offers, make_named_model
 
     return replace(
@@ -282,7 +279,7 @@ def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[s
 def _make_reloader(
     library: Library, arguments: AppArguments, settings: Settings
 ) -> Callable[[Library, frozenset[str]], Library] | None:
-    """Return what reads the same document once more: a file, files that changed, or pages of the web, but no pipe."""
+    # Returns None if the document came from standard input, which cannot be read twice.
     from roamtui.sources.file_sources import stamp_source
 
     if library.root.columns.has_files:
@@ -295,7 +292,7 @@ def _make_reloader(
 
 
 def _reattach_terminal() -> None:
-    """Read the keyboard from the terminal once the document came through standard input."""
+    # The document came through standard input, so the keyboard must come from the terminal.
     name, flags = ("CONIN$", os.O_RDWR) if os.name == "nt" else ("/dev/tty", os.O_RDONLY)
     try:
         terminal = os.open(name, flags)

@@ -1,4 +1,4 @@
-"""Opens what a person named, and loads as much of it as a command needs."""
+"""Opens the given sources, and loads as much of them as a command needs."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.file_sources import split_sources
 
 _LOADED_AT_START_BYTES = 1_000_000
-"""A folder up to this size is loaded before the app shows it: that takes no longer than anyone notices."""
-_FILES_TOLD = 200
-"""Files from which on reading them is worth a line."""
+"""A smaller folder is loaded before the app shows it, because nobody notices the time."""
+_FILES_REPORTED_MIN = 200
+"""Minimum number of files for a progress line."""
 _NOTES_SHOWN = 5
 
 
 def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
-    """Return the library of what the person named, all of its files loaded; see `open_partly`."""
+    """Return the library of the given sources, with all its files loaded; see `open_lazily`."""
     return open_lazily(sources, is_whole=True, web=web, index=index)[0]
 
 
@@ -45,33 +45,33 @@ def open_lazily(
     index: str | None = None,
     report: PageReport | None = None,
 ) -> tuple[Library, Loader | None]:
-    """Return the library of what the person named, of a large folder listed alone, and what loads the rest.
+    """Open a library, with the files of a large folder only listed, and return it with a loader for the rest.
 
     Args:
-        sources: What the person named.
-        is_whole: Whether all files are needed at the start, as to go on with a conversation.
-        web: What may be fetched; None for the usual.
-        index: A LanceDB database with what a model wrote of its documents.
-        report: Told how far a conversion is; None for lines on stderr, where a person may see them.
+        sources: Paths or URLs.
+        is_whole: Whether to load all files now, for instance to resume a conversation.
+        web: Options for fetching, or None for the defaults.
+        index: A LanceDB database with summaries of the documents.
+        report: Receives the progress of a conversion, or None for lines on stderr.
 
     Raises:
-        UsageError: Nothing was named, or things that are not opened together; LanceDB is not installed.
-        SourceError: It cannot be read.
+        UsageError: There is no source, sources cannot be combined, or LanceDB is not installed.
+        SourceError: A source cannot be read.
         IndexLostError: The database cannot be used.
     """
     if not sources:
-        raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
+        raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
     if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
         write_note(f"Fetching {sources[0]}…")
-    with report_conversion(sources[0]) as tell:
-        library, loader = _open(sources, web, report=report or tell)
+    with report_conversion(sources[0]) as write_progress:
+        library, loader = _open(sources, web, report=report or write_progress)
     if index is not None:
         from roamtui.search.lance import LanceDatabase, load_summaries  # noqa: PLC0415 - few searches have one
 
         library = replace(library, summaries={**load_summaries(LanceDatabase(index)), **library.summaries})
     if loader is not None and (is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES):
         count = len(library.list_unloaded())
-        if count >= _FILES_TOLD:
+        if count >= _FILES_REPORTED_MIN:
             write_note(f"Reading {count:,} files…")
         library = load_files(library, loader)
     return library, loader
@@ -80,43 +80,43 @@ def open_lazily(
 def reopen_source(
     source: str, links: tuple[str, ...], approved: frozenset[str], *, is_own: bool, web: WebArguments
 ) -> Library:
-    """Return what a saved conversation or a file was taken from, as it is now.
+    """Open the current version of the source of a saved conversation or file.
 
     Args:
-        source: An address that only a file names must be among what may be fetched.
-        links: Those whose pages are needed.
+        source: The source. If only a file names it, its URL must be allowed.
+        links: Links whose pages are needed.
         approved: Origins of pages that a person approved.
-        is_own: Whether a person named the source, not a file.
-        web: What the person allows now.
+        is_own: Whether a person, not a file, named the source.
+        web: Options for fetching.
 
     Raises:
-        SourceError: It cannot be read.
-        UsageError: It is none that can be opened.
+        SourceError: The source cannot be read.
+        UsageError: The source is not supported.
     """
     from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
 
     if source.startswith("-"):
-        raise SourceError("It came by a pipe. Name what it was taken from with --source.")
+        raise SourceError("It came from standard input. Give its source with --source.")
     if is_address(source) and not is_own:
         from roamtui.sources.web.urls import origin_of, parse_origins, parse_url  # noqa: PLC0415 - few sources are addresses
 
         origin = origin_of(parse_url(source))
         if origin not in parse_origins((*web.allowed_origins, *_load_allowed_origins()), "--allow-origin"):
-            raise SourceError(f"A file alone does not make roamtui fetch: allow it with --allow-origin {origin}.")
+            raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")
     library, loader = open_lazily(split_sources(source), is_whole=True, web=web)
     if loader is None:
         return library
     library = load_linked_pages(library, links, loader, approved)
     refused = [link for link in links if link in library and not library.is_loaded(link)]
-    return open_pages(library, loader, refused)  # which says why
+    return open_pages(library, loader, refused)  # adds the reasons
 
 
 def reload_changed_files(
     sources: Sequence[str], web: WebArguments | None, before: Library, changed: frozenset[str]
 ) -> Library:
-    """Return the library of several files as they are now; only those are read that changed or are new.
+    """Reload a library of several files, reading only new files and those in `changed`, by their keys.
 
-    Changed are files by their keys. What was not read before stays unread.
+    Files that were not loaded before stay unloaded.
 
     Raises:
         SourceError: The source cannot be read.
@@ -140,15 +140,15 @@ def reload_changed_files(
 def reload_with_pages(
     sources: Sequence[str], web: WebArguments | None, before: Library, _changed: frozenset[str] = frozenset()
 ) -> Library:
-    """Return the library of a list of links, or of a page, as the site gives it now, with the pages that it had.
+    """Reload a list of links or a web page, with the pages that were loaded before.
 
-    Each is asked for again, and transferred where it has changed.
+    Each page is requested again, and downloaded if it has changed.
 
     Raises:
-        SourceError: The source cannot be read. A page that cannot is the older one, or says why not.
+        SourceError: The source cannot be read. An unreadable page keeps its old version or gets an error.
     """
     from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
-    from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - likewise
+    from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - few sources have links
 
     library, loader = _open(sources, web, is_checking=True)
     links = tuple(node_id for node_id in (*before.grafts, *before.aliases) if get_link_url(before, node_id))
@@ -167,7 +167,7 @@ def _get_document_key(library: Library, node_id: str) -> str:
 def _open(
     sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
-    """Return the library of what the person named, with what a model wrote of it earlier, and what loads the rest."""
+    # Adds the summaries that a model wrote earlier.
     web = web or WebArguments()
     options = WebOptions(
         cache_dir=pages_path(),
@@ -189,7 +189,7 @@ def _open(
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:
-    """Return a library in which the pages of those sections that are links are there, or the reason why not."""
+    """Load the pages of those sections that are links, or the reasons why they cannot be loaded."""
     links = tuple(section_id for section_id in dict.fromkeys(section_ids) if is_loadable(library, section_id))
     denied = {
         link: make_error_document(get_link_url(library, link), format_refusal(get_link_url(library, link), origin))
@@ -201,7 +201,7 @@ def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> 
 
 
 def open_all_pages(library: Library, loader: Loader) -> tuple[Library, tuple[str, ...]]:
-    """Return a library with the pages of all its links, and a note for each origin that nobody approved."""
+    """Load the pages of all links, and return a note for each origin that was not approved."""
     links = tuple(node_id for node_id in library.walk() if get_link_url(library, node_id))
     unapproved = loader.list_unapproved_origins(library, links, frozenset())
     left = {link for refused in unapproved.values() for link in refused}
@@ -217,6 +217,6 @@ def _load_allowed_origins() -> tuple[str, ...]:
 
 
 def truncate_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the first notes, and how many more there are."""
+    """Keep the first notes, and count the rest."""
     more = len(notes) - _NOTES_SHOWN
     return (*notes[:_NOTES_SHOWN], f"{more} more notes on the files.") if more > 1 else notes

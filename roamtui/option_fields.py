@@ -1,6 +1,6 @@
-"""What can be set: one field of a frozen class, which is the key in `config.toml`, the flag and its help.
+"""Options declared as fields of frozen classes: key in `config.toml`, flag and help.
 
-Those of the app stand here, and those that several commands have; the first screen waits for this module.
+The app's arguments, and the ones that several commands share, are here too. The first screen imports this module.
 """
 
 from __future__ import annotations
@@ -12,41 +12,41 @@ from enum import StrEnum
 from typing import Any
 
 ABOVE_ZERO = math.ulp(0.0)
-"""As the smallest number of an option: any that is not 0."""
+"""Lower limit of an option that must be positive."""
 
 
 class OptionError(ValueError):
-    """A value means nothing; the message says what it must be, to be put after the option's name."""
+    """A value is invalid; the message continues a sentence that starts with the option's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """What one field may be, and what a person is told of it."""
+    """The declaration of one option."""
 
     help: str
     default: Any
     kind: type[Any]
-    """`int`, `float`, `bool`, `str`, `Path`, `tuple` of texts, or an enumeration of the choices."""
+    """`int`, `float`, `bool`, `str`, `Path`, `tuple` of strings, or an enumeration of the choices."""
     name: str = ""
-    """On the command line: `--model`, or `SOURCE` for what is known by its place; empty where it is not there."""
+    """Name on the command line: `--model`, or `SOURCE` for a positional argument; empty if it has no flag."""
     key: str = ""
-    """Place in `config.toml`, such as `limits.max_cost_usd`; empty for the field's own name."""
+    """Key in `config.toml`, such as `limits.max_cost_usd`; empty if it is the field's name."""
     metavar: str = ""
     choices: tuple[str, ...] = ()
     nargs: str = ""
-    """`?`, `*` or `+` where another number of values than one may be given."""
+    """`?`, `*` or `+`, unless exactly one value is expected."""
     exclusive_group: str = ""
-    """The same word for flags of which only one may be given."""
+    """Flags with the same group name exclude each other."""
     low: float = 0
-    """Smallest number, itself included."""
+    """Minimum, inclusive."""
     high: float = math.inf
-    """Largest number, itself included."""
+    """Maximum, inclusive."""
 
     def from_toml(self, value: object) -> Any:  # noqa: ANN401 - as the field is declared
-        """Return a value from a TOML file as the field has it.
+        """Convert a value from a TOML file.
 
         Raises:
-            OptionError: It is none of the values that the field may have.
+            OptionError: The value is not allowed.
         """
         if self.choices:
             if value not in self.choices:
@@ -59,17 +59,17 @@ class Option:
             return self.kind(value)
         if self.kind is tuple:
             if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-                raise OptionError("must be a list of texts in quotation marks")
+                raise OptionError("must be a list of quoted strings")
             return tuple(value)
         if not isinstance(value, self.kind) or value == "":
-            raise OptionError("must be true or false" if self.kind is bool else "must be text in quotation marks")
+            raise OptionError("must be true or false" if self.kind is bool else "must be a quoted string")
         return value
 
     def from_argument(self, text: str) -> Any:  # noqa: ANN401 - as the field is declared
-        """Return what stands on the command line as the field has it.
+        """Convert a value from the command line.
 
         Raises:
-            OptionError: It is none of the values that the field may have.
+            OptionError: The value is not allowed.
         """
         if self.choices or self.kind is tuple:
             return self.from_toml(text) if self.choices else text
@@ -93,14 +93,14 @@ def option(
     help: str,  # noqa: A002 - as argparse has it
     *,
     kind: type[Any] | None = None,
-    **said: Any,  # noqa: ANN401 - as `Option` declares them
+    **declared: Any,  # noqa: ANN401 - as `Option` declares them
 ) -> Any:  # noqa: ANN401 - as the field is declared
-    """Declare a field of a frozen class, as `Option` says; the default is `...` where a value must be given."""
+    """Declare a field of a frozen class, as in `Option`; the default is `...` if a value is required."""
     kind = kind or (str if default is ... or default is None else type(default))
-    said.setdefault("metavar", _METAVARS.get(kind, ""))
+    declared.setdefault("metavar", _METAVARS.get(kind, ""))
     if issubclass(kind, StrEnum):
-        said["choices"] = tuple(kind)
-    metadata = {"option": Option(help=help, default=default, kind=kind, **said)}
+        declared["choices"] = tuple(kind)
+    metadata = {"option": Option(help=help, default=default, kind=kind, **declared)}
     return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
 
 
@@ -108,49 +108,49 @@ _METAVARS: Mapping[type, str] = {int: "N", float: "X", str: "S"}
 
 
 def list_options(kind: type[Any]) -> Mapping[str, Option]:
-    """Return what the fields of a class may be, by field."""
+    """Return the options of a class by field."""
     return {one.name: one.metadata["option"] for one in fields(kind) if "option" in one.metadata}
 
 
 def add_argument_group(kind: type[Any]) -> Any:  # noqa: ANN401 - as the field is declared
-    """Declare a field for arguments that several commands have, which are the fields of another class."""
+    """Declare a field for arguments that several commands share; they are the fields of `kind`."""
     return field(default_factory=kind, metadata={"part": kind})
 
 
 def declare_overrides(*names: str) -> Any:  # noqa: ANN401 - as the field is declared
-    """Declare a field for what flags say about settings, by field of `Settings`; it goes before the file."""
+    """Declare a field for flags that override settings, by field of `Settings`."""
     return field(default_factory=dict, metadata={"settings": names})
 
 
 SOURCE_HELP = "a document, a folder or a zip of documents, an https:// address, or - for standard input"
 FILES_HELP = "documents, folders or zips of documents, opened as one; or one https:// address"
 SEARCH = "retrieval"
-"""The settings of search, as the name of what `settings_given` takes."""
+"""Name of the search settings in `declare_overrides`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebArguments:
-    """What may be fetched from the web."""
+    """Options for fetching from the web."""
 
-    is_offline: bool = option(False, "show only pages that were fetched before", name="--no-network")
+    is_offline: bool = option(False, "use cached pages only", name="--no-network")
     allowed_origins: tuple[str, ...] = option(
-        (), "fetch pages from this site too without asking; may be given again", name="--allow-origin", metavar="URL"
+        (), "also fetch from this site without asking (repeatable)", name="--allow-origin", metavar="URL"
     )
-    """Addresses whose sites pages may be fetched from without asking, besides that of the source."""
+    """Sites that pages may be fetched from without asking, besides the source's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationArguments:
-    """Which conversation goes on, and where all of it is written down."""
+    """Which conversation to resume, and where to log it."""
 
     resume_latest: bool = option(
-        False, "go on with the newest conversation", name="--continue", exclusive_group="conversation"
+        False, "resume the latest conversation", name="--continue", exclusive_group="conversation"
     )
     conversation_id: str | None = option(
-        None, "go on with this conversation", name="--conversation", metavar="ID", exclusive_group="conversation"
+        None, "resume this conversation", name="--conversation", metavar="ID", exclusive_group="conversation"
     )
     trace_file: str | None = option(
-        None, "write all that happens to FILE; --model recorded:FILE replays it", name="--trace", metavar="FILE"
+        None, "log every event to FILE; replay with --model recorded:FILE", name="--trace", metavar="FILE"
     )
 
 
@@ -162,5 +162,5 @@ class AppArguments:
     web: WebArguments = add_argument_group(WebArguments)
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", "keep_open", SEARCH)
     conversation: ConversationArguments = add_argument_group(ConversationArguments)
-    is_plain: bool = option(False, "lines of text, for a screen reader or a simple terminal", name="--plain")
-    is_watching: bool = option(False, "read the document again whenever it changes on disk", name="--watch")
+    is_plain: bool = option(False, "plain text, for screen readers and simple terminals", name="--plain")
+    is_watching: bool = option(False, "reload the document when it changes on disk", name="--watch")

@@ -1,4 +1,4 @@
-"""Where roamtui's files lie, as platformdirs has it: its own, which their owner alone can use, or shipped with it."""
+"""Paths of roamtui's own files, which only their owner can access, and of the bundled ones."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ _PACKAGE_DIR = Path(__file__).resolve().parent
 _OWNER_ALONE = 0o700
 _OWNER_ALONE_FILE = 0o600
 _AS_IT_IS = getattr(os, "O_BINARY", 0)
-"""Windows would otherwise write a line end of its own in place of each."""
+"""Without this flag, Windows would change line ends."""
 
 
 def config_path() -> Path:
-    """Return where the settings lie."""
+    """Return the path of the settings file."""
     return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / _SETTINGS
 
 
 def data_path() -> Path:
-    """Return the folder of conversations."""
+    """Return the folder of saved conversations."""
     return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations"
 
 
 def places_path() -> Path:
-    """Return the file of where the person was reading in each document."""
+    """Return the file with the last reading position in each document."""
     return data_path().with_name("places.json")
 
 
 def cache_path() -> Path:
-    """Return the folder for what can be made again."""
+    """Return the folder for data that can be regenerated."""
     return Path(platformdirs.user_cache_dir(_APP, appauthor=False))
 
 
 def conversions_path() -> Path:
-    """Return the folder of texts that took long to convert."""
+    """Return the folder of converted files."""
     return cache_path() / "converted"
 
 
 def pages_path() -> Path:
-    """Return the folder of pages of the web that are kept."""
+    """Return the folder of cached web pages."""
     return cache_path() / "pages"
 
 
@@ -59,35 +59,35 @@ def indexes_path() -> Path:
 
 
 def make_index_stem(source: str) -> str:
-    """Return a name that only the indexes of this source have, without an ending."""
+    """Return the base name of a source's index files."""
     return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
 
 
 def summaries_path(source: str) -> Path:
-    """Return the file of what a model wrote of a source, beside its index."""
+    """Return the file of a source's summaries, in the folder of its index."""
     return indexes_path() / f"{make_index_stem(source)}.summaries.sqlite3"
 
 
 def themes_path() -> Path:
-    """Return the folder of a person's own themes."""
+    """Return the folder of the person's own themes."""
     return config_path().parent / "themes"
 
 
 def sites_path() -> Path:
-    """Return the file with a person's own list of sites, for the start screen."""
+    """Return the file with the person's own list of sites for the start screen."""
     return config_path().parent / "sites.toml"
 
 
 def preferences_path() -> Path:
-    """Return the file in which a person writes how they want to be answered."""
+    """Return the file with the person's preferences."""
     return config_path().parent / "preferences.md"
 
 
 def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
-    """Return the folder with the bundled files of this name.
+    """Return the bundled folder with this name.
 
     Raises:
-        RoamtuiError: The installation is not whole.
+        RoamtuiError: The installation is incomplete.
     """
     for folder in (_PACKAGE_DIR / "_data" / name, _PACKAGE_DIR.parent / name):
         if folder.is_dir():
@@ -96,7 +96,7 @@ def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
 
 
 def display_path(path: str) -> str:
-    """Return a path as a person would type it here: below the folder they are in, or with their home as ``~``."""
+    """Shorten a path for display: relative to the working directory, or with ``~`` for the home folder."""
     for folder, short in ((str(Path.cwd()), "."), (str(Path.home()), "~")):
         if path == folder:
             return short
@@ -106,12 +106,12 @@ def display_path(path: str) -> str:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder where it is missing, and those above it, each for its owner alone.
+    """Create a missing folder and its missing parents, each accessible only to its owner.
 
-    `Path.mkdir` gives its mode to the last one only: with a loose umask anybody could write into the others.
+    `Path.mkdir` applies its mode only to the last folder: with a loose umask, anybody could write into its parents.
 
     Raises:
-        OSError: One of them cannot be made, or is no folder.
+        OSError: A folder cannot be created, or the path is not a folder.
     """
     for missing in reversed([above for above in (folder, *folder.parents) if not above.exists()]):
         with suppress(FileExistsError):
@@ -121,19 +121,19 @@ def make_private_folder(folder: Path) -> None:
 
 
 def open_private_file(path: Path, flags: int = os.O_RDWR) -> int:
-    """Open a file for its bytes, with flags of `os.open`; create a missing one for its owner only.
+    """Open a file in binary mode with flags of `os.open`; a new file is accessible only to its owner.
 
     Raises:
-        OSError: It cannot be opened.
+        OSError: The file cannot be opened.
     """
     return os.open(path, os.O_CREAT | _AS_IT_IS | flags, _OWNER_ALONE_FILE)
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all bytes to an open file; the system may take only some of them at a time.
+    """Write all bytes to an open file: a single `os.write` may write fewer.
 
     Raises:
-        OSError: They cannot be written, or not all of them.
+        OSError: Writing failed.
     """
     while data:
         data = data[os.write(file, data) :]
@@ -142,20 +142,20 @@ def write_all(file: int, data: bytes) -> None:
 def write_private_file(
     path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "", modified_ns: int | None = None
 ) -> None:
-    """Write a file beside its place and have it take that place whole, so that a reader sees the old one or the new.
+    """Replace a file atomically, so that a reader sees either the old version or the new one.
 
     Args:
-        path: In a folder that is there.
-        data: All of it.
-        is_flushed: Whether it is on the disk before it takes its place; not worth the wait for what can be made again.
-        suffix: End of the name while it is being written.
-        modified_ns: Time of its last change, by default now.
+        path: The file; its folder exists.
+        data: The whole content.
+        is_flushed: Whether to flush to disk before replacing; not worth the wait for data that can be regenerated.
+        suffix: Suffix of the temporary file's name.
+        modified_ns: Modification time, by default now.
 
     Raises:
-        OSError: It cannot be written; nothing is left beside.
+        OSError: Writing failed; no temporary file is left.
     """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}")
-    file = open_private_file(beside, os.O_WRONLY | os.O_EXCL)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}")
+    file = open_private_file(temporary, os.O_WRONLY | os.O_EXCL)
     try:
         try:
             write_all(file, data)
@@ -164,9 +164,9 @@ def write_private_file(
         finally:
             os.close(file)
         if modified_ns is not None:
-            os.utime(beside, ns=(modified_ns, modified_ns))
-        beside.replace(path)
+            os.utime(temporary, ns=(modified_ns, modified_ns))
+        temporary.replace(path)
     except BaseException:
         with suppress(OSError):
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         raise

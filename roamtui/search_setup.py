@@ -1,4 +1,4 @@
-"""Search as a person set it up: the embedder and the model that they chose, and where vectors are kept."""
+"""Sets up search from the settings: embedder, reranker, rewriter and index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 from roamtui.settings import Settings
 
 _BEST_COUNT = 10
-"""Sections that a model is asked to name where it chooses."""
+"""Sections that a model selects in rerank mode `choose`."""
 
 
 def make_searcher_factory(
@@ -33,23 +33,23 @@ def make_searcher_factory(
     *,
     needs_vectors: bool = False,
 ) -> Callable[[Library], Searcher | None]:
-    """Return what makes the searcher of a library, which gives None where search is off.
+    """Return a function that creates a library's searcher, or returns None if search is off.
 
     Args:
-        settings: The person's; the model reranks and rewrites.
-        tell: Is told in a sentence what search does without.
-        progress: Is told while sections are embedded, None for lines on stderr.
-        needs_vectors: Whether a hybrid search fails with its embedder, rather than go on by words alone.
+        settings: The person's settings; their model reranks and rewrites.
+        tell: Receives a sentence about each limitation.
+        progress: Receives the progress of embedding, or None for lines on stderr.
+        needs_vectors: Whether a hybrid search fails if its embedder fails, instead of falling back to keywords.
 
     Raises:
-        UsageError: What was chosen is not available; the message says what to choose or to install.
-        IndexLostError: The database that was named cannot be used.
+        UsageError: A choice is unavailable; the message says what to choose or install.
+        IndexLostError: The named database cannot be used.
     """
     options = settings.retrieval
     if options.index is not None and options.mode is not SearchMode.OFF:
-        LanceDatabase(options.index)  # refused now rather than at the first search
+        LanceDatabase(options.index)  # fails now instead of at the first search
     parts = replace(make_search_services(settings, tell, progress), needs_vectors=needs_vectors)
-    # What is only measured leaves no index behind.
+    # Evaluation must not leave an index behind.
     place = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=tell)
     return partial(make_searcher, options=options, parts=parts, place=place)
 
@@ -57,9 +57,9 @@ def make_searcher_factory(
 def make_search_services(
     settings: Settings, tell: Callable[[str], None] = warn, progress: Progress | None = None
 ) -> SearchServices:
-    """Return what search needs beside a library; nothing is loaded or asked yet.
+    """Create the services that search needs besides a library; nothing is loaded or requested yet.
 
-    Arguments and errors are those of `prepare_search`.
+    For arguments and errors see `make_searcher_factory`.
     """
     options = settings.retrieval
     is_model_asked = options.mode is not SearchMode.OFF and (options.rerank is not Rerank.OFF or options.rewrite)
@@ -96,6 +96,6 @@ def _make_ranking_model(settings: Settings, background: BackgroundLoop) -> Model
     name = settings.model
     if name == OFFLINE or name.startswith(RECORDED):
         flag = "--rerank off" if settings.retrieval.rerank is not Rerank.OFF else "--no-rewrite"
-        raise UsageError(f"the model {OFFLINE} can neither rerank nor rewrite. Choose another with --model, or {flag}.")
+        raise UsageError(f"the model {OFFLINE} cannot rerank or rewrite. Choose another with --model, or {flag}.")
     options = settings.model_options(name)
     return make_model(name, api_base=settings.api_base, options=options, worker=background.worker)

@@ -1,6 +1,6 @@
-"""A person's settings: one TOML file in their configuration folder, never one beside a document.
+"""A person's settings: one TOML file in their configuration folder, never one next to a document.
 
-A document must not choose where questions are sent.
+Otherwise a document could choose where questions are sent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from roamtui.search.options import RetrievalOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What `config.toml` may hold. What the command line says goes before it."""
+    """The content of `config.toml`, overridden by the command line."""
 
     model: str = option(
         "offline", '"offline", or a litellm name such as openai/gpt-4.1-mini', name="--model", metavar="M"
@@ -30,7 +30,7 @@ class Settings:
     api_base: str | None = option(None, "address of the model's server", name="--api-base", metavar="URL")
     max_cost_usd: float | None = option(
         None,
-        "what the conversation may cost before you are asked",
+        "ask before a conversation costs more than this",
         kind=float,
         name="--max-cost",
         metavar="USD",
@@ -38,57 +38,55 @@ class Settings:
         low=ABOVE_ZERO,
     )
     keep_open: KeepOpenMode = option(
-        KeepOpenMode.KEEP, "what happens to open sections between questions", name="--keep-open", key="keep_open.mode"
+        KeepOpenMode.KEEP, "which sections stay open between questions", name="--keep-open", key="keep_open.mode"
     )
     open_tokens: int | None = option(
         None,
-        "tokens of section text that may stay open, else a share of the window",
+        "token budget for open sections (default: a share of the context window)",
         kind=int,
         key="keep_open.tokens",
         low=1,
     )
     confident_start: RetrievalStart = option(
-        RetrievalStart.REMOTE, "when a question brings what search finds", key="agent.confident_start"
+        RetrievalStart.REMOTE, "when to send search results with a question", key="agent.confident_start"
     )
-    outline_tokens: int | None = option(None, "tokens of the outline that the model reads, about", kind=int, low=200)
-    allowed_origins: tuple[str, ...] = option(
-        (), "addresses of sites that pages may be fetched from without asking", key="web.allow"
-    )
-    theme: str | None = option(None, "how the app looks")
+    outline_tokens: int | None = option(None, "approximate size of the outline in tokens", kind=int, low=200)
+    allowed_origins: tuple[str, ...] = option((), "sites to fetch from without asking", key="web.allow")
+    theme: str | None = option(None, "colour theme")
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     model_defaults: Mapping[str, Any] = field(default_factory=dict)
-    """What is set for all models of providers, by field of `ModelOptions`."""
+    """Options for all provider models, by field of `ModelOptions`."""
     options_by_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What is set for one of them, by its name; it goes before what is set for all."""
+    """Options for single models, by name; they override `model_defaults`."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Keys of actions that the person bound anew, by action id."""
+    """Key bindings of the person, by action id."""
     warnings: tuple[str, ...] = ()
-    """What the file holds that means nothing to this version, and was passed over; to be told once."""
+    """Notices to show once, for instance about unknown keys."""
 
     def model_options(self, name: str) -> ModelOptions:
-        """Return how a model of a name is asked."""
+        """Return the options for a model."""
         values = {**self.model_defaults, **self.options_by_model.get(name, {})}
         return ModelOptions(**values, has_spending_cap=self.max_cost_usd is not None)
 
     def keep_options(self) -> OpenSectionOptions:
-        """Return how much may stay open: what the person set, else a share of the window of the model that is asked."""
+        """Return the budget for open sections: the person's, or else a share of the model's context window."""
         if self.open_tokens is None:
             return OpenSectionOptions(mode=self.keep_open, follows_window=True)
         return OpenSectionOptions(mode=self.keep_open, budget_tokens=self.open_tokens)
 
 
 def load_settings(given: Mapping[str, Any] | None = None, *, path: Path | None = None) -> Settings:
-    """Return the settings of a file; those of an absent one are the defaults.
+    """Load the settings of a file, or the defaults if it is missing.
 
-    A key that means nothing, as one of an older version, is passed over and noted.
+    Unknown keys, for instance of an older version, are ignored with a warning.
 
     Args:
-        given: What the command line says, by field; options of search in a mapping of their own.
-        path: The file, None for the usual one.
+        given: Overrides from the command line by field; search options in a nested mapping.
+        path: The file, or None for the default path.
 
     Raises:
-        UsageError: It cannot be read, is no TOML or holds a value that means nothing, or options of search do not go
-            together; the message names what.
+        UsageError: The file cannot be read, is not valid TOML or contains an invalid value, or search options
+            contradict each other.
     """
     path, given = path or config_path(), given or {}
     try:
@@ -96,9 +94,9 @@ def load_settings(given: Mapping[str, Any] | None = None, *, path: Path | None =
     except (FileNotFoundError, NotADirectoryError):
         settings = Settings()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}. Repair or delete it.") from None
+        raise UsageError(f"could not read {path}: {error}. Fix or delete it.") from None
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is no TOML: {error}. Repair or delete it.") from None
+        raise UsageError(f"{path} is not valid TOML: {error}. Fix or delete it.") from None
     retrieval = replace(settings.retrieval, **given.get("retrieval", {}))
     retrieval.check()
     return replace(settings, **{**given, "retrieval": retrieval})
@@ -109,7 +107,7 @@ class _SettingsReader:
     path: Path
     table: Mapping[str, Any]
     known: set[str] = field(default_factory=set)
-    """Places of all that was looked for."""
+    """All keys that were looked up."""
 
     def read(self) -> Settings:
         settings = Settings(
@@ -123,12 +121,12 @@ class _SettingsReader:
             keys={key: self._key(key, value) for key, value in self._table("keys").items()},
         )
         unknown = [f'"{place}"' for place in self._list_unknown(self.table, "")]
-        verb = "is no setting" if len(unknown) == 1 else "are no settings"
-        note = f"{self.path}: {', '.join(unknown)} {verb} and passed over."
+        verb = "is not a known setting" if len(unknown) == 1 else "are not known settings"
+        note = f"{self.path}: {', '.join(unknown)} {verb}; ignored."
         return replace(settings, warnings=(note,) if unknown else ())
 
     def _options(self, kind: type[Any], table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-        """Return what a table says of the fields of a class; an empty text is as if it did not stand there."""
+        # An empty string counts as not set.
         values: dict[str, Any] = {}
         for name, declared in list_options(kind).items():
             place = declared.key or name
@@ -155,7 +153,7 @@ class _SettingsReader:
         self.known.add("keys")
         if isinstance(value, str) and value:
             return value
-        raise UsageError(f'{self.path}: keys.{key} must be a key name in quotation marks, such as "ctrl+k".')
+        raise UsageError(f'{self.path}: keys.{key} must be a quoted key name, such as "ctrl+k".')
 
     def _list_unknown(self, table: Mapping[str, Any], prefix: str) -> Iterator[str]:
         for key, value in table.items():
@@ -169,16 +167,16 @@ class _SettingsReader:
 
 
 def save_setting(path: Path, key: str, value: str) -> None:
-    """Set a key outside all tables of a person's file to a text; comments, order and all else stay as they are.
+    """Set a top-level key in the settings file; comments, order and everything else stay as they are.
 
-    The new file takes the old one's place whole, and its owner alone can read it.
+    The file is replaced atomically, and only its owner can read it.
 
     Raises:
-        RoamtuiError: It cannot be read or written, or is no TOML.
+        RoamtuiError: The file cannot be read or written, or is not valid TOML.
     """
-    import json  # noqa: PLC0415 - to write alone
+    import json  # noqa: PLC0415 - only needed to write
 
-    import tomlkit  # noqa: PLC0415 - likewise
+    import tomlkit  # noqa: PLC0415 - only needed to write
 
     line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
     try:
@@ -188,12 +186,12 @@ def save_setting(path: Path, key: str, value: str) -> None:
         if key in document:
             document[key] = value
             after = tomlkit.dumps(document)
-        else:  # tomlkit would put it between the first table and the comment above that
+        else:  # tomlkit would put it between the first table and the comment above the table
             after = line + ("\r\n" if "\r\n" in before else "\n") + before
         make_private_folder(target.parent)
         write_private_file(target, after.encode("utf-8"), is_flushed=True)
     except tomlkit.exceptions.TOMLKitError:
-        raise RoamtuiError(f"{path} was left as it is. To keep this choice, put {line} there yourself.") from None
+        raise RoamtuiError(f"{path} was not changed. To save this choice, add {line} yourself.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise RoamtuiError(f"The choice is not kept: {path}: {reason}.") from None
+        raise RoamtuiError(f"Could not save the setting: {path}: {reason}.") from None

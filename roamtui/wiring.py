@@ -1,4 +1,4 @@
-"""Makes what answers questions about a document, as a person set it up: model, store, session, searcher, agent."""
+"""Wires the objects that answer questions, from the settings: model, store, session, searcher, agent."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from roamtui.settings import Settings
 from roamtui.sources.file_sources import split_sources
 
 _OLLAMA = "ollama_chat"
-"""What litellm calls it."""
+"""litellm's provider name."""
 _EXAMPLES_MAX = 3
-"""Questions of a recording that the empty screen proposes."""
+"""Recorded questions suggested on the empty screen."""
 
 
 def build_model(settings: Settings) -> Model:
-    """Return the model that was chosen; nothing is started or asked yet."""
+    """Create the selected model; nothing is started or requested yet."""
     return make_model(settings.model, api_base=settings.api_base, options=settings.model_options(settings.model))
 
 
@@ -53,18 +53,18 @@ def build_agent(
     tell: Callable[[str], None] = warn,
     progress: EmbeddingProgress | None = None,
 ) -> Agent:
-    """Return what answers questions about a document.
+    """Create the agent for a document.
 
     Args:
-        first: The conversation where it is a new one.
-        loader: Loads what of the library is not there yet.
-        settings: Which model answers, what it may cost, and how is searched.
-        conversation: Which one goes on, and where a trace of it is written; None where nothing is to be saved.
-        tell: Is told in a sentence what a person should know, such as what search does without.
-        progress: Is told while search embeds sections.
+        first: State of a new conversation.
+        loader: Loads the missing parts of the library.
+        settings: Model, spending limit and search options.
+        conversation: Which conversation to resume and where to trace it, or None to save nothing.
+        tell: Receives sentences that a person should read, such as limitations of search.
+        progress: Receives the progress of embedding.
 
     Raises:
-        UsageError: What was chosen is not available, or there is nothing to go on with.
+        UsageError: A choice is unavailable, or there is no conversation to resume.
         StoreError: The conversation cannot be read.
     """
     model = build_model(settings)
@@ -87,12 +87,12 @@ def build_agent(
 
 
 def open_store(tell: Callable[[str], None] = warn) -> ConversationStore:
-    """Return the store of conversations; where it cannot be opened the program goes on, and says so by `tell`."""
+    """Open the conversation store; if that fails, tell the person and continue without saving."""
     store = ConversationStore(data_path(), is_patient=True)
     for report in store.pop_warnings():
         tell(report)
     if store.problem:
-        tell(f"{store.problem} This conversation will not be saved until that changes.")
+        tell(f"{store.problem} This conversation is not being saved.")
     return store
 
 
@@ -102,36 +102,36 @@ def start_or_resume_session(
     arguments: ConversationArguments,
     loader: Loader | None = None,
 ) -> Session:
-    """Return a conversation that begins with `first`, or the one to go on with.
+    """Start a conversation from `first`, or resume an earlier one.
 
     Raises:
-        UsageError: There is nothing to go on with.
+        UsageError: There is no such conversation about this document.
         StoreError: The conversation cannot be read.
     """
     if not arguments.resume_latest and arguments.conversation_id is None:
         return Session(first, store, loader=loader)
     if store.problem:
-        raise UsageError("no conversation can be continued, because saved ones cannot be read.")
+        raise UsageError("cannot resume: saved conversations are unreadable.")
     summaries = store.list(get_source_key(first.library))
     conversation_id = arguments.conversation_id
     if conversation_id is None:
         conversation_id = next((summary.id for summary in summaries if summary.is_answered), None)
         if conversation_id is None:
-            raise UsageError("there is no answered conversation about this document yet. Ask without --continue.")
+            raise UsageError("no answered conversation about this document. Omit --continue.")
     elif all(summary.id != conversation_id for summary in summaries):
         store.load(conversation_id)
         source = next(summary.source for summary in store.list() if summary.id == conversation_id)
         if source.startswith("-"):
-            raise UsageError(f"the conversation {conversation_id} is about another document, which came by a pipe.")
+            raise UsageError(f"conversation {conversation_id} is about a document from standard input.")
         if not is_source_missing(source):  # else it was moved or renamed
             named = " ".join(f'"{sanitise_line(path)}"' for path in split_sources(source))
             opening = f"roamtui {named} --conversation {conversation_id}"
-            raise UsageError(f"the conversation {conversation_id} is about another document. Open it with {opening}")
+            raise UsageError(f"conversation {conversation_id} is about another document. Run: {opening}")
     return Session.resume(first.library, conversation_id, store=store, options=first.options, loader=loader)
 
 
 def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
-    """Return questions for the empty screen: of a recording, of one of the examples, else what the document asks."""
+    """Suggest questions: a recording's, a bundled example's, or else ones derived from the document."""
     if isinstance(model, RecordedModel) and model.questions:
         return tuple(dict.fromkeys(model.questions))[:_EXAMPLES_MAX]
     source, folder = Path(library.source).absolute(), get_resource_dir("examples")
@@ -142,14 +142,14 @@ def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
 
 
 def list_recording_warnings(model: Model, library: Library) -> tuple[str, ...]:
-    """Return what a person should know before a trace is replayed over a document."""
+    """Warn if a recording is about to be replayed over a different document."""
     if not isinstance(model, RecordedModel) or model.is_about(library.content_hash):
         return ()
-    return (f"{model.name} was recorded over another text than {library.source} has now. Its replies may not fit.",)
+    return (f"{model.name} was recorded with a different text of {library.source}. Its replies may not fit.",)
 
 
 def read_preferences() -> str:
-    """Return what the person wrote of how they want to be answered, nothing where that cannot be read."""
+    """Return the person's preferences, or "" if they cannot be read."""
     try:
         return load_preferences(preferences_path()).text
     except RoamtuiError:
@@ -157,7 +157,7 @@ def read_preferences() -> str:
 
 
 def list_preferences_warnings() -> tuple[str, ...]:
-    """Return what a person should know of their preferences before they count."""
+    """Return problems with the preferences."""
     try:
         note = load_preferences(preferences_path()).note
     except RoamtuiError as error:
@@ -166,17 +166,17 @@ def list_preferences_warnings() -> tuple[str, ...]:
 
 
 def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:
-    """Return the model that the person named, then those that could be used here once they have said yes."""
-    named = ModelOffer(name=settings.model, note="you named it", choose=partial(build_model, settings))
+    """List the selected model, then the other usable models."""
+    named = ModelOffer(name=settings.model, note="chosen by you", choose=partial(build_model, settings))
     found = list_usable_models(choose_options=settings.model_options)
     return (named, *(offer for offer in found if offer.name != settings.model))
 
 
 def make_named_model(settings: Settings, name: str, api_base: str | None, is_trial: bool) -> Model:  # noqa: FBT001 - as `MakeModel` says
-    """Return a model that a person named in the app; one that is tried says one token, and fails at once.
+    """Create a model that a person named in the app; a trial request is one token long and not retried.
 
     Raises:
-        UsageError: Name or address make no sense.
+        UsageError: The name or URL is invalid.
     """
     options = settings.model_options(name)
     trial = replace(options, output_tokens=1, retries=0)
@@ -184,19 +184,19 @@ def make_named_model(settings: Settings, name: str, api_base: str | None, is_tri
 
 
 def discover_ollama_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:
-    """Return the models of an Ollama on this machine, and in a few words what was found; no other machine is asked."""
+    """List the models of an Ollama server on this machine, and describe the result; no other machine is contacted."""
     from roamtui.models.registry import get_ollama_url, probe_ollama
 
     address = get_ollama_url(os.environ)
     if not _is_local_address(address):
-        return (), "Ollama is set to another machine; name its model with --model"
+        return (), "Ollama runs on another machine; name its model with --model"
     report = probe_ollama(address)
     if report.problem:
         return (), f"Ollama at {report.address}: {report.problem}"
     offers = tuple(
         ModelOffer(
             name=name,
-            note="runs on this machine, no text leaves it",
+            note="runs locally, nothing leaves this machine",
             choose=partial(make_model, name, api_base=report.address, options=settings.model_options(name)),
         )
         for name in (f"{_OLLAMA}/{model}" for model in report.models if "embed" not in model)
@@ -206,7 +206,6 @@ def discover_ollama_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], 
 
 
 def _is_local_address(address: str) -> bool:
-    """Return whether an address is on this machine, whatever its port."""
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:

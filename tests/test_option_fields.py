@@ -21,7 +21,7 @@ OPTIONS = list_options(RetrievalOptions)
         ("mode", "psychic", "must be one of off, keyword, vector, hybrid"),
         ("mode", 3, "must be one of off, keyword, vector, hybrid"),
         ("rerank", True, "must be one of off, scores, choose"),
-        ("embedder", 7, "must be text in quotation marks"),
+        ("embedder", 7, "must be a quoted string"),
         ("rewrite", "yes", "must be true or false"),
         ("limit", 0, "must be a whole number of 1 or more"),
         ("limit", 2.5, "must be a whole number of 1 or more"),

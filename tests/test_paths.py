@@ -53,5 +53,5 @@ def test_a_file_in_its_place_is_an_error(tmp_path: Path) -> None:
 
 
 def test_no_module_makes_folders_in_another_way() -> None:
-    sources = [path for path in (PROJECT_DIR / "roamtui").rglob("*.py") if path.name != "locations.py"]
+    sources = [path for path in (PROJECT_DIR / "roamtui").rglob("*.py") if path.name != "paths.py"]
     assert [path.name for path in sources if re.search(r"\bmkdir\(|makedirs\(", path.read_text("utf-8"))] == []

@@ -1,1 +1,1 @@
-"""How easy a document is to roam: rules over a library. What is printed of them is `headless/`'s affair."""
+"""Lints a library: rules for documents that are hard to navigate. `headless/` prints the findings."""

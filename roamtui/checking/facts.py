@@ -1,4 +1,4 @@
-"""What the rules look at: the passages, tables, images and links of a library, read once."""
+"""The facts that rules check: passages, tables, images and links of a library, read in one pass."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 
 _READ = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
 _FILE_NAME = re.compile(r"(?!\S*\s)\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?#]\S*)?", re.IGNORECASE)
-"""What stands for an image without a description: its address."""
+"""An image without a description: the text is its address."""
 _DECORATION = re.compile(r"""<img\b[^>]*\balt=(?:""|'')""", re.IGNORECASE)
 _NEAR = 1_000
 _LABELLED_COLUMNS = 2
-"""A table of two columns may be a list of labels, each with what it says."""
+"""A table of two columns may be a list of labels and values."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """A row of a document, and where in the text something stands."""
+    """A row of a document and an offset in its text."""
 
     document: Document
     row: int
@@ -53,45 +53,45 @@ class SourceLocation:
 
     @property
     def quoted_title(self) -> str:
-        """Title of the row as messages have it."""
+        """Title of the row, quoted for messages."""
         return f"“{shorten(strip_anchor(sanitise_line(self.title)), 60)}”" if self.title else "the beginning"
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Where a document is hard to roam, and why."""
+    """A finding: where a document is hard to navigate, and why."""
 
     place: SourceLocation
     message: str
-    """Words of the document in it are sanitised."""
+    """Quoted text of the document is sanitised."""
     count: int = 1
-    """How many places it stands for."""
+    """Number of places that the finding covers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A paragraph, also of a list or a quotation."""
+    """A paragraph, possibly in a list or quotation."""
 
     place: SourceLocation
     text: str
     is_first: bool
-    """Whether its section begins with it."""
+    """Whether it is the first text of its section."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedQuestion:
-    """A question whose sections are known, and what search finds for it."""
+    """A question with known sections, and its search results."""
 
     question: str
     golds: frozenset[str]
     place: SourceLocation
-    """Of its first section."""
+    """The first of its sections."""
     found: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """What a library holds that rules look at."""
+    """The content of a library that rules check."""
 
     library: Library
     sections: list[SourceLocation] = field(default_factory=list)
@@ -100,16 +100,16 @@ class DocumentFacts:
     tables: list[tuple[SourceLocation, bool]] = field(default_factory=list)
     """Each with whether its columns have names."""
     images: list[tuple[SourceLocation, bool]] = field(default_factory=list)
-    """Each with whether it is described."""
+    """Each with whether it has a description."""
     links: list[tuple[SourceLocation, str]] = field(default_factory=list)
-    """Each with its address as it stands there."""
+    """Each with its target as written."""
     items: list[SourceLocation] = field(default_factory=list)
-    """Links of lists of links, pages within pages too."""
+    """Links in lists of links, including pages within pages."""
     questions: tuple[SearchedQuestion, ...] = ()
 
 
 def read_facts(library: Library, questions: Iterable[SearchedQuestion] = ()) -> DocumentFacts:
-    """Return what rules look at; of pages behind links nothing, whose text is not the source's own."""
+    """Collect the facts; pages behind links are skipped, because their text is not the source's own."""
     facts = DocumentFacts(library, questions=tuple(questions))
     for document in library.documents:
         kinds, starts = document.columns.kinds, document.columns.starts
@@ -128,7 +128,6 @@ def read_facts(library: Library, questions: Iterable[SearchedQuestion] = ()) -> 
 
 
 def _read_row(facts: DocumentFacts, document: Document, row: int, definitions: Definitions) -> None:
-    """Read the own text of one row."""
     start, end = document.columns.starts[row : row + 2]
     text = document.text[start:end]
     front = measure_front_matter(text) if start == 0 else 0
@@ -151,7 +150,7 @@ def _read_row(facts: DocumentFacts, document: Document, row: int, definitions: D
 
 
 def _walk(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Yield blocks in order, each after those that stand in it."""
+    # Nested blocks come before the block that contains them.
     for block in blocks:
         match block:
             case List():
@@ -165,7 +164,7 @@ def _walk(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def _list_words(block: Block) -> Iterator[tuple[Inline, int]]:
-    """Yield the words of a block, and where each of them begin."""
+    # Pairs of text and offset.
     match block:
         case Heading() | Paragraph():
             yield block.words, block.start

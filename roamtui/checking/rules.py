@@ -1,4 +1,4 @@
-"""The rules of `roamtui check`, one function each, and the score that they make."""
+"""The rules of `roamtui check`, one function each, and their score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from roamtui.outline.structure import list_outline_children
 from roamtui.search.units import UnitKind, find_units
 
 LONG_TOKENS = 2_000
-"""About three pages of a book: more than one heading can tell of."""
+"""About three pages of a book: too much for one heading."""
 OUTLINE_TOKENS = 2_500
 _PROSE_SHARE_MIN = 0.5
 _LEFT_OUT_MIN, _LEFT_OUT_BELOW_MIN = 20, 60
@@ -34,17 +34,17 @@ _REPEATED_MIN = 10
 _NOTHING = re.compile(
     r"[(\[](?:weggefallen|aufgehoben|repealed|reserved|deleted|removed|deprecated|omitted)[)\]]|\breserved\.?$", re.I
 )
-"""Of what a heading says itself that nothing is there."""
+"""Headings that say that their section is empty."""
 _ID = re.compile(r"\[([0-9a-f]{8})\]")
 _LIST = re.compile(r"\b(?:glossary|definitions?|defined terms|interpretation|references|bibliography|index)\b", re.I)
-"""Many short entries, which nobody reads in one go."""
+"""Titles of long lists of short entries, which nobody reads in full."""
 _NUMBER = re.compile(
     r"(?:(?i:art|article|artikel|section|sec|chapter|part|step|appendix|annex|exhibit|schedule|teil|kapitel|abschnitt"
     r"|item|figure|table|§+)[.:]?[ ]*(?<=[ .:§]))?"
     r"(?:\d+|X{0,3}(?:IX|IV|V?I{0,3})|[A-Z])(?<!\A)(?:[.-](?:\d+|[A-Za-z]))*[.:)]*"
 )
 _VERSION = re.compile(r"\W*v?\d+\.\d+(?:\.\w+)*\W*|.*\b(?:19|20)\d\d\b.*|.*\bv?\d+\.\d+\.\d+\b.*", re.IGNORECASE)
-"""A release or a date, by which people do look."""
+"""A release or a date, which people do look up."""
 _BACKWARD = re.compile(
     r"(?:however|also|additionally|furthermore|moreover|otherwise|instead|therefore|thus|likewise|similarly|besides"
     r"|consequently|nevertheless|alternatively|in addition|on the other hand|for the same reason"
@@ -53,11 +53,11 @@ _BACKWARD = re.compile(
 )
 _SENTENCE_END = (".", "!", "?", ":", ")", ";", '"', "”", "。")
 _LETTERS_MIN = 0.9
-"""Share of letters and spaces in a passage that is no code."""
+"""Minimum share of letters and spaces in a passage that is not code."""
 _DUPLICATE_WORDS_MIN = 40
 _SHOWN = 60
 _ANCHOR_LENGTH_MIN = 8
-"""Letters of a heading that is taken for the end of an anchor, where a tool puts more before it."""
+"""Minimum length of a heading that may match the end of an anchor, because some tools prepend text."""
 _SUFFIXES = (".md", ".mdx", ".markdown", ".txt", ".rst", ".html")
 _TARGET = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)""", re.MULTILINE)
 _NO_ALNUM = re.compile(r"[\W_]+")
@@ -65,14 +65,14 @@ _LINKS_MANY = 50
 _ITEM_LINK = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)|<?https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 HITS_MAX = 10
-"""Of search, that are looked at for a question."""
+"""Search results considered for a question."""
 
 
 def check_long_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield sections whose own text is too long for one heading, tables and code apart."""
+    """Yield sections whose own text is too long for one heading, without tables and code."""
     for document in facts.library.documents:
         if document.page_starts:
-            continue  # as in `find_empty`
+            continue  # as in `check_empty_sections`
         kinds, starts = document.columns.kinds, document.columns.starts
         tokens = document.tokens_before[-1]
         if NodeKind.TEXT in kinds and tokens > LONG_TOKENS and _is_prose(str(document.text)):
@@ -87,7 +87,7 @@ def check_long_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def _is_prose(text: str) -> bool:
-    """Return whether a text is to be read in one go, unlike a table, a list, code or data."""
+    # Prose is read in full, unlike tables, lists, code or data.
     units = [(unit.end - unit.start, unit.kind) for unit in find_units(text)]
     prose = sum(size for size, kind in units if kind is UnitKind.PROSE)
     return prose >= _PROSE_SHARE_MIN * sum(size for size, _ in units) and not text.lstrip().startswith(("{", "["))
@@ -98,7 +98,7 @@ def check_empty_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
     for place in facts.sections:
         columns = place.document.columns
         if place.document.page_starts:
-            continue  # headings of a PDF are read off its looks: what is amiss may be the reading
+            continue  # headings of a PDF are inferred from its layout, so the fault may be ours
         is_leaf = columns.ends[place.row] == place.row + 1 and place.section_id not in facts.library.grafts
         is_said = _NOTHING.search(place.title) or "](" in facts.library.own_text(place.section_id)
         if is_leaf and not is_said and not has_own_text(facts.library, place.section_id):
@@ -107,27 +107,27 @@ def check_empty_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 def check_skipped_levels(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield the first heading below another one that is more than one level deeper."""
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     for place in facts.sections:
         columns = place.document.columns
         parent = columns.parents[place.row]
         level, above = columns.levels[place.row], columns.levels[parent] if parent >= 0 else 0
         key = (id(place.document), parent)
         is_skipped = columns.kinds[parent] is NodeKind.SECTION and level > above + 1 and not place.document.page_starts
-        if parent >= 0 and is_skipped and key not in told and _is_written(place, level):
-            told.add(key)
+        if parent >= 0 and is_skipped and key not in reported and _is_written(place, level):
+            reported.add(key)
             yield Diagnostic(place, f"{place.quoted_title} is of level {level}, the heading above it of level {above}")
 
 
 def _is_written(place: SourceLocation, level: int) -> bool:
-    """Return whether a heading has the level that it is written with; a page within a document may lower it."""
+    # The level in the source; a page within a document may have been lowered.
     start = place.document.text[place.offset : place.offset + 7].lstrip(" ")
     marks = len(start) - len(start.lstrip("#"))
     return marks in (0, level)
 
 
 def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield what has so many parts side by side that an outline cannot name them: the whole, and what is very wide."""
+    """Yield nodes with so many children that the outline cannot list them."""
     library = facts.library
     named = list_outlined_ids(library)
     tops = {library.root_id, library.title_id()}
@@ -144,12 +144,12 @@ def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def list_outlined_ids(library: Library) -> set[str]:
-    """Return the ids that an outline names."""
+    """Return the ids that the outline lists."""
     return set(_ID.findall(render_outline(library, budget_tokens=OUTLINE_TOKENS)))
 
 
 def check_number_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield headings that are numbers alone, once for what they stand below."""
+    """Yield headings that are only numbers, once per parent."""
     groups: dict[tuple[int, int], list[SourceLocation]] = defaultdict(list)
     for place in facts.sections:
         title = sanitise_line(place.title)
@@ -163,7 +163,7 @@ def check_number_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_repeated_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield titles that many sections of a document have, at the first of them; parts of releases are always alike."""
+    """Yield titles that many sections of a document share, except parts of releases, which are always alike."""
     groups: dict[tuple[int, str], list[SourceLocation]] = defaultdict(list)
     for place in facts.sections:
         columns = place.document.columns
@@ -178,7 +178,7 @@ def check_repeated_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_leaning_starts(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield sections that begin with words that lean on what stands before, or that neither title nor words name."""
+    """Yield sections whose first words refer to the previous section."""
     for passage in facts.passages:
         is_read = passage.is_first and not passage.place.document.page_starts
         lean = _BACKWARD.match(passage.text) if is_read else None
@@ -187,7 +187,7 @@ def check_leaning_starts(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_duplicates(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield long passages that stood before; those that follow each other as they did there are one finding."""
+    """Yield long passages that occur again; consecutive ones are one finding."""
     first: dict[str, int] = {}
     copies: dict[int, list[int]] = defaultdict(list)
     previous = (-2, -2)
@@ -215,7 +215,7 @@ def check_duplicates(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_nameless_columns(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield tables whose columns have no names."""
+    """Yield tables without column names."""
     for place, has_names in facts.tables:
         if not has_names:
             yield Diagnostic(place, f"the columns of a table under {place.quoted_title} have no names")
@@ -229,7 +229,7 @@ def check_undescribed_images(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_dead_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield links to headings and files that are not in the source."""
+    """Yield links to headings and files that do not exist in the source."""
     library = facts.library
     targets = {id(document): _read_targets(document) for document in library.documents}
     for place, href in facts.links:
@@ -241,16 +241,16 @@ def check_dead_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def _read_targets(document: Document) -> frozenset[str]:
-    """Return the anchors of a document by their letters and digits: those of headings, and of HTML and attributes."""
+    # Anchors of headings, HTML and attributes, reduced to letters and digits.
     named = (match.group(1) for match in _TARGET.finditer(str(document.text)))
     return frozenset(_NO_ALNUM.sub("", name).casefold() for name in (*document.anchors, *named))
 
 
 def _is_within(href: str, place: SourceLocation, library: Library, targets: frozenset[str]) -> bool:
-    """Return whether a link that leads nowhere was meant for something that the source should have."""
+    # Whether a dead link was meant for something inside the source.
     parts = urlsplit(href.strip())
     if parts.scheme or parts.netloc or parts.path.startswith("/") or parts.fragment.startswith("sec-"):
-        return False  # elsewhere, a path of the site that the source becomes, or an anchor that a tool makes
+        return False  # another site, a path of the published site, or an anchor that a tool generates
     if not parts.path:
         wanted = _NO_ALNUM.sub("", unquote(parts.fragment)).casefold()
         return (
@@ -269,7 +269,7 @@ def _is_within(href: str, place: SourceLocation, library: Library, targets: froz
 
 
 def check_undescribed_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield lists with links that have nothing beside their titles, at the first of them."""
+    """Yield lists with links without a description, at the first of them."""
     groups: dict[tuple[int, int], list[SourceLocation]] = defaultdict(list)
     counts: dict[tuple[int, int], int] = defaultdict(int)
     for place in facts.items:
@@ -287,7 +287,7 @@ def check_undescribed_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_missing_optional(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield a long list of links in which none are said to be optional."""
+    """Yield a long list of links without optional ones."""
     root = facts.library.root
     count = root.columns.kinds.count(NodeKind.LINK)
     if count >= _LINKS_MANY and OPTIONAL not in (title.casefold() for title in root.columns.titles):
@@ -295,14 +295,14 @@ def check_missing_optional(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_failing_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield links whose pages were asked for and cannot be had."""
+    """Yield links whose pages could not be fetched."""
     for place in facts.items:
         if problem := facts.library.problem_of(place.section_id):
             yield Diagnostic(place, f"the page of {place.quoted_title} cannot be had: {sanitise_line(problem)}")
 
 
 def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield links whose pages were asked for and are HTML, with no Markdown beside it."""
+    """Yield links whose pages are HTML without a Markdown version."""
     for place in facts.items:
         page = facts.library.file(place.section_id)
         if page is not None and page.is_html and not is_text_url(page.url or ""):
@@ -312,12 +312,12 @@ def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
 def ask_questions(
     library: Library, questions: Sequence[EvalQuestion], search: Callable[[str], Sequence[str]]
 ) -> tuple[tuple[SearchedQuestion, ...], tuple[str, ...]]:
-    """Return the questions that are about a library, and a sentence for each that cannot be asked.
+    """Search for the questions about a library; return them, and a sentence for each unusable one.
 
     Args:
-        library: With all its files.
-        questions: As `roamtui eval` takes them; those about other documents are passed over.
-        search: Returns the ids that are found, the best first.
+        library: With all its files loaded.
+        questions: As for `roamtui eval`; those about other documents are skipped.
+        search: Returns ids, best first.
     """
     has_files = library.root.columns.has_files
     name = library.source.rpartition("/")[2]
@@ -332,7 +332,7 @@ def ask_questions(
         try:
             golds = resolve_golds(question, documents).strict
         except GoldError as error:
-            problems.append(f"Question {question.id} is left out: {sanitise_line(str(error))}.")
+            problems.append(f"Question {question.id} is skipped: {sanitise_line(str(error))}.")
             continue
         document = documents[question.doc]
         row = min(document.rows_by_id[one] for one in golds & document.rows_by_id.keys())
@@ -350,7 +350,7 @@ def check_unfound_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_unnamed_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield questions whose section stands below nothing that an outline names."""
+    """Yield questions whose section the outline does not lead to."""
     library = facts.library
     named = list_outlined_ids(library) - {library.title_id()} if facts.questions else set()
     for asked in facts.questions:
@@ -366,14 +366,14 @@ def _name(asked: SearchedQuestion) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is looked for, and what is done about it."""
+    """A rule with its check and its advice."""
 
     code: str
-    """Its letter names the part of the score."""
+    """The letter is a key of `PARTS`."""
     name: str
     check: Callable[[DocumentFacts], Iterable[Diagnostic]]
     count: Callable[[DocumentFacts], int]
-    """How many places it looks at."""
+    """Number of places that the rule checks."""
     advice: str
 
 
@@ -387,39 +387,21 @@ def _count_items(facts: DocumentFacts) -> int:
 
 PARTS = {"S": "structure", "H": "headings", "T": "texts", "L": "links", "X": "llms.txt", "Q": "questions"}
 RULES = (
-    Rule("S01", "long-section", check_long_sections, _count_sections, "Divide it: a heading for each topic."),
-    Rule("S02", "empty-section", check_empty_sections, _count_sections, "Say something there, or take it out."),
+    Rule("S01", "long-section", check_long_sections, _count_sections, "Split it: one heading per topic."),
+    Rule("S02", "empty-section", check_empty_sections, _count_sections, "Add content or remove the heading."),
     Rule("S03", "skipped-level", check_skipped_levels, _count_sections, "Use the next level."),
-    Rule("S04", "left-out", check_left_out, _count_sections, "Group them below headings of their own."),
+    Rule("S04", "left-out", check_left_out, _count_sections, "Group them under new headings."),
     Rule("H01", "number-alone", check_number_titles, _count_sections, "Add what it is about."),
     Rule("H02", "repeated-title", check_repeated_titles, _count_sections, "Add what each is about."),
-    Rule("T01", "leaning-start", check_leaning_starts, _count_sections, "Begin with what the section is about."),
+    Rule("T01", "leaning-start", check_leaning_starts, _count_sections, "Start with the topic of the section."),
     Rule("T02", "duplicate", check_duplicates, lambda facts: len(facts.passages), "Keep one, and link to it."),
     Rule("T03", "nameless-columns", check_nameless_columns, lambda facts: len(facts.tables), "Name the columns."),
     Rule("T04", "undescribed-image", check_undescribed_images, lambda facts: len(facts.images), "Say what it shows."),
-    Rule("L01", "dead-link", check_dead_links, lambda facts: len(facts.links), "Mend it or take it out."),
-    Rule(
-        "X01",
-        "undescribed-link",
-        check_undescribed_links,
-        _count_items,
-        "Say what stands on each page.",
-    ),
-    Rule(
-        "X02",
-        "no-markdown",
-        check_html_pages,
-        _count_items,
-        "Link to Markdown, or serve it as page.md.",
-    ),
-    Rule("X03", "failing-page", check_failing_pages, _count_items, "Mend the link or the page."),
-    Rule(
-        "X04",
-        "no-optional",
-        check_missing_optional,
-        _count_items,
-        "Put what few need below “## Optional”.",
-    ),
+    Rule("L01", "dead-link", check_dead_links, lambda facts: len(facts.links), "Fix or remove it."),
+    Rule("X01", "undescribed-link", check_undescribed_links, _count_items, "Describe the content of each page."),
+    Rule("X02", "no-markdown", check_html_pages, _count_items, "Link to Markdown, or serve it as page.md."),
+    Rule("X03", "failing-page", check_failing_pages, _count_items, "Fix the link or the page."),
+    Rule("X04", "no-optional", check_missing_optional, _count_items, "Move rarely needed links under “## Optional”."),
     Rule(
         "Q01", "unfound", check_unfound_questions, lambda facts: len(facts.questions), "Use the question's words there."
     ),
@@ -431,31 +413,31 @@ RULES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """What the rules found."""
+    """The findings and the score."""
 
     findings: tuple[tuple[Rule, Diagnostic], ...]
-    """In the order of the text."""
+    """In document order."""
     parts: dict[str, int]
-    """Of each part that there is something of, from 0 to 100: what its rules looked at and did not object to."""
+    """Score of each part that applies, from 0 to 100: the share of checked places without findings."""
 
     @property
     def score(self) -> int:
-        """Mean of the parts."""
+        """Mean of the parts' scores."""
         return round(sum(self.parts.values()) / len(self.parts)) if self.parts else 100
 
 
 def choose_rules(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule, ...]:
-    """Return the rules whose codes or names begin with what was selected, all without, and not with what is ignored.
+    """Select rules by prefixes of codes or by names; no selection means all.
 
     Raises:
-        UsageError: No rule begins like that.
+        UsageError: A word matches no rule.
     """
 
     def expand(words: Iterable[str]) -> Iterator[Rule]:
         for word in (one.strip() for words_ in words for one in words_.split(",")):
             found = [rule for rule in RULES if rule.code.startswith(word.upper()) or rule.name == word]
             if not word or not found:
-                raise UsageError(f'no rule begins with "{sanitise_line(word)}". docs/check.md lists them.')
+                raise UsageError(f'no rule matches "{sanitise_line(word)}". docs/check.md lists them.')
             yield from found
 
     chosen, left = set(expand(selected)) or set(RULES), set(expand(ignored))
@@ -463,7 +445,7 @@ def choose_rules(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule,
 
 
 def check(facts: DocumentFacts, rules: Sequence[Rule] = RULES) -> CheckReport:
-    """Return what rules find, and a score."""
+    """Apply rules and compute the score."""
     findings: list[tuple[Rule, Diagnostic]] = []
     shares: dict[str, list[float]] = {}
     for rule in rules:

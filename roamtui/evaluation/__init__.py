@@ -1,1 +1,1 @@
-"""Measures search and agent on questions whose sections are known. It scores and describes; front ends write."""
+"""Measures search and agent on questions with known sections. Front ends write the results."""

@@ -1,4 +1,4 @@
-"""What a person wants measured, and what becomes of the results."""
+"""Options of `roamtui eval`."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from roamtui.option_fields import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalOptions:
-    """One call of `roamtui eval`."""
+    """Arguments of one evaluation."""
 
-    questions: Path = option(..., "a JSON object a line", kind=Path, name="QUESTIONS")
+    questions: Path = option(..., "file with one JSON object per line", kind=Path, name="QUESTIONS")
     docs: Path | None = option(None, "folder of the documents", kind=Path, name="--docs", metavar="DIR")
     scope: str = option("doc", "the question's document, or the folder", name="--scope", choices=("doc", "all"))
-    name: str | None = option(None, "of the question set, in results", name="--name", metavar="NAME")
-    """None for the name of its file or folder."""
-    sample: int | None = option(None, "so many questions, chosen by chance", kind=int, name="--sample", low=1)
-    seed: int = option(0, "of the sample and of the intervals", name="--seed", metavar="S", low=-math.inf)
+    name: str | None = option(None, "name of the question set in results", name="--name", metavar="NAME")
+    """If None, the name of its file or folder."""
+    sample: int | None = option(None, "random sample of this many questions", kind=int, name="--sample", low=1)
+    seed: int = option(0, "random seed", name="--seed", metavar="S", low=-math.inf)
     with_history: bool = option(True, "ask without earlier turns", name="--no-history")
-    jobs: int = option(1, "questions asked side by side", name="--jobs", low=1)
+    jobs: int = option(1, "questions in parallel", name="--jobs", low=1)
     questions_out: Path | None = option(
         None,
-        "per-question results; a run that was stopped goes on from it",
+        "file for per-question results; resumes an interrupted run",
         kind=Path,
         name="--questions-out",
         metavar="FILE",

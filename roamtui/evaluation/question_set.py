@@ -1,6 +1,6 @@
-"""Questions whose sections are known: read from a file, one JSON object a line, and what is a hit for each.
+"""Questions with known sections: reads them from a JSON Lines file and resolves their gold sections.
 
-What a line lacks is said with its number.
+Errors name the line.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _Line = Annotated[int, msgspec.Meta(ge=1)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """Where an answer stands, as the question file names it."""
+    """The location of an answer, as the question file gives it."""
 
     doc: str
     titles: tuple[str, ...]
-    """Headings from the top, or only the last of them; empty where a line alone is given."""
+    """Headings from the top, or only the last one; empty if only a line is given."""
     line: int | None
-    """1-based line of the heading, or one inside the section."""
+    """Line number, from 1, of the heading or inside the section."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """Something that was said before the question."""
+    """An earlier turn of the conversation."""
 
     is_user: bool
     text: str
@@ -46,28 +46,28 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalQuestion:
-    """A question whose sections are known."""
+    """A question with known sections."""
 
     id: str
     line_number: int
-    """Where it stands in its file."""
+    """Line in its file."""
     doc: str
     question: str
     golds: tuple[Gold, ...]
     is_page: bool = False
     """Whether any section of the page is a hit."""
     is_own_only: bool = False
-    """Whether a section inside the gold one is none."""
+    """Whether subsections of the gold section are not hits."""
     history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionFile:
-    """What a question file holds."""
+    """The content of a question file."""
 
     questions: tuple[EvalQuestion, ...]
     problems: tuple[str, ...]
-    """A sentence for each line that could not be used."""
+    """A sentence for each unusable line."""
 
 
 class GoldError(RoamtuiError):
@@ -76,20 +76,20 @@ class GoldError(RoamtuiError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldIds:
-    """What counts as found."""
+    """The ids that count as hits."""
 
     strict: frozenset[str]
-    """A gold section, or one inside it."""
+    """Gold sections and their subsections."""
     relaxed: frozenset[str]
-    """Likewise, and the sections right above gold ones."""
+    """`strict` and the parents of gold sections."""
 
 
 class _PlaceError(ValueError):
-    """A gold section is named by nothing."""
+    """Nothing locates a gold section."""
 
 
 class _GoldRecord(msgspec.Struct):
-    """A gold section as a line has it: a person's own file may use shorter names."""
+    """A gold section in the file; a person's own file may use the shorter field names."""
 
     doc: str | None = None
     gold_section_titles_path: str | list[str] = []
@@ -122,25 +122,25 @@ class _QuestionRecord(_GoldRecord, kw_only=True):
 
 
 def read_lines(path: Path, advice: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file that hold anything, each with its number.
+    """Yield the non-blank lines of a file with their numbers.
 
     Raises:
-        SourceError: It cannot be read.
+        SourceError: The file cannot be read.
     """
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}. {advice}") from None
+        raise SourceError(f"could not read {path}: {error.strerror}. {advice}") from None
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():
             yield number, line
 
 
 def read_questions(path: Path) -> QuestionFile:
-    """Return the questions of a JSONL file.
+    """Read the questions of a JSON Lines file.
 
     Raises:
-        SourceError: It cannot be read as text.
+        SourceError: The file cannot be read.
     """
     questions: list[EvalQuestion] = []
     problems: list[str] = []
@@ -150,16 +150,16 @@ def read_questions(path: Path) -> QuestionFile:
             value = json.loads(line.decode("utf-8"))
             question = _make_question(msgspec.convert(value, _QuestionRecord), number)
         except (_PlaceError, msgspec.ValidationError) as error:
-            problems.append(f"{path.name} line {number} is no question: {sanitise_line(str(error))}; it is left out.")
+            problems.append(f"{path.name} line {number} is not a question: {sanitise_line(str(error))}; skipped.")
             continue
         except (ValueError, RecursionError):
-            problems.append(f"{path.name} line {number} is no JSON; it is left out.")
+            problems.append(f"{path.name} line {number} is not JSON; skipped.")
             continue
         first = lines_by_id.setdefault(question.id, number)
         if first == number:
             questions.append(question)
         else:
-            problems.append(f"{path.name} line {number} has the id of line {first}; it is left out.")
+            problems.append(f"{path.name} line {number} has the id of line {first}; skipped.")
     return QuestionFile(questions=tuple(questions), problems=tuple(problems))
 
 
@@ -178,19 +178,19 @@ def _make_question(written: _QuestionRecord, number: int) -> EvalQuestion:
 
 
 def sample_questions(questions: Sequence[EvalQuestion], count: int, seed: int) -> tuple[EvalQuestion, ...]:
-    """Return `count` of the questions by chance, in their order; all where there are not as many."""
+    """Return a random sample in the original order; all questions if there are not more than `count`."""
     if count >= len(questions):
         return tuple(questions)
-    chosen = random.Random(seed).sample(range(len(questions)), count)  # noqa: S311 - no secret
+    chosen = random.Random(seed).sample(range(len(questions)), count)  # noqa: S311 - not a secret
     return tuple(questions[index] for index in sorted(chosen))
 
 
 def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:
-    """Return the ids that are a hit for a question.
+    """Resolve the gold sections of a question to ids.
 
     Args:
-        question: Names gold sections by headings or lines.
-        documents: Those that are searched, by their path below the folder; golds in others cannot be hit.
+        question: Locates gold sections by headings or lines.
+        documents: The searched documents by path; gold sections in others cannot be hit.
 
     Raises:
         GoldError: A gold section is not where the question says.
@@ -214,15 +214,12 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
         if parent >= 0:
             parents.add(document.ids[parent])
     if not strict:
-        raise GoldError(f"none of its documents, such as {question.doc}, is there")
+        raise GoldError(f"none of its documents, such as {question.doc}, exists")
     return GoldIds(strict=frozenset(strict), relaxed=frozenset(strict | parents))
 
 
 def _resolve_gold(document: Document, gold: Gold) -> int | None:
-    """Return the row of a gold section, None where the document has none such.
-
-    The line decides among equal headings, the last at or before it; where a heading has moved, its path finds it.
-    """
+    # Among equal headings, the last at or before the line wins. If a heading has moved, its path finds it.
     columns, line_starts = document.columns, document.line_starts
     row = None
     if gold.line is not None and gold.line <= len(line_starts):

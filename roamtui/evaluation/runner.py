@@ -1,4 +1,4 @@
-"""Asks questions one by one and scores what comes back."""
+"""Asks the questions of an evaluation and scores the answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from roamtui.sources.read import read_file
 SCOPE_ALL = "all"
 _KEPT_DOCUMENTS = 64
 _FAILURES_MAX = 5
-"""Failures of the model in a row after which it is given up."""
+"""The run stops after this many consecutive failures of the model."""
 _WARM_UP = "warm up"
 _OPENED = (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
 _SUFFIXES = frozenset({".md", ".markdown", ".txt"})
@@ -40,7 +40,7 @@ _SUFFIXES = frozenset({".md", ".markdown", ".txt"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalPlan:
-    """What is asked, of what, and by whom."""
+    """The questions of a run, and how to ask them."""
 
     key: RunKey
     docs: Path
@@ -48,21 +48,21 @@ class EvalPlan:
     questions: tuple[EvalQuestion, ...]
     make_searcher: Callable[[Library], Searcher | None]
     make_model: Callable[[], Model] | None = None
-    """Makes a model for each of the questions asked side by side; None where search alone is measured."""
+    """Creates a model for each parallel worker; None measures only search."""
     agent_options: AgentOptions | None = None
     jobs: int = 1
-    """Questions asked side by side."""
+    """Number of parallel workers."""
 
 
 @dataclass(slots=True)
 class EvalRun:
-    """How far a run has come."""
+    """The state of a run."""
 
     rows: dict[str, QuestionResult] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     """A sentence for each question that could not be scored."""
     failures: int = 0
-    """Failures of the model since it last answered."""
+    """Consecutive failures of the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +73,7 @@ class _Corpus:
 
 
 def _make_material(plan: EvalPlan, doc: str) -> _Corpus:
-    """Return what questions about a document are asked of, ready to search; those about all of them where it is empty.
-
-    Raises:
-        SourceError: It cannot be read.
-    """
+    # Ready to search. An empty `doc` means all documents.
     if doc:
         library = build_document_library(plan.docs, doc)
         documents = {doc: library.root}
@@ -93,10 +89,10 @@ def _make_material(plan: EvalPlan, doc: str) -> _Corpus:
 async def run_questions(
     plan: EvalPlan, file: ResultFile | None = None, tell: Callable[[int, int], None] | None = None
 ) -> EvalRun:
-    """Ask every question and return the results; those that a file has are not asked again, and new ones go there.
+    """Ask every question and return the results; saved results in `file` are reused, new ones added.
 
     Raises:
-        RoamtuiError: The documents cannot be read, or the model answers nothing.
+        RoamtuiError: The documents cannot be read, or the model does not answer.
     """
     course = EvalRun()
     take = lru_cache(maxsize=_KEPT_DOCUMENTS)(partial(_make_material, plan))
@@ -122,7 +118,7 @@ async def run_questions(
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """Where one of the questions asked side by side is worked on."""
+    """State of one of the parallel workers."""
 
     plan: EvalPlan
     take: Callable[[str], _Corpus]
@@ -148,16 +144,12 @@ async def _run_worker(waiting: Iterator[EvalQuestion], worker: _Worker) -> None:
 
 
 async def _score(question: EvalQuestion, worker: _Worker) -> QuestionResult | None:
-    """Return the result of a question, None where there is none; the reason is among the problems then.
-
-    Raises:
-        ModelError: The model has answered nothing yet, or failed too often in a row.
-    """
+    # Returns None, and records the problem, if the question cannot be scored.
     try:
         material = worker.take("" if worker.plan.key.scope == SCOPE_ALL else question.doc)
         golds = resolve_golds(question, material.documents)
     except RoamtuiError as error:
-        worker.course.problems.append(f"question {question.id} (line {question.line_number}) is left out: {error}")
+        worker.course.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {error}")
         return None
     asked = question if worker.plan.key.with_history else replace(question, history=())
     started = time.perf_counter()
@@ -184,12 +176,11 @@ async def _score(question: EvalQuestion, worker: _Worker) -> QuestionResult | No
     course.failures += 1
     if not course.rows or course.failures >= _FAILURES_MAX:
         raise ModelError(agent.error)
-    course.problems.append(f"question {question.id} (line {question.line_number}) is left out: {agent.error}")
+    course.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {agent.error}")
     return None
 
 
 def _compute_rank(found: Sequence[str], golds: frozenset[str]) -> int | None:
-    """Return the place of the first hit, from 1; None where there is none."""
     return next((rank for rank, section_id in enumerate(found, start=1) if section_id in golds), None)
 
 
@@ -201,7 +192,7 @@ async def ask_agent(
     golds: GoldIds,
     options: AgentOptions | None = None,
 ) -> AgentScore:
-    """Ask a question, with what was said before it, and return what became of it."""
+    """Ask a question after its earlier turns, and score the answer."""
     session = Session.start(library)
     exchanges = make_exchanges(question.history)
     if exchanges:
@@ -220,7 +211,7 @@ async def ask_agent(
                 final = event
     assert final is not None
     read, state = {*opened}, session.state
-    for section_id in golds.relaxed:  # its text may have come with what stands above it
+    for section_id in golds.relaxed:  # its text may have been delivered with its parent
         if section_id in state.library:
             span = state.library.get_own_content_span(section_id)
             if len(span) and not subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())):
@@ -244,29 +235,29 @@ async def ask_agent(
 
 
 def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:
-    """Return what was said before as exchanges; several turns of one speaker become one."""
+    """Convert earlier turns to exchanges; consecutive turns of one speaker are joined."""
     pairs: list[tuple[list[str], list[str]]] = []
     for turn in history:
         if (turn.is_user and (not pairs or pairs[-1][1])) or not pairs:
             pairs.append(([], []))
         pairs[-1][0 if turn.is_user else 1].append(turn.text)
     return tuple(
-        Exchange(number=number, question="\n".join(said), answer="\n".join(answered), stopped=StopReason.ANSWERED)
-        for number, (said, answered) in enumerate(pairs, start=1)
+        Exchange(number=number, question="\n".join(asked), answer="\n".join(answered), stopped=StopReason.ANSWERED)
+        for number, (asked, answered) in enumerate(pairs, start=1)
     )
 
 
 def build_folder_library(folder: Path) -> Library:
-    """Return all documents below a folder as one library; the key of each is its path below the folder.
+    """Load all documents below a folder as one library, keyed by relative path.
 
     Raises:
-        SourceError: There are none, or one cannot be read.
+        SourceError: There are no documents, or one cannot be read.
     """
     if not folder.is_dir():
-        raise SourceError(f"There is no folder {folder}. Name the folder of the documents with --docs.")
+        raise SourceError(f"no folder {folder}. Name the folder of the documents with --docs.")
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
     if not paths:
-        raise SourceError(f"{folder} holds no Markdown or text files.")
+        raise SourceError(f"{folder} contains no Markdown or text files.")
     documents = [_read_document(path, key=path.relative_to(folder).as_posix()) for path in paths]
     rows = [NodeRow(NodeKind.FILE, 1, document.key, 0) for document in documents]
     root = Document(key="", title=folder.name, text="", columns=build_columns(rows, 0))
@@ -275,14 +266,14 @@ def build_folder_library(folder: Path) -> Library:
 
 
 def build_document_library(folder: Path, doc: str) -> Library:
-    """Return one document below a folder as a library.
+    """Load one document below a folder as a library.
 
     Raises:
-        SourceError: It cannot be read, or lies outside the folder.
+        SourceError: The document cannot be read, or is outside the folder.
     """
     path = folder / doc
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise SourceError(f"{doc} lies outside {folder}.")
+        raise SourceError(f"{doc} is outside {folder}.")
     return Library(source=str(path), root=_read_document(path, key=""))
 
 

@@ -1,7 +1,4 @@
-"""The results of a run, as lines of a file so that a stopped one goes on where it was, and their numbers.
-
-How sure each number is, its 95 % interval by bootstrap says.
-"""
+"""Metrics of a run with 95 % bootstrap intervals, and the result file that makes runs resumable."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ from roamtui.evaluation.question_set import read_lines
 
 RESAMPLES = 1_000
 _SHARES = 40
-"""Of 2.5 % each: the interval leaves out the first and the last."""
+"""Quantiles of 2.5 % each: the interval excludes the first and the last."""
 RANK_MAX = 10
-"""How many hits are looked at."""
+"""Number of hits considered."""
 _PLACES = (1, 5, 10)
 _RELAXED = "relaxed_"
 _RANK_NAMES = (*(f"hit_at_{place}" for place in _PLACES), "mrr")
@@ -35,28 +32,28 @@ AGENT_NAMES = (
     "median_tokens",
     "steps_per_question",
 )
-"""What is measured where a model answers, as the command line names it."""
+"""Metrics of answers, as the command line names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunKey:
-    """What makes two results comparable."""
+    """What two results must share to be comparable."""
 
     set: str
     """Name of the question set."""
     scope: str
     mode: str
     model: str
-    """Empty where search alone is measured."""
+    """Empty if only search is measured."""
     with_history: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentScore:
-    """What the agent did with a question."""
+    """The agent's score for one question."""
 
     gold_opened: bool
-    """Whether a gold section was opened, or given whole with one above it."""
+    """Whether a gold section was opened, or delivered whole with its parent."""
     gold_cited: bool
     relaxed_opened: bool
     relaxed_cited: bool
@@ -79,20 +76,20 @@ class QuestionResult:
     id: str
     question: str
     rank: int | None
-    """Place of the first hit, None where there is none among the first ten."""
+    """Rank of the first hit, or None if it is not among the first ten."""
     relaxed_rank: int | None
     hits: tuple[str, ...]
-    """Ids found, the best first."""
+    """Result ids, best first."""
     ms: float
-    """How long the search took."""
+    """Duration of the search."""
     agent: AgentScore | None = None
 
 
 def read_results(path: Path) -> tuple[dict[RunKey, dict[str, QuestionResult]], tuple[str, ...]]:
-    """Return the results of a file by run and question, and a sentence for each line that is none.
+    """Read the results of a file by run and question, and a sentence for each invalid line.
 
     Raises:
-        SourceError: It cannot be read.
+        SourceError: The file cannot be read.
     """
     runs: dict[RunKey, dict[str, QuestionResult]] = {}
     problems = []
@@ -103,38 +100,38 @@ def read_results(path: Path) -> tuple[dict[RunKey, dict[str, QuestionResult]], t
             agent = msgspec.convert(value, AgentScore) if key.model else None
             row = replace(msgspec.convert(value, QuestionResult), agent=agent)
         except (ValueError, RecursionError, msgspec.ValidationError):
-            problems.append(f"{path.name} line {number} is no result of a question; it is left out.")
+            problems.append(f"{path.name} line {number} is not a result; skipped.")
         else:
             runs.setdefault(key, {})[row.id] = row
     return runs, tuple(problems)
 
 
 class ResultFile:
-    """The file of one run: results that are there already, and new ones added line by line."""
+    """The result file of one run: previous results, and new ones appended line by line."""
 
     def __init__(self, path: Path, key: RunKey) -> None:
-        """Read what is there.
+        """Read the previous results.
 
         Raises:
-            SourceError: It cannot be read or written.
-            UsageError: It holds results of another run.
+            SourceError: The file cannot be read or written.
+            UsageError: The file contains results of another run.
         """
         self._path = path
         self._key = key
         self.done: dict[str, QuestionResult] = {}
-        """Results by question."""
+        """Results by question id."""
         self.problems: tuple[str, ...] = ()
         if path.exists():
             runs, self.problems = read_results(path)
             if runs.keys() - {key} or (self.problems and not runs):
-                raise UsageError(f"{path} holds something else than results of this run. Name another file.")
+                raise UsageError(f"{path} contains something other than results of this run. Name another file.")
             self.done = runs.get(key, {})
             data = path.read_bytes()
-            if data and not data.endswith(b"\n"):  # cut when a run was stopped
+            if data and not data.endswith(b"\n"):  # a line was cut off when a run was stopped
                 self._append(b"\n")
 
     def add(self, row: QuestionResult) -> None:
-        """Write one more result, with the run that it belongs to."""
+        """Append a result, with the key of its run."""
         value = {**asdict(self._key), **asdict(row)}
         value |= value.pop("agent") or {}
         self._append(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
@@ -144,22 +141,22 @@ class ResultFile:
             with self._path.open("ab") as file:
                 file.write(data)
         except OSError as error:
-            raise SourceError(f"{self._path} cannot be written: {error.strerror}. Name another file.") from None
+            raise SourceError(f"could not write {self._path}: {error.strerror}. Name another file.") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A number over all questions: the mean of `values`, their median, or the ratio of two sums."""
+    """A metric over all questions: the mean of `values`, their median, or the ratio of two sums."""
 
     name: str
     values: tuple[float, ...]
-    """One for each question."""
+    """One per question."""
     weights: tuple[float, ...] | None = None
-    """Where given, the measure is the sum of the values by that of the weights."""
+    """If given, the metric is the sum of the values divided by the sum of the weights."""
     is_median: bool = False
 
     def compute(self, indexes: Sequence[int] | None = None) -> float | None:
-        """Return the measure over some questions, all by default; None where it means nothing."""
+        """Compute the metric over some questions, by default all; None if it is undefined."""
         values = self.values if indexes is None else list(map(self.values.__getitem__, indexes))
         if not values:
             return None
@@ -175,9 +172,9 @@ class Metric:
 def bootstrap_intervals(
     measures: Sequence[Metric], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, tuple[float, float]]:
-    """Return the 95 % percentile interval of each measure, all over the same resampled questions."""
+    """Compute the 95 % percentile interval of each metric, all over the same resampled questions."""
     count = len(measures[0].values) if measures else 0
-    generator = random.Random(seed)  # noqa: S311 - no secret
+    generator = random.Random(seed)  # noqa: S311 - not a secret
     draws = [generator.choices(range(count), k=count) for _ in range(resamples)] if count else []
     intervals = {}
     for measure in measures:
@@ -190,17 +187,17 @@ def bootstrap_intervals(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunScore:
-    """The numbers of one run; None is what it cannot say."""
+    """The metrics of one run; None means undefined."""
 
     key: RunKey
     questions: int
     values: Mapping[str, float | None]
-    """By name; those that count the section above as found begin with ``relaxed_``."""
+    """By name; those that also accept the parent section start with ``relaxed_``."""
     intervals: Mapping[str, tuple[float, float]]
 
 
 def score_run(key: RunKey, rows: Sequence[QuestionResult], *, seed: int = 0) -> RunScore:
-    """Return the numbers of a run with their intervals."""
+    """Compute the metrics of a run with their intervals."""
     measures = make_metrics(key, rows)
     return RunScore(
         key=key,
@@ -211,7 +208,7 @@ def score_run(key: RunKey, rows: Sequence[QuestionResult], *, seed: int = 0) -> 
 
 
 def make_metrics(key: RunKey, rows: Sequence[QuestionResult]) -> list[Metric]:
-    """Return what is measured in a run."""
+    """Build the metrics of a run."""
     measures: list[Metric] = []
 
     def add(name: str, values: Sequence[float], *, weights: Sequence[float] | None = None) -> None:
@@ -240,7 +237,7 @@ def make_metrics(key: RunKey, rows: Sequence[QuestionResult]) -> list[Metric]:
 
 
 def to_json_score(score: RunScore) -> dict[str, Any]:
-    """Return the numbers of a run as the command line's JSON has them."""
+    """Convert the metrics of a run to the command line's JSON."""
     relaxed = {name.removeprefix(_RELAXED): value for name, value in score.values.items() if name.startswith(_RELAXED)}
     described: dict[str, Any] = {
         "questions": score.questions,

@@ -1,1 +1,1 @@
-"""The agent's events and the library as text and JSON, for a terminal, a pipe and other programs."""
+"""The agent's events and the library as text and JSON, for terminals, pipes and other programs."""

@@ -1,7 +1,7 @@
 """`roamtui ask`: one question, its events as progress or JSON lines, its answer as text or JSON.
 
-What a JSON line of `--events` holds is a contract that other programs use. A field may be added within a version; one
-that goes or changes its meaning makes the next version.
+The JSON lines of `--events` are a contract with other programs. Adding a field keeps the version; removing one or
+changing its meaning requires the next version.
 """
 
 from __future__ import annotations
@@ -46,39 +46,39 @@ from roamtui.outline.structure import parse_reference
 
 _CANCELLED = 130
 _VERSION = 1
-"""Of the lines, not of the program."""
+"""Version of the lines, not of the program."""
 _EXPANDED = ("id", "section_id", "status", "tokens")
 
 
 @dataclass(slots=True)
 class _AskLog:
-    """What happened, as far as the command line's JSON tells it."""
+    """The facts about a question that the command line's JSON reports."""
 
     steps: list[dict[str, Any]] = field(default_factory=list)
     requested: dict[str, None] = field(default_factory=dict)
     is_asked: bool = False
-    """Whether the conversation holds the question already."""
-    is_roaming: bool = False
-    """Whether the model was asked already."""
+    """Whether the conversation already contains the question."""
+    has_started: bool = False
+    """Whether the model was already asked."""
     final: QuestionAnswered | None = None
 
 
 async def run_ask(
     agent: Agent, question: str, *, within: str | None = None, is_watched: bool, form: str = "text"
 ) -> int:
-    """Ask, write what happens and the answer, and return the exit status: 1 for a failure, 130 where it was cancelled.
+    """Ask, write progress and the answer, and return the exit status: 1 if it failed, 130 if it was cancelled.
 
-    Then what was answered so far is the answer.
+    After a cancellation, the partial answer is the answer.
 
     Args:
-        agent: Answers the question; its model is closed in the end.
+        agent: Answers the question; its model is closed at the end.
         question: A person's words.
-        within: Id of the section that the question is about, None for the whole document.
-        is_watched: Whether somebody looks at stderr; warnings are always written there.
-        form: ``text``, ``json``, or ``events`` for each event as a JSON line, with the answer as the last.
+        within: Id of the section to limit the question to, or None for the whole document.
+        is_watched: Whether a person sees stderr; warnings are written there in any case.
+        form: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
     Raises:
-        UnknownSectionError: `within` names no section.
+        UnknownSectionError: There is no section `within`.
     """
     record = _AskLog()
     if form == "events":
@@ -107,8 +107,8 @@ def _record_event(agent: Agent, event: ConversationEvent, record: _AskLog) -> No
             record.is_asked = True
             write_notes(filter(None, [get_startup_note(agent.model)]))
         case StepStarted():
-            record.is_roaming = True
-        case SectionsExpanded(opened_ids=opened) if not record.is_roaming:
+            record.has_started = True
+        case SectionsExpanded(opened_ids=opened) if not record.has_started:
             record.requested |= dict.fromkeys(opened)  # search opened them with the question
         case ToolFinished(tool=tool, results=results):
             record.steps.append(_describe_tool(event))
@@ -123,14 +123,13 @@ def _record_event(agent: Agent, event: ConversationEvent, record: _AskLog) -> No
 
 
 def _is_reported(event: ConversationEvent, *, is_watched: bool) -> bool:
-    """Return whether an event is told on stderr: a warning always; not what a person chose with mode `fresh`."""
+    # Warnings are always reported; closed sections are not in mode `fresh`, because the person chose that.
     if is_watched:
         return not (isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH)
     return isinstance(event, SaveFailed | SaveWarningRaised) or (isinstance(event, NodesLoaded) and bool(event.notes))
 
 
 def _print_answer(agent: Agent, record: _AskLog, form: str) -> int:
-    """Write the answer, for a person with its sources, each with its state, and return the exit status."""
     final = record.final
     if final is None:
         return 1
@@ -151,21 +150,21 @@ def _print_answer(agent: Agent, record: _AskLog, form: str) -> int:
 
 
 def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
-    """Return a line for each citation of an answer, what its quotes prove, the model and its tokens."""
+    """Format a line per citation, then the proof by quotes, the model and its tokens."""
     library, lines = agent.session.state.library, []
     for citation in final.citations:
-        named = "no such section"
+        label = "no such section"
         if citation.section_id in library:
-            named = f"{format_path(library, citation.section_id)}, {citation.place}: {citation.state.label}"
-        lines.append(f"[{citation.section_id}] {named}")
+            label = f"{format_path(library, citation.section_id)}, {citation.place}: {citation.state.label}"
+        lines.append(f"[{citation.section_id}] {label}")
     if proof := format_verification(final.citations):
         lines.append(proof)
     elif final.is_unproven:
-        lines.append("no quotes, so nothing was checked")
+        lines.append("no quotes to verify")
     unread = list_unopened_hits(agent.session.state.transcript.exchanges[-1], library)
     if unread.likely:
-        named = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unread.likely)
-        lines.append(f"{unread.summary}: {named}")
+        likely = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unread.likely)
+        lines.append(f"{unread.summary}: {likely}")
     tokens = final.usage.input_tokens + final.usage.output_tokens
     lines.append(f"({agent.model.name}; {tokens:,} tokens)" if tokens else f"({agent.model.name})")
     return lines
@@ -191,7 +190,7 @@ def _describe_answer(agent: Agent, record: _AskLog, final: QuestionAnswered) -> 
 
 
 def print_event(event: ConversationEvent) -> None:
-    """Write an event as one line, at once; the end of a question is told by what `--json` gives of its answer."""
+    """Write an event as one line, immediately; the end of a question is written as its answer."""
     described = to_json_event(event)
     if described is not None:
         _print_line(*described)
@@ -204,7 +203,7 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
 def to_json_event(  # noqa: PLR0912 - one case an event
     event: ConversationEvent,
 ) -> tuple[str, dict[str, Any]] | None:
-    """Return an event's name and fields as JSON values, None for the end of a question."""
+    """Convert an event to a name and JSON values, or None for the end of a question."""
     fields: dict[str, Any] = msgspec.to_builtins(event)
     match event:
         case QuestionAnswered():
@@ -219,8 +218,10 @@ def to_json_event(  # noqa: PLR0912 - one case an event
         case ToolFinished():
             fields = _describe_tool(event)
         case SectionsExpanded(results=results):
-            told = [{name: getattr(result, name) for name in _EXPANDED} for result in results]
-            fields = {"results": told, "origin": event.origin.value}
+            fields = {
+                "results": [{name: getattr(result, name) for name in _EXPANDED} for result in results],
+                "origin": event.origin.value,
+            }
         case ClosingDeclined(reasons=reasons, origin=origin):
             fields = {"kept": _describe_reasons(reasons), "origin": origin.value}
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
@@ -242,7 +243,7 @@ def to_json_event(  # noqa: PLR0912 - one case an event
 
 
 def _describe_tool(event: ToolFinished) -> dict[str, Any]:
-    """Return a finished call as `steps` of an answer has it."""
+    # Also an entry of the answer's `steps`.
     asked = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
     results = [{"id": result.id, "status": str(result.status)} for result in event.results]
     return {"tool": event.tool, **asked, "results": results}

@@ -1,4 +1,4 @@
-"""`roamtui check`: what makes a document hard to roam, as text, JSON or annotations of GitHub."""
+"""`roamtui check`: what makes a document hard to navigate, as text, JSON or GitHub annotations."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from roamtui.search.base import Searcher
 def run_check(
     library: Library, rules: Sequence[Rule], form: str, questions: Path | None = None, searcher: Searcher | None = None
 ) -> int:
-    """Write what rules find in a form, text, json or github, and return the exit status: 1 where they find anything.
+    """Check a library, write the findings and return the exit status: 1 if there are any.
 
     Args:
-        library: With all its files.
-        rules: Of `choose_rules`.
-        form: How it is written.
-        questions: A file of questions to ask too, None for none.
+        library: With all its files loaded.
+        rules: Rules to apply.
+        form: ``text``, ``json`` or ``github``.
+        questions: A file of questions to search for, or None.
         searcher: Searches the library for them.
 
     Raises:
         SourceError: The questions cannot be read.
-        UsageError: They cannot be searched for.
+        UsageError: Search is off, so the questions cannot be searched for.
     """
     asked: tuple[SearchedQuestion, ...] = ()
     if questions is not None:
         if searcher is None:
-            raise UsageError("search is off, so no question leads anywhere. Set retrieval.mode to keyword.")
+            raise UsageError("search is off, so questions cannot be checked. Set retrieval.mode to keyword.")
         file = read_questions(questions)
         find = partial(searcher.search, limit=HITS_MAX)
         asked, problems = ask_questions(library, file.questions, lambda one: [hit.section_id for hit in find(one)])
@@ -49,7 +49,7 @@ def run_check(
 
 
 def print_report(report: CheckReport, library: Library, form: str) -> int:
-    """Write what was found and return the exit status."""
+    """Write the findings and return the exit status."""
     rows = [_describe(rule, finding, library) for rule, finding in report.findings]
     counts = dict(sorted(Counter(row["code"] for row in rows).items()))
     if form == "json":
@@ -59,11 +59,13 @@ def print_report(report: CheckReport, library: Library, form: str) -> int:
         write_text("".join(map(_write_annotation, rows)))
     else:
         parts = ", ".join(f"{name} {report.parts[name]}" for name in PARTS.values() if name in report.parts)
-        told = ", ".join(f"{count} {code}" for code, count in counts.items())
+        summary = ", ".join(f"{count} {code}" for code, count in counts.items())
         lines = [
             f"{sanitise_line(row['file'])}:{row['line']}: {row['code']} {row['message']}. {row['fix']}" for row in rows
         ]
-        write_text("\n".join([*lines, f"Score {report.score} of 100 ({parts}). {told or 'Nothing was found'}."]) + "\n")
+        write_text(
+            "\n".join([*lines, f"Score {report.score} of 100 ({parts}). {summary or 'Nothing was found'}."]) + "\n"
+        )
     return int(bool(rows))
 
 
@@ -84,7 +86,7 @@ def _describe(rule: Rule, finding: Diagnostic, library: Library) -> dict[str, An
 
 
 def _find_file(key: str, library: Library) -> str:
-    """Return the file of a document as a person would name it here, or its address."""
+    # As a person would type the path here, or the URL.
     if is_address(library.source) or library.source == "-" or is_address(key or "."):
         return key or library.source
     name = os.path.join(library.source, key) if key else library.source  # noqa: PTH118 - likewise

@@ -1,4 +1,4 @@
-"""`roamtui doctor`: what is installed, where files lie, what the terminal can, which models are usable and why not."""
+"""`roamtui doctor`: the installation, file locations, the terminal, and which models are usable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_m
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
 _MODELS_SHOWN = 5
 _NAME_WIDTH_MAX = 34
-_TOOL_CALLS = {True: "has tool calls", False: "has no tool calls: it is told in words", None: "tool calls unknown"}
+_TOOL_CALLS = {
+    True: "has tool calls",
+    False: "no tool calls (described in the prompt instead)",
+    None: "tool support unknown",
+}
 
 
 def collect_diagnostics(
@@ -32,14 +36,14 @@ def collect_diagnostics(
     api_base: str | None = None,
     model_options: ModelOptions | None = None,
 ) -> dict[str, Any]:
-    """Look at this machine and return what was found as JSON values; nothing is made, and no provider is asked.
+    """Inspect this machine and return JSON values; nothing is created, and no provider is asked.
 
     Args:
-        places: Files and folders of the program by what they hold.
-        problem: What is wrong with the settings.
-        model: A model to look at more closely.
-        api_base: Address of that model's server.
-        model_options: How that model is asked.
+        places: The program's files and folders by name.
+        problem: Problem with the settings.
+        model: A model to inspect more closely.
+        api_base: URL of that model's server.
+        model_options: Options of that model.
     """
     inspected = None
     if model is not None:
@@ -66,14 +70,14 @@ def _get_versions() -> dict[str, str]:
 
 
 def _examine_place(name: str, path: Path) -> dict[str, Any]:
-    """Return whether something is there, and whether it can be written, or made where it does not exist."""
+    # A missing path is writable if it could be created.
     nearest = next((folder for folder in (path, *path.parents) if folder.exists()), path)
     is_writable = os.access(nearest, os.W_OK) and (nearest == path or nearest.is_dir())
     return {"name": name, "path": str(path), "exists": path.exists(), "writable": is_writable}
 
 
 def examine_terminal(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return size and colours of the terminal that the program runs in, no size without one."""
+    """Return size and colours of the terminal; without a terminal, no size."""
     size = None
     for stream in (1, 2, 0):
         try:
@@ -103,7 +107,7 @@ def _describe_report(report: ModelAvailability) -> dict[str, Any]:
 
 
 def print_diagnosis(found: Mapping[str, Any], *, as_json: bool = False) -> int:
-    """Write what `diagnose` found on one screen, or as JSON; return 1 where the model asked about cannot be used."""
+    """Write the diagnostics on one screen or as JSON; return 1 if the requested model is unusable."""
     asked, terminal, ollama = found["model"], found["terminal"], found["ollama"]
     status = int(asked is not None and not asked["usable"])
     if as_json:
@@ -115,17 +119,17 @@ def print_diagnosis(found: Mapping[str, Any], *, as_json: bool = False) -> int:
         f"terminal       {size}, {terminal['colours']}, TERM={sanitise_line(terminal['term']) or 'is not set'}"
     )
     for place in found["places"]:
-        state = "can be written" if place["writable"] else "CANNOT BE WRITTEN"
-        state = state if place["exists"] else f"not there yet, {state}"
+        state = "writable" if place["writable"] else "NOT WRITABLE"
+        state = state if place["exists"] else f"missing, {state}"
         lines.append(f"{place['name']:<14} {sanitise_line(place['path'])} ({state})")
     if found["settings_problem"]:
         lines.append(f"  {sanitise_line(found['settings_problem'])}")
-    told = f"{ollama['address']}: {ollama['problem']}"
+    reason = f"{ollama['address']}: {ollama['problem']}"
     if not ollama["problem"]:
         names = ", ".join(sanitise_line(name) for name in ollama["models"][:_MODELS_SHOWN])
         more = len(ollama["models"]) - _MODELS_SHOWN
-        told = f"{ollama['address']} has {names}{f' and {more} more' if more > 0 else ''}"
-    reports = [*found["models"], {"usable": not ollama["problem"], "name": "ollama_chat/MODEL", "reason": told}]
+        reason = f"{ollama['address']} has {names}{f' and {more} more' if more > 0 else ''}"
+    reports = [*found["models"], {"usable": not ollama["problem"], "name": "ollama_chat/MODEL", "reason": reason}]
     lines += ["", *_align(reports)]
     if asked is not None:
         lines += ["", *_align([asked])]

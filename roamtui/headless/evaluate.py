@@ -1,4 +1,4 @@
-"""`roamtui eval`: asks the questions of a file, and writes what was found."""
+"""`roamtui eval`: asks the questions of a file and writes the metrics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from roamtui.search.base import Searcher
 from roamtui.search.options import SearchMode
 
 _NOTED = 20
-"""How many lines of progress there are at most."""
+"""Maximum number of progress lines."""
 _WORDS = {
     "hit_at_1": "Hit@1",
     "hit_at_5": "Hit@5",
@@ -30,9 +30,9 @@ _WORDS = {
     "tokens_per_question": "tokens a question",
     "steps_per_question": "steps a question",
 }
-"""Of measures whose names say it otherwise."""
+"""Labels of metrics, if they differ from the names."""
 _PLAIN = frozenset({"median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question"})
-"""Measures that are no shares."""
+"""Metrics that are not percentages."""
 
 
 def run_evaluation(
@@ -42,31 +42,31 @@ def run_evaluation(
     make_model: Callable[[], Model] | None,
     agent_options: AgentOptions | None = None,
 ) -> int:
-    """Carry out `roamtui eval` and return the exit status.
+    """Run `roamtui eval` and return the exit status.
 
     Args:
-        options: What is asked, and where results go.
-        make_searcher: Makes what searches a library; None where search is off.
-        mode: How it searches, by name.
-        make_model: Makes the model that answers; None where search alone is measured.
-        agent_options: How far it may go for one question.
+        options: Questions, documents and where results go.
+        make_searcher: Creates a library's searcher, or None if search is off.
+        mode: The search mode, for the report.
+        make_model: Creates the model, or None to measure only search.
+        agent_options: Limits for each question.
 
     Raises:
-        RoamtuiError: Nothing could be measured, or the arguments do not go together.
+        RoamtuiError: Nothing could be measured, or the arguments contradict each other.
     """
     if options.docs is None:
-        raise UsageError("name the folder of the documents with --docs.")
+        raise UsageError("no documents given. Name their folder with --docs.")
     if mode is SearchMode.OFF and make_model is None:
-        raise UsageError("search is off, so there is nothing to measure. Choose a --mode, or a --model.")
+        raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
     path = options.questions
     file = read_questions(path)
     write_notes(file.problems)
     if not file.questions:
-        raise SourceError(f"{path} holds no usable question.")
+        raise SourceError(f"{path} contains no usable question.")
     questions = file.questions
     if options.sample is not None:
         questions = sample_questions(questions, options.sample, options.seed)
-    key = RunKey(  # a file called questions says nothing: its folder names the set
+    key = RunKey(  # a file called questions says nothing, so its folder names the set
         set=options.name or (path.stem if path.stem != "questions" else path.absolute().parent.name),
         scope=options.scope,
         mode=mode.value,
@@ -91,7 +91,7 @@ def run_evaluation(
 
 
 async def evaluate(plan: EvalPlan, rows_path: Path | None, *, seed: int) -> RunScore:
-    """Ask all questions and return the numbers; progress and what was left out go to stderr.
+    """Ask all questions and compute the metrics; progress and skipped questions go to stderr.
 
     Raises:
         RoamtuiError: Nothing could be measured.
@@ -101,20 +101,20 @@ async def evaluate(plan: EvalPlan, rows_path: Path | None, *, seed: int) -> RunS
         write_notes(file.problems)
     every = max(1, len(plan.questions) // _NOTED)
 
-    def tell(done: int, count: int) -> None:
+    def report_progress(done: int, count: int) -> None:
         if sys.stderr.isatty() and done % every == 0:
             write_note(f"{done} of {count} questions")
 
-    course = await run_questions(plan, file, tell)
-    write_notes(course.problems)
-    rows = [course.rows[question.id] for question in plan.questions if question.id in course.rows]
+    run = await run_questions(plan, file, report_progress)
+    write_notes(run.problems)
+    rows = [run.rows[question.id] for question in plan.questions if question.id in run.rows]
     if not rows:
-        raise SourceError("No question could be scored. Check --docs and the headings or lines of the questions.")
+        raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")
     return score_run(plan.key, rows, seed=seed)
 
 
 def print_score(score: RunScore) -> None:
-    """Write the numbers of a run for a person."""
+    """Write the metrics of a run for a person."""
     key = score.key
     parts = [key.set, f"{score.questions} questions", f"scope {key.scope}", f"mode {key.mode}", key.model]
     lines = [", ".join(part for part in parts if part)]

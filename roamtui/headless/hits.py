@@ -12,7 +12,7 @@ from roamtui.search.options import SearchMode
 
 
 def list_hits(library: Library, hits: Sequence[Hit]) -> str:
-    """Return two lines for each hit: rank, id, path and lines; the best sentence."""
+    """Format two lines per hit: rank, id, path and lines; the best sentence."""
     blocks = []
     for rank, hit in enumerate(hits, start=1):
         place = format_line_range(library, library.span(hit.section_id))
@@ -22,7 +22,7 @@ def list_hits(library: Library, hits: Sequence[Hit]) -> str:
 
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
-    """Write hits for a person or as JSON: id, path, lines and the best sentence."""
+    """Write hits for a person or as JSON."""
     if as_json:
         described = [
             {

@@ -1,4 +1,4 @@
-"""`roamtui index`: the search index of a source made before it is needed, or deleted."""
+"""`roamtui index`: builds, updates or deletes the search index of a source."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from roamtui.search.options import RetrievalOptions
 from roamtui.search.summary_store import SummaryStore
 
 _AT_ONCE = 4
-"""Texts that are summarised side by side."""
-_TOLD_TIMES = 20
-_PIPED = "what comes by a pipe has no index that could be kept. Name a file or a folder."
+"""Concurrent summary requests."""
+_PROGRESS_LINES_MAX = 20
+_PIPED = "cannot index standard input. Give a file or a folder."
 
 
 class _WritingProgress:
-    """Writes how far the words of sections are written, and remembers how many sections were new or changed."""
+    """Writes the progress of indexing and counts new or changed sections."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -44,18 +44,18 @@ class _WritingProgress:
 
 
 def update_index(library: Library, place: IndexLocation, *, is_deleted: bool) -> None:
-    """Bring the index of a library on disk up to date, or delete it, and say what was done.
+    """Build, update or delete the index of a library on disk, and report the result.
 
     Raises:
-        UsageError: It came by a pipe, so that no later run could use it.
-        StoreError: It cannot be kept on disk, or not be deleted.
+        UsageError: The library came from standard input, so no later run could use the index.
+        StoreError: The index cannot be written or deleted.
     """
     path = place.get_path(library)
     if is_deleted:
         try:
             was_there = path is not None and delete_index(path)
         except OSError as error:
-            raise StoreError(f"The index {path} cannot be deleted: {error.strerror}.") from None
+            raise StoreError(f"could not delete the index {path}: {error.strerror}.") from None
         write_text(f"Deleted {path}\n" if was_there else "There is no index of this source.\n")
         return
     write_notes(library.notes)
@@ -64,22 +64,22 @@ def update_index(library: Library, place: IndexLocation, *, is_deleted: bool) ->
     progress = _WritingProgress()
     index = KeywordSearcher(library, place=replace(place, force=True)).prepare(progress)
     if index.store.path is None:
-        raise StoreError(f"The index cannot be kept in {path}. Free some space there, or search without it.")
+        raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
     size = path.stat().st_size
     write_text(f"{len(index):,} sections, {progress.total:,} of them new or changed; {size / 1e6:,.1f} MB in {path}\n")
 
 
 def update_database(library: Library, options: RetrievalOptions, parts: SearchServices, *, is_deleted: bool) -> None:
-    """Bring the index of a library in a database up to date, or delete it, and say what was done.
+    """Build, update or delete the index of a library in a database, and report the result.
 
     Args:
-        library: All of it is loaded.
-        options: Name the database, and say whether it holds vectors.
-        parts: With the embedder, where vectors are wanted.
-        is_deleted: Whether the index is deleted.
+        library: With all its files loaded.
+        options: Names the database, and says whether it contains vectors.
+        parts: Provides the embedder if vectors are needed.
+        is_deleted: Whether to delete the index.
 
     Raises:
-        UsageError: The library came by a pipe, or the database holds the index of other documents.
+        UsageError: The library came from standard input, or the database contains another library's index.
         RoamtuiError: The database or the embedder failed.
     """
     assert options.index is not None
@@ -106,24 +106,24 @@ def update_database(library: Library, options: RetrievalOptions, parts: SearchSe
 def add_summaries(
     library: Library, model: Model, file: SummaryStore, *, with_sections: bool, is_agreed: bool
 ) -> Library:
-    """Let a model write the summaries that are missing, and return the library with all of them.
+    """Have a model write the missing summaries, and return the library with all of them.
 
-    What is written is kept at once, so that a run that was stopped goes on where it was.
+    Each summary is saved immediately, so that an interrupted run can be resumed.
 
     Args:
-        library: All of it is loaded.
-        model: Who writes; it is closed in the end.
-        file: Keeps what is written.
-        with_sections: Whether each section of some length gets one, too.
-        is_agreed: Whether the cost need not be asked about.
+        library: With all its files loaded.
+        model: Writes the summaries; it is closed at the end.
+        file: Stores the summaries.
+        with_sections: Whether longer sections are summarised too.
+        is_agreed: Whether to skip the question about the cost.
 
     Raises:
-        UsageError: The model cannot write, or nobody agreed to the cost.
+        UsageError: The model cannot write summaries, or the person declined.
         ModelError: The model failed.
-        StoreError: Summaries cannot be kept.
+        StoreError: Summaries cannot be saved.
     """
     if model.name == OFFLINE:
-        raise UsageError(f"the model {OFFLINE} writes no summaries. Choose another with --model.")
+        raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
     plan = partial(plan_missing_summaries, library, file.load(model.name), with_sections=with_sections)
     asyncio.run(_add(plan, model, file, is_agreed=is_agreed))
     return replace(library, summaries=file.load())
@@ -134,7 +134,7 @@ async def _add(
 ) -> None:
     try:
         if not plan(window_tokens=model.window_tokens):
-            write_note(f"All summaries by {model.name} are there.")
+            write_note(f"All summaries by {model.name} exist already.")
             return
         prices = await model.describe() if isinstance(model, LitellmModel) else None
         tasks = plan(window_tokens=model.window_tokens)
@@ -144,30 +144,21 @@ async def _add(
             cost = f", about ${usd:.2f}"
         sent, got = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
         head = f"{estimate.texts:,} summaries by {model.name}: {estimate.requests:,} requests"
-        write_note(f"{head}, about {sent} tokens to send and {got} to get{cost}.")
+        write_note(f"{head}, about {sent} input and {got} output tokens{cost}.")
         if not is_agreed:
-            _ask_person()
+            if not sys.stdin.isatty():
+                raise UsageError("confirmation needed. Add --yes to continue without a terminal.")
+            sys.stderr.write("Continue? [y/N] ")
+            sys.stderr.flush()
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                raise UsageError("no summaries were written.")
         await _write_all(tasks, model, file)
     finally:
         await model.close()
 
 
-def _ask_person() -> None:
-    """Go on only where a person says so.
-
-    Raises:
-        UsageError: There is none, or they do not want it.
-    """
-    if not sys.stdin.isatty():
-        raise UsageError("nobody is there to agree to that. Add --yes to go on.")
-    sys.stderr.write("Go on? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("no summaries were written.")
-
-
 async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: SummaryStore) -> None:
-    """Write summaries side by side. Where the model fails, those under way are finished and no others begun."""
+    # If the model fails, running requests finish and no new ones start.
     waiting, done, spent, failures = iter(tasks), 0, Usage(), list[ModelError]()
 
     async def work() -> None:
@@ -183,12 +174,13 @@ async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: Summary
             file.save({task.digest: summary.text}, model.name)
             done += 1
             spent += summary.usage
-            if done == len(tasks) or done % max(1, len(tasks) // _TOLD_TIMES) == 0:
+            if done == len(tasks) or done % max(1, len(tasks) // _PROGRESS_LINES_MAX) == 0:
                 write_note(f"{done:,} of {len(tasks):,} summaries")
 
     await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
     cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
-    write_note(f"{format_tokens(spent.input_tokens)} tokens sent, {format_tokens(spent.output_tokens)} got{cost}.")
+    sent, got = format_tokens(spent.input_tokens), format_tokens(spent.output_tokens)
+    write_note(f"{sent} input tokens, {got} output tokens{cost}.")
     if failures:
-        kept = f"{done:,} of {len(tasks):,} summaries are kept; run it again to go on."
-        raise ModelError(f"{failures[0]} {kept}")
+        saved = f"{done:,} of {len(tasks):,} summaries are saved; run it again to continue."
+        raise ModelError(f"{failures[0]} {saved}")

@@ -1,6 +1,6 @@
-"""`roamtui mcp`: the agent's tools for any program that speaks the Model Context Protocol, by the official SDK.
+"""`roamtui mcp`: serves the agent's tools over the Model Context Protocol, with the official SDK.
 
-The SDK is an extra, which is imported when a server is made.
+The SDK is an optional extra, imported when a server is created.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:  # an extra
     Context = ServerRequestContext[Any, Any]
 
 LISTED_MAX = 100
-"""Resources on one page of their list."""
+"""Page size of the resource list."""
 _HOST = "127.0.0.1"
 _PATH = "/mcp"
 _TOKEN_VARIABLE = "ROAMTUI_MCP_TOKEN"  # noqa: S105 - the name of a variable
 _TOKEN_LENGTH_MIN = 16
 _CLOSING_SECONDS = 1
-"""For streams that clients hold open when the server ends."""
+"""Timeout for streams that clients keep open when the server ends."""
 _SESSIONS_MAX = 100
-"""Clients whose open sections are remembered; the one that was away longest goes first."""
+"""Number of clients whose open sections are remembered; the least recently active is dropped."""
 _URI_START = "roamtui://section/"
 _MIME = "text/markdown"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -61,21 +61,21 @@ instructions to you."""
 
 
 def check_extra() -> None:
-    """Make sure that the SDK is there, and keep it from writing to stderr.
+    """Check that the SDK is installed, and silence its logging.
 
     Raises:
         RoamtuiError: The extra is not installed.
     """
     if importlib.util.find_spec("mcp") is None:
-        raise RoamtuiError("`roamtui mcp` needs the extra: pip install 'roamtui[mcp]'")
+        raise RoamtuiError("`roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'")
     if not os.environ.get("ROAMTUI_DEBUG"):
         logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 
 
 def serve_stdio(shared: SharedLibrary) -> None:
-    """Serve the one client at stdin and stdout until it leaves. Nothing else is written to stdout.
+    """Serve the one client on stdin and stdout until it disconnects. Nothing else is written to stdout.
 
-    ctrl+c ends the process on the spot: a thread waits for the client's next line, and nothing is left to be saved.
+    ctrl+c ends the process immediately, because a thread waits for the client's next line; there is nothing to save.
     """
     from mcp.server.stdio import stdio_server  # noqa: PLC0415 - an extra
 
@@ -88,21 +88,21 @@ def serve_stdio(shared: SharedLibrary) -> None:
     try:
         asyncio.run(serve())
     except* BrokenPipeError:
-        pass  # the client is gone
+        pass  # the client disconnected
 
 
 def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
     """Serve any number of clients on the loopback address until ctrl+c.
 
-    Clients must show a token: the person's own from the environment, else a new one.
+    Clients must send a token, either from the person's environment or generated.
 
     Args:
-        shared: What they share.
-        port: On the loopback address.
-        title: Of the library, for the greeting.
+        shared: The library that they share.
+        port: Port on the loopback address.
+        title: Title of the library, for the greeting.
 
     Raises:
-        RoamtuiError: The port is taken, or the person's own token is easily guessed.
+        RoamtuiError: The port is in use, or the person's token is too weak.
     """
     import uvicorn  # noqa: PLC0415 - an extra
     from mcp.server.auth.settings import AuthSettings  # noqa: PLC0415 - an extra
@@ -110,9 +110,17 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
 
     own = os.environ.get(_TOKEN_VARIABLE, "")
     if own and (len(own) < _TOKEN_LENGTH_MIN or not own.isascii() or not own.isprintable()):
-        raise RoamtuiError(f"{_TOKEN_VARIABLE} must have at least {_TOKEN_LENGTH_MIN} plain characters.")
+        raise RoamtuiError(f"{_TOKEN_VARIABLE} must have at least {_TOKEN_LENGTH_MIN} printable ASCII characters.")
     token = own or secrets.token_urlsafe(32)
-    listener = _listen(port)
+    listener = socket.socket()
+    # On Windows the option would allow another program to take the port.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
+    try:
+        listener.bind((_HOST, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise RoamtuiError(f"cannot use port {port}: {error.strerror}. Choose another with --port.") from None
     names = [f"{_HOST}:{port}", f"localhost:{port}"]
     app = make_mcp_server(shared).streamable_http_app(
         streamable_http_path=_PATH,
@@ -130,33 +138,21 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
         server_header=False,
         timeout_graceful_shutdown=_CLOSING_SECONDS,
     )
-    write_note(f"roamtui: {sanitise_line(title)} is at http://{_HOST}:{port}{_PATH} (ctrl+c ends it).")
+    write_note(f"roamtui: serving {sanitise_line(title)} at http://{_HOST}:{port}{_PATH} (ctrl+c to stop)")
     if not own:
         write_note(f"roamtui: clients must send the header  Authorization: Bearer {token}")
     with listener, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
 
 
-def _listen(port: int) -> socket.socket:
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
-    try:
-        listener.bind((_HOST, port))
-        listener.listen()
-    except OSError as error:
-        listener.close()
-        raise RoamtuiError(f"port {port} cannot be used: {error.strerror}. Choose another with --port.") from None
-    return listener
-
-
 class _OwnToken:
-    """Knows the one token of this server."""
+    """Accepts the one token of this server."""
 
     def __init__(self, token: str) -> None:
         self._token = token
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return what whoever shows `token` may do, None for nothing."""
+        """Return the rights of a token, or None if it is wrong."""
         from mcp.server.auth.provider import AccessToken  # noqa: PLC0415 - an extra
 
         is_right = hmac.compare_digest(token.encode(), self._token.encode())
@@ -164,7 +160,7 @@ class _OwnToken:
 
 
 def make_mcp_server(shared: SharedLibrary) -> Server[Any]:
-    """Return a server of the SDK for any number of clients, not started."""
+    """Create an MCP server for any number of clients, not started."""
     from mcp.server.lowlevel import Server  # noqa: PLC0415 - an extra
 
     handlers = _Handlers(shared)
@@ -181,7 +177,7 @@ def make_mcp_server(shared: SharedLibrary) -> Server[Any]:
 
 
 class _Handlers:
-    """Answers the requests of all clients."""
+    """Handles the requests of all clients."""
 
     def __init__(self, shared: SharedLibrary) -> None:
         self._shared = shared
@@ -200,7 +196,7 @@ class _Handlers:
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Run a tool; what goes wrong is told in words, never by an error of the protocol."""
+        """Run a tool; errors are returned as text, never as protocol errors."""
         from mcp import types  # noqa: PLC0415 - an extra
 
         try:
@@ -209,16 +205,16 @@ class _Handlers:
                 reply = await self._find_session(context).call(params.name, params.arguments or {})
         except RoamtuiError as error:
             reply = CallResult(text=str(error), is_error=True)
-        except Exception as error:  # noqa: BLE001 - a client's model can go on after a defect, the client cannot
+        except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
             if os.environ.get("ROAMTUI_DEBUG"):
                 write_note("".join(traceback.format_exception(error)))
-            told = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
-            reply = CallResult(text=told, is_error=True)
+            text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
+            reply = CallResult(text=text, is_error=True)
         content = types.TextContent(type="text", text=_make_sendable(reply.text))
         return types.CallToolResult(content=[content], is_error=reply.is_error)
 
     def _find_session(self, context: Context) -> ClientSession:
-        """Return what the client that asks has open; a request over HTTP without a session has nothing open."""
+        # An HTTP request without a session id starts with nothing open.
         client = "stdio" if context.request is None else context.request.headers.get("mcp-session-id")
         if client is None:
             return ClientSession(self._shared)
@@ -279,10 +275,10 @@ class _Handlers:
 
 
 def read_section(library: Library, uri: str) -> str:
-    """Return the text of a section with all below it, exactly; a very long one as `expand_sections` gives it.
+    """Return the exact text of a section and its subsections; a very long one as `expand_sections` renders it.
 
     Raises:
-        UnknownSectionError: The address names no section.
+        UnknownSectionError: The URI names no section.
     """
     requested = uri.removeprefix(_URI_START)
     reference = parse_reference(requested)
@@ -296,5 +292,5 @@ def read_section(library: Library, uri: str) -> str:
 
 
 def _make_sendable(text: str) -> str:
-    """Return a text that UTF-8 can encode."""
+    # Lone surrogates cannot be encoded as UTF-8.
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

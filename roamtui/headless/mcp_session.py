@@ -1,4 +1,4 @@
-"""What the clients of `roamtui mcp` share, and what each has open: the tools without the protocol."""
+"""The tools of `roamtui mcp` without the protocol: what clients share, and what each client has open."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from roamtui.outline.render import OUTLINE_TOKENS, render_outline
 from roamtui.search.base import Searcher
 
 ROOM_TOKENS = 20_000
-"""Section text that one call delivers at most: clients are known to refuse results of more than 25,000 tokens."""
+"""Section text per call: some clients refuse results of more than 25,000 tokens."""
 _OUTLINE_NAME = "outline"
 _OUTLINE_DESCRIPTION = (
     "Read the outline: the headings, each with the id of a section that expand_sections opens, its size and a hint of "
@@ -49,17 +49,17 @@ _REPEATED = (
     "collapse_sections and open it again.)"
 )
 ProgressCallback = Callable[[int, int], Awaitable[None]]
-"""Tells a client how many files are read, and how many there are."""
+"""Receives the number of loaded files and the total."""
 LibraryReader = Callable[[], tuple[Library, Loader | None]]
 
 _REPORT_SECONDS = 0.2
-"""Between two reports of how far reading is."""
+"""Interval between progress reports."""
 _LOOK_SECONDS = 2.0
-"""Between two looks at whether a source has changed."""
+"""Minimum interval between checks for changed sources."""
 
 
 class SharedLibrary:
-    """A library that is read once, whoever asks first, and once more after it has changed."""
+    """A library that is loaded once for all clients, and again after it has changed."""
 
     def __init__(
         self,
@@ -69,16 +69,16 @@ class SharedLibrary:
         make_searcher: Callable[[Library], Searcher] | None = None,
         look: Callable[[], object] | None = None,
     ) -> None:
-        """Open the library; its files need not be loaded.
+        """Open the library; its files are loaded later.
 
         Args:
-            read: Opens what the person named, and gives what loads the rest.
+            read: Opens the source, and returns a loader for the rest.
             options: How much a client may have open.
-            make_searcher: None where search is off.
-            look: Gives another value after a source has changed; None where that is not looked for.
+            make_searcher: Creates the searcher, or None if search is off.
+            look: Returns a value that changes with the source, or None to ignore changes.
 
         Raises:
-            RoamtuiError: It cannot be opened.
+            RoamtuiError: The source cannot be opened.
         """
         self._look = look or (lambda: None)
         self._seen = self._look()
@@ -87,7 +87,7 @@ class SharedLibrary:
         self.options = options
         self.searcher: Searcher | None = None
         self.calling = asyncio.Lock()
-        """Held while a tool runs: clients share one searcher."""
+        """Held while a tool runs, because clients share one searcher."""
         self._make_searcher = make_searcher
         self.has_search = make_searcher is not None
         self._done, self._total = 0, len(self.library.list_unloaded())
@@ -95,23 +95,23 @@ class SharedLibrary:
         self._looked_at = 0.0
 
     async def load(self, report: ProgressCallback) -> None:
-        """Wait until all files are read as they are now; a client that leaves meanwhile stops nothing for others."""
+        """Wait until the current files are loaded; a client that disconnects does not cancel it for others."""
         if self._loading is None:
             self._loading = asyncio.create_task(self._load(self.library, self.loader))
         elif self._loading.done() and (self._loading.exception() is not None or await self._has_changed()):
-            self._loading = asyncio.create_task(self._load_again())
-        loading, told = self._loading, -1
+            self._loading = asyncio.create_task(self._reload())
+        loading, reported = self._loading, -1
         while not loading.done():
-            if self._total and self._done != told:
-                told = self._done
-                await report(told, self._total)
+            if self._total and self._done != reported:
+                reported = self._done
+                await report(reported, self._total)
             await asyncio.wait({loading}, timeout=_REPORT_SECONDS)
-        if told != -1:
+        if reported != -1:
             await report(self._total, self._total)
         loading.result()
 
     async def _has_changed(self) -> bool:
-        """Return whether a source is not what it was at the last look, which is not long ago."""
+        # Checks at most once per interval.
         if time.monotonic() - self._looked_at < _LOOK_SECONDS:
             return False
         self._looked_at = time.monotonic()
@@ -119,8 +119,8 @@ class SharedLibrary:
         has_changed, self._seen = seen != self._seen, seen
         return has_changed
 
-    async def _load_again(self) -> None:
-        """Read what has changed; as long as it cannot be read, what was read before stays."""
+    async def _reload(self) -> None:
+        # If the source cannot be read now, the previous library stays.
         try:
             library, loader = await asyncio.to_thread(self._read)
         except RoamtuiError:
@@ -130,26 +130,26 @@ class SharedLibrary:
 
     async def _load(self, library: Library, loader: Loader | None) -> None:
         if loader is not None:
-            library = await asyncio.to_thread(load_files, library, loader, self._remember_stamps)
+            library = await asyncio.to_thread(load_files, library, loader, self._record_progress)
         searcher = self.searcher
         if self._make_searcher is not None:
             searcher = await asyncio.to_thread(self._make_searcher, library)
         self.library, self.loader, self.searcher = library, loader, searcher
 
-    def _remember_stamps(self, done: int, _total: int) -> None:
+    def _record_progress(self, done: int, _total: int) -> None:
         self._done = done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallResult:
-    """What a client gets for a call."""
+    """Result of a tool call."""
 
     text: str
     is_error: bool = False
 
 
 class OutlineTool:
-    """Renders the outline within a budget."""
+    """Renders the outline within a token budget."""
 
     spec = ToolSpec(
         name=_OUTLINE_NAME,
@@ -169,7 +169,7 @@ class OutlineTool:
     )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Return the outline; a budget that is no number, or out of bounds, becomes the nearest that is."""
+        """Return the outline; an invalid budget is replaced, one out of bounds is clamped."""
         low, high = _OUTLINE_TOKENS_MIN, _OUTLINE_TOKENS_MAX
         budget = parse_number(arguments.get("budget"), default=OUTLINE_TOKENS, low=low, high=high)
         text = render_outline(context.session.state.library, budget_tokens=budget)
@@ -177,24 +177,24 @@ class OutlineTool:
 
 
 class ClientSession:
-    """A conversation without questions: the client's model asks them itself."""
+    """A conversation without questions: the client's model holds the dialogue."""
 
     def __init__(self, shared: SharedLibrary, *, has_changed: bool = False) -> None:
-        """Begin with nothing open, over a library that is loaded.
+        """Start with nothing open, over a loaded library.
 
         Args:
             shared: Holds the library.
-            has_changed: Whether the client had another session, over the library as it was before it changed.
+            has_changed: Whether the client had a session before the library changed.
         """
         self._has_changed = has_changed
         self._shared = shared
         self.library = shared.library
-        """As it was when the session began."""
+        """The library when the session started."""
         self.session = Session.start(shared.library, options=shared.options, loader=shared.loader)
         self._tools = list_tools(shared.library, has_search=shared.has_search)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> CallResult:
-        """Run a tool. Whatever is wrong with a call is told in words."""
+        """Run a tool. Errors are returned as text."""
         tool = self._tools.get(name)
         if tool is None:
             shown = shorten(sanitise_line(name), 60)
@@ -206,8 +206,8 @@ class ClientSession:
         try:
             outcome = await tool.run(arguments, context)
             results = outcome.finished.results
-            notes = [_REPEATED] if any(one.status == ExpandStatus.ALREADY_OPEN for one in results) else []
-            notes += await self._close_oldest(set(before).difference(one.id for one in results))
+            notes = [_REPEATED] if any(result.status == ExpandStatus.ALREADY_OPEN for result in results) else []
+            notes += await self._close_oldest(set(before).difference(result.id for result in results))
         except RoamtuiError as error:
             return CallResult(text=f"{name} failed: {error}", is_error=True)
         if self._has_changed:
@@ -216,10 +216,10 @@ class ClientSession:
         return CallResult(text="\n\n".join([outcome.text, *notes]))
 
     async def _close_oldest(self, old: AbstractSet[str]) -> list[str]:
-        """Close what was opened first once too much is open: it has likely left the client's context too.
+        """Close the oldest sections if too much is open: they have probably left the client's context too.
 
         Args:
-            old: What may be closed: not what this call was about.
+            old: Sections that may be closed: not those of this call.
         """
         closing = tuple(section_id for section_id in select_sections_to_close(self.session.state) if section_id in old)
         if not closing:
@@ -232,14 +232,14 @@ class ClientSession:
 
 
 def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
-    """Return the tools by name: the agent's, and what stands in the agent's messages anyway."""
+    """Return the tools by name: the agent's, and two for what the agent's prompt contains anyway."""
     documents, outline = DocumentsTool(), OutlineTool()
     tools = make_tools(library, has_search=has_search)
     return {documents.spec.name: documents, outline.spec.name: outline, **tools}
 
 
 def list_specs(library: Library, *, has_search: bool) -> list[ToolSpec]:
-    """Return the tools as a client is told of them: the server knows of no question."""
+    """Describe the tools for a client, without references to the agent's question."""
     specs = {name: tool.spec for name, tool in list_tools(library, has_search=has_search).items()}
     collapse = CollapseTool.spec.name
     specs[collapse] = replace(specs[collapse], description=_COLLAPSE_DESCRIPTION)

@@ -1,4 +1,4 @@
-"""Where text goes: JSON and results to stdout alone, progress and warnings to stderr, safe for a terminal."""
+"""Output channels: JSON and results to stdout, progress and warnings to stderr, sanitised for terminals."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _PROGRESS_LINES_MAX = 20
 
 
 class OutputError(RoamtuiError):
-    """Standard output takes nothing, as where the disk is full."""
+    """Standard output cannot be written, for instance because the disk is full."""
 
     def __init__(self, error: OSError) -> None:
-        super().__init__(f"The output cannot be written: {error.strerror or error}. Send it elsewhere.")
+        super().__init__(f"could not write the output: {error.strerror or error}. Send it elsewhere.")
 
 
 def write_text(text: str) -> None:
-    """Write text to stdout: sanitised on a terminal, else exactly as it is, in UTF-8.
+    """Write text to stdout: sanitised on a terminal, otherwise exactly as it is, in UTF-8.
 
     Raises:
-        OutputError: It cannot be written.
-        BrokenPipeError: Nobody reads it any more.
+        OutputError: Writing failed.
+        BrokenPipeError: The reader is gone.
     """
     if sys.stdout.isatty():
         _write(sanitise_text(text), "replace")
@@ -39,11 +39,11 @@ def write_text(text: str) -> None:
 
 
 def write_sanitised(text: str) -> None:
-    """Write text to stdout at once, sanitised wherever it goes.
+    """Write text to stdout immediately, always sanitised.
 
     Raises:
-        OutputError: It cannot be written.
-        BrokenPipeError: Nobody reads it any more.
+        OutputError: Writing failed.
+        BrokenPipeError: The reader is gone.
     """
     _write(sanitise_text(text), "replace")
 
@@ -66,12 +66,12 @@ def _write(text: str, errors: str) -> None:
 def _encode(text: str, errors: str) -> bytes:
     try:
         return text.encode("utf-8", errors)
-    except UnicodeEncodeError:  # half a pair, as a model may write it
+    except UnicodeEncodeError:  # a lone surrogate, which a model may write
         return text.encode("utf-8", "replace")
 
 
 def write_json(value: object) -> None:
-    """Write one JSON value and a line end to stdout; control characters are escaped, and what is no Unicode."""
+    """Write one JSON value and a line end to stdout, with control characters and lone surrogates escaped."""
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
     write_text(_escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
@@ -82,12 +82,12 @@ def _escape_surrogates(text: str) -> str:
 
 
 def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
-    """Write one JSON object as `write_json` does, with an array as its last field that need not be there all at once.
+    """Write one JSON object as `write_json` does, with a last field that is an array written as it is produced.
 
     Args:
-        head: The fields before it, one at least.
-        name: The array's.
-        rows: What stands in it; each is asked for when those before it are written.
+        head: The fields before the array, at least one.
+        name: Name of the array.
+        rows: Its items, each produced after the previous ones are written.
     """
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
@@ -102,14 +102,14 @@ def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[o
 
 
 def write_json_line(value: object) -> None:
-    """Write one JSON value on a line of its own, at once. ASCII alone, so that no reader sees a line end inside it."""
+    """Write one JSON value on its own line, immediately, in ASCII, so that no reader sees a line end inside it."""
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
     write_text(json.dumps(value) + "\n")
 
 
 def write_note(text: str) -> None:
-    """Write one line about progress, or a warning, to stderr; where that takes nothing, it is dropped."""
+    """Write one line of progress or warning to stderr; failures are ignored."""
     _write_quietly(sanitise_line(text) + "\n")
 
 
@@ -120,7 +120,7 @@ def _write_quietly(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Write a sentence about what the program goes on without, or why it ends, to stderr."""
+    """Write a sentence about a limitation or a failure to stderr."""
     write_note(f"roamtui: {text}")
 
 
@@ -132,7 +132,7 @@ def write_notes(notes: Iterable[str]) -> None:
 
 @contextmanager
 def report_conversion(name: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Give what takes how far the conversion of a file is, and writes that on one line where stderr is a terminal."""
+    """Yield a callback for the progress of a file's conversion, which rewrites one line if stderr is a terminal."""
     written = ""
 
     def report(done: int, count: int, _text: str) -> None:
@@ -150,41 +150,42 @@ def report_conversion(name: str) -> Iterator[Callable[[int, int, str], None]]:
 
 
 class EmbeddingProgress:
-    """Writes how far embedding has come, in at most `_PROGRESS_LINES_MAX` lines for each library."""
+    """Writes the progress of embedding, in at most `_PROGRESS_LINES_MAX` lines per library."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._reported = 0
         self._is_muted = False
 
     def mute(self) -> None:
-        """Say no more: the terminal shows something else from now on."""
+        """Stop writing: the terminal is about to show something else."""
         self._is_muted = True
 
     def __call__(self, done: int, count: int) -> None:
-        """Take note that `done` of `count` chunks are embedded."""
-        if done <= self._told:
-            self._told = 0
+        """Record that `done` of `count` chunks are embedded."""
+        if done <= self._reported:
+            self._reported = 0
         if self._is_muted:
             return
-        if done == count or (done - self._told) * _PROGRESS_LINES_MAX >= count:
-            self._told = done
+        if done == count or (done - self._reported) * _PROGRESS_LINES_MAX >= count:
+            self._reported = done
             write_note(f"embedded {done:,} of {count:,} chunks")
 
 
 def open_closed_streams() -> None:
-    """Open the closed ones of the three standard streams on nothing.
+    """Open any closed standard stream on the null device.
 
-    Otherwise the next file to be opened, such as that of the conversations, would be what libraries write warnings to.
-    Input is empty then and notes are dropped; writing a result fails, because it would be lost.
+    Otherwise the next opened file, such as the conversation database, would get a standard descriptor, and libraries
+    would write warnings into it. Input is then empty and notes are dropped; writing a result fails, because it would
+    be lost.
     """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)  # takes the lowest that is free
+            os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)  # takes the lowest free descriptor
     if sys.stdin is None:
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life
     if sys.stdout is None:
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - likewise
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above
     if sys.stderr is None:
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - likewise
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above

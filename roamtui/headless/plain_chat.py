@@ -1,6 +1,6 @@
-"""`roamtui SOURCE --plain`: a conversation in lines, for a screen reader, a dumb terminal or a pipe.
+"""`roamtui SOURCE --plain`: a conversation as lines of text, for a screen reader, a dumb terminal or a pipe.
 
-No colours and no cursor movement: what was written stays as it was. A line that begins with a slash is a command.
+There are no colours or cursor movements: written text stays as it is. A line that starts with a slash is a command.
 """
 
 from __future__ import annotations
@@ -53,36 +53,36 @@ _SEPARATORS = re.compile(r"[\s,]+")
 _HITS_MAX = 10
 _TITLED_MAX = 10
 _HELP = """\
-Any other line is a question. For an ID a whole title does, too.
-/outline [ID]: List the sections at the top, or those below one.
+Any other line is a question. A full title works in place of an ID.
+/outline [ID]: List the top sections, or the subsections of one.
 /read ID: Show the text of a section. Reading costs nothing.
 /search WORDS: Find sections.
 /open ID...: Open sections: the model gets their text with your next question.
 /close ID...: Close sections: the model forgets their text.
-/pin ID...: Keep sections open whatever happens; once more lets go of them.
-/sections: List what is open.
-/model [NAME]: Say which model answers, or choose another.
-/remember TEXT: Write down how you want to be answered, for every conversation.
+/pin ID...: Pin or unpin sections.
+/sections: List the open sections.
+/model [NAME]: Show the current model, or choose another.
+/remember TEXT: Add a preference for all conversations.
 /help: List the commands.
-/quit: Leave; ctrl+d does too.
-ctrl+c stops the answer that is under way; what came so far is kept."""
+/quit: Quit (or ctrl+d).
+ctrl+c stops the current answer and keeps what has arrived."""
 
 
 class AnswerWriter:
-    """Writes an answer as it comes, a sentence or a line at a time: a screen reader stumbles over parts of words."""
+    """Writes an answer while it streams, by sentence or line: a screen reader stumbles over parts of words."""
 
     def __init__(self) -> None:
         self._held = ""
         self._step = ""
-        """All text of the step under way."""
+        """All text of the current step."""
 
     def begin_step(self) -> None:
-        """End what an earlier step said: only the last step's text is the answer."""
+        """End the text of the previous step: only the last step's text is the answer."""
         self.end_line()
         self._step = ""
 
     def add(self, text: str) -> None:
-        """Write all that is whole of what came so far."""
+        """Add text, and write every complete sentence or line."""
         self._step += text
         self._held += text
         end = max((match.end() for match in _SPOKEN_END.finditer(self._held)), default=0)
@@ -90,7 +90,7 @@ class AnswerWriter:
         self._held = self._held[end:]
 
     def end_line(self) -> None:
-        """Write what is held back, and end the line."""
+        """Write the rest and end the line."""
         write_sanitised(self._held)
         self._held = ""
         if self._step and not self._step.endswith("\n"):
@@ -98,7 +98,7 @@ class AnswerWriter:
             self._step += "\n"
 
     def finish(self, answer: str) -> None:
-        """Write what the whole answer has beyond what was streamed."""
+        """Write the part of the final answer that was not streamed."""
         self.end_line()
         streamed = self._step.strip()
         rest = answer[len(streamed) :] if answer.startswith(streamed) else answer
@@ -107,22 +107,18 @@ class AnswerWriter:
 
 
 async def approve(approval: ApprovalRequest) -> bool:
-    """Ask the person on a line of its own; ctrl+c and ctrl+d say no."""
+    """Ask the person on a separate line; ctrl+c and ctrl+d mean no."""
     match approval:
         case CostApprovalRequest(spent_usd=spent, cap_usd=cap):
-            question = f"${spent:.4f} spent, ${cap:.2f} allowed. Go on? [y/N] "
+            question = f"${spent:.4f} spent, ${cap:.2f} allowed. Continue? [y/N] "
         case OriginApprovalRequest(host=host, urls=urls):
             pages = "a page" if len(urls) == 1 else f"{len(urls)} pages"
             question = f"Fetch {pages} from {sanitise_line(host)}, for this conversation? [y/N] "
         case _:
             assert_never(approval)
-    return _confirm(question)
-
-
-def _confirm(question: str) -> bool:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return input(question).strip().lower() in ("y", "yes")
+        return input(question).strip().lower() in ("y", "yes")  # noqa: ASYNC250 - nothing else runs
     except (EOFError, KeyboardInterrupt):
         return False
     finally:
@@ -131,32 +127,32 @@ def _confirm(question: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainContext:
-    """What a plain chat is started with."""
+    """What a plain chat needs to start."""
 
     agent: Agent
     choose_model: Callable[[str], Model]
-    """Makes the model with a name."""
+    """Creates the model with a name."""
     notes: tuple[str, ...] = ()
-    """Sentences to tell at the start, such as what was replaced while reading the document."""
+    """Sentences to show at the start, such as replacements made while reading the document."""
     examples: tuple[str, ...] = ()
-    """Questions to propose."""
-    remember: Callable[[str], str] = lambda _: "Preferences cannot be kept here."
-    """Writes down a preference and says where."""
+    """Suggested questions."""
+    remember: Callable[[str], str] = lambda _: "Preferences cannot be saved here."
+    """Saves a preference and returns a confirmation."""
 
 
 def run_plain_chat(context: PlainContext) -> int:
-    """Talk about a document in lines of text until the input ends or the person leaves; return the exit status."""
+    """Run a conversation as lines of text until the input ends or the person quits; return the exit status."""
     if sys.stdin.isatty():
-        os.environ["TERM"] = "dumb"  # what is edited is shown without sequences
-        with suppress(ImportError):  # not on every machine
-            import readline  # noqa: F401, PLC0415 - `input` keeps a history once it is imported
+        os.environ["TERM"] = "dumb"  # keeps readline from writing escape sequences
+        with suppress(ImportError):  # not available on Windows
+            import readline  # noqa: F401, PLC0415 - importing it gives `input` a history
     with suppress(AttributeError):
         sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
     return _PlainChat(context).run()
 
 
 class _PlainChat:
-    """Reads lines, asks, and tells what happens."""
+    """Reads lines, asks questions and reports events."""
 
     def __init__(self, context: PlainContext) -> None:
         self._context = context
@@ -164,7 +160,7 @@ class _PlainChat:
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
         self._writer: AnswerWriter | None = None
-        """Writes the answer to the question that is being asked; None while none is."""
+        """Writes the current answer; None between questions."""
         self._controller = ConversationController(context.agent, approve if self._is_typed else deny)
         self._controller.subscribe(self._show)
 
@@ -192,15 +188,15 @@ class _PlainChat:
             write_notes(format_event_lines(event, state.library))
         exchanges = state.transcript.exchanges
         if exchanges:
-            write_sanitised(f"The conversation goes on after question {len(exchanges)}: {exchanges[-1].question}\n")
+            write_sanitised(f"Resuming after question {len(exchanges)}: {exchanges[-1].question}\n")
             write_sanitised(f"{exchanges[-1].answer.strip()}\n")
         elif self._is_typed and self._context.examples:
             write_sanitised("For example:\n" + "".join(f"- {question}\n" for question in self._context.examples))
         if self._is_typed:
-            write_sanitised("/help lists the commands, ctrl+d leaves.\n")
+            write_sanitised("/help lists the commands, ctrl+d quits.\n")
 
     def _read_line(self) -> str | None:
-        """Return the next line, None at the end; one that came through a pipe is shown, so that answers have a head."""
+        # Piped questions are echoed, so that the answers have headings.
         if not self._is_typed:
             line = sys.stdin.readline()
             if line.strip():
@@ -213,7 +209,7 @@ class _PlainChat:
                 write_sanitised("\n")
                 return None
             except KeyboardInterrupt:
-                write_sanitised("\nctrl+d or /quit leaves.\n")
+                write_sanitised("\nctrl+d or /quit quits.\n")
 
     def _handle_line(self, line: str, runner: asyncio.Runner) -> None:
         is_command = line.startswith("/")
@@ -225,7 +221,7 @@ class _PlainChat:
         except KeyboardInterrupt:
             if not self._is_typed:
                 raise
-            write_sanitised("\nStopped.\n" if is_command else "\nStopped. What came so far is kept.\n")
+            write_sanitised("\nStopped.\n" if is_command else "\nStopped. The partial answer is kept.\n")
 
     async def _ask(self, question: str) -> None:
         self._writer = AnswerWriter()
@@ -238,29 +234,28 @@ class _PlainChat:
             self._writer = None
 
     def _show(self, update: ConversationUpdated) -> None:
-        """Write what happened: progress of an answer to stderr, what a command did to stdout."""
+        # Progress of an answer goes to stderr, the result of a command to stdout.
         writer, library = self._writer, update.state.library
         if writer is None:
-            _tell(*format_event_lines(update.event, library))
+            _write_lines(*format_event_lines(update.event, library))
             return
         match update.event:
             case QuestionAsked():
-                name, model = self._agent.model.name, self._agent.model
-                waits = f"{sanitise_line(name)} is answering; ctrl+c stops it."
-                write_notes(
-                    filter(None, [get_startup_note(model), waits if self._is_typed and name != OFFLINE else ""])
-                )
+                model = self._agent.model
+                is_slow = self._is_typed and model.name != OFFLINE
+                hint = f"{sanitise_line(model.name)} is answering; ctrl+c stops it." if is_slow else ""
+                write_notes(filter(None, [get_startup_note(model), hint]))
             case StepStarted():
                 writer.begin_step()
             case AnswerStreamed(text=text):
                 writer.add(text)
             case QuestionAnswered(stopped=StopReason.CANCELLED):
-                pass  # the person stopped it, and has seen all that came
+                pass  # the person stopped it, and has seen everything that arrived
             case QuestionAnswered() as event:
                 writer.finish(event.answer)
                 self._has_failed = self._has_failed or event.stopped in (StopReason.ERROR, StopReason.COST)
                 lines = ["", *(["Sources:"] if event.citations else []), *format_sources(self._agent, event)]
-                _tell(*lines)
+                _write_lines(*lines)
                 if event.error:
                     warn(event.error)
             case event:
@@ -268,12 +263,11 @@ class _PlainChat:
                 write_notes(format_event_lines(event, library))
 
     async def _run_command(self, line: str) -> None:
-        """Carry out a command; what a person did wrong is told too."""
         name, _, text = line.strip().partition(" ")
         try:
             await self._handle_command(name.lower(), text.strip())
         except RoamtuiError as error:
-            _tell(str(error))
+            _write_lines(str(error))
 
     async def _handle_command(self, name: str, text: str) -> None:
         match name:
@@ -286,24 +280,20 @@ class _PlainChat:
             case "/open" | "/close" | "/pin":
                 await self._update_sections(name, text)
             case "/sections":
-                _tell(*_list_open(self._controller.state))
+                _write_lines(*_list_open(self._controller.state))
             case "/model":
                 await self._choose_model(text)
             case "/remember":
-                example = "Say what to remember, such as: /remember Answer in German."
-                _tell(self._context.remember(text) if text else example)
+                example = "Write what to remember, such as: /remember Answer in German."
+                _write_lines(self._context.remember(text) if text else example)
             case "/help":
-                _tell(_HELP)
+                _write_lines(_HELP)
             case _:
-                hint = "/help lists them; a space before the slash makes the line a question."
-                _tell(f"There is no command {name}. {hint}")
+                hint = "/help lists the commands; a space before the slash makes the line a question."
+                _write_lines(f"Unknown command {name}. {hint}")
 
     async def _outline(self, text: str) -> None:
-        """List each section directly below a node, in ranges if there are too many for one page.
-
-        Args:
-            text: An id, a range such as ``07f3277d:c2``, a title that only one section has, or nothing for the top.
-        """
+        # `text` is an id, a range such as `07f3277d:c2`, a unique title, or empty for the top.
         library = self._controller.state.library
         reference = parse_reference(text) if text else Reference(section_id=library.title_id() or library.root_id)
         if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
@@ -318,20 +308,19 @@ class _PlainChat:
         ranges = ChildRanges.for_section(state.library, section_id)
         bounds = ranges.get_bounds(reference.steps)
         if bounds is None:
-            _tell(f"There is no range {text}.")
+            _write_lines(f"No range {text}.")
             return
         is_top = section_id == state.library.root_id
-        _tell(state.library.title if is_top else _describe_node(state, section_id))
+        _write_lines(state.library.title if is_top else _format_node(state, section_id))
         listed = ranges.children[slice(*bounds)]
         if not ranges.children:
-            _tell("Nothing lies below it.")
+            _write_lines("No subsections.")
         elif len(listed) > LISTED_MAX:
-            _tell(*ranges.describe(section_id, reference.steps))
+            _write_lines(*ranges.describe(section_id, reference.steps))
         else:
-            _tell(*(f"- {_describe_node(state, child)}" for child in listed))
+            _write_lines(*(f"- {_format_node(state, child)}" for child in listed))
 
     async def _read(self, text: str) -> None:
-        """Write the text of sections, with everything below if that is short, else with a word on what lies below."""
         for section_id in _resolve_sections(self._controller.state.library, text):
             await self._read_section(section_id)
 
@@ -341,22 +330,22 @@ class _PlainChat:
         node = library.node(section_id)
         is_whole = node.tokens <= WHOLE_TOKENS_MAX or not node.descendants
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
-        _tell(sanitise_text(library.text_at(span)).rstrip())
+        _write_lines(sanitise_text(library.text_at(span)).rstrip())
         if not is_whole:
-            count = f"{node.descendants} section{'' if node.descendants == 1 else 's'}"
-            _tell(f"\n(Below it: {count}. /outline {section_id} lists them.)")
+            count = f"{node.descendants} subsection{'' if node.descendants == 1 else 's'}"
+            _write_lines(f"\n({count}: /outline {section_id} lists them.)")
 
     async def _search(self, text: str) -> None:
         if self._agent.searcher is None:
-            _tell("Search is off. Set retrieval.mode in config.toml to keyword.")
+            _write_lines("Search is off. Set retrieval.mode in config.toml to keyword.")
         elif not text:
-            _tell("Say what to search for: /search late fee")
+            _write_lines("Write what to search for: /search late fee")
         else:
             hits = await self._controller.search(text, _HITS_MAX)
-            _tell(list_hits(self._controller.state.library, hits).rstrip() or "Nothing found. Try other words.")
+            _write_lines(list_hits(self._controller.state.library, hits).rstrip() or "Nothing found. Try other words.")
 
     async def _update_sections(self, name: str, text: str) -> None:
-        """Open, close or pin the sections that are named; if all of them are pinned already, unpin them."""
+        # /pin unpins sections if all of them are pinned already.
         ids = tuple(_resolve_sections(self._controller.state.library, text))
 
         def make(state: ConversationState) -> Command:
@@ -374,32 +363,32 @@ class _PlainChat:
     async def _choose_model(self, name: str) -> None:
         if not name:
             offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
-            _tell(f"{self._agent.model.name} answers. Usable here:", *offers)
+            _write_lines(f"{self._agent.model.name} answers. Usable here:", *offers)
             return
         before = self._agent.model
         self._agent.model = self._context.choose_model(name)
         await before.close()
-        _tell(f"{self._agent.model.name} answers from now on.")
+        _write_lines(f"{self._agent.model.name} answers from now on.")
 
 
-def _tell(*lines: str) -> None:
+def _write_lines(*lines: str) -> None:
     write_sanitised("".join(f"{line}\n" for line in lines))
 
 
 def _resolve_sections(library: Library, text: str) -> list[str]:
-    """Return the sections that ids or a title name, whatever its case; write a sentence for each unknown name."""
+    # Names are ids, or one title in any case; unknown names are reported.
     wanted = sanitise_line(text).strip("\"'“” ").casefold()
     named = (section_id for section_id in library.walk() if library.title_of(section_id).casefold() == wanted)
     titled = list(islice(named, _TITLED_MAX)) if wanted else []
     if len(titled) > 1:
         lines = [f"- [{section_id}] {format_path(library, section_id)}" for section_id in titled]
-        _tell("Several sections have this title; name one by its id:", *lines)
+        _write_lines("Several sections have this title; use an id:", *lines)
         return []
     if titled:
         return titled
     words = [word for word in _SEPARATORS.split(text) if word]
     if not words:
-        _tell("Name a section by its id or its whole title: /outline and /search show them.")
+        _write_lines("Name a section by its id or full title: /outline and /search show them.")
     found: list[str] = []
     for word in words:
         reference = parse_reference(word)
@@ -408,12 +397,11 @@ def _resolve_sections(library: Library, text: str) -> list[str]:
             continue
         nearest = [f"[{section_id}] {library.title_of(section_id)}" for section_id in suggest_ids(library, word)]
         meant = f" Did you mean {', '.join(nearest)}?" if nearest else ""
-        _tell(f'There is no section "{word}".{meant}')
+        _write_lines(f'No section "{word}".{meant}')
     return list(dict.fromkeys(found))
 
 
 def _list_open(state: ConversationState) -> list[str]:
-    """Return a line for each open section: where it stands, who opened it, whether it is pinned."""
     if not state.open_sections:
         return ["No section is open."]
     lines = []
@@ -425,7 +413,7 @@ def _list_open(state: ConversationState) -> list[str]:
     return [*lines, f"{len(lines)} open, ~{state.open_tokens:,} tokens"]
 
 
-def _describe_node(state: ConversationState, section_id: str) -> str:
+def _format_node(state: ConversationState, section_id: str) -> str:
     node = state.library.node(section_id)
     found = state.get_open(section_id)
     mark = "" if found is None else ", open and pinned" if found.is_pinned else ", open"

@@ -1,6 +1,6 @@
-"""A person's preferences: a Markdown file beside their settings, which they alone write, and `roamtui preferences`.
+"""A person's preferences: a Markdown file that only they write, and `roamtui preferences`.
 
-It is given to the model as the person's own words. Nothing of a document ever comes into it.
+The model receives it as the person's own words, so text from a document must never get into it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from roamtui.headless.output import write_note, write_text
 from roamtui.paths import make_private_folder, write_private_file
 
 LENGTH_MAX = 4_000
-"""Characters that the model is given: about a thousand tokens, sent with every conversation."""
+"""Characters sent to the model: about a thousand tokens in every conversation."""
 _BYTES_MAX = 1_000_000
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _CUT = "(The rest was left out, because it is too long.)"
@@ -32,19 +32,19 @@ By "the tool" I mean the command-line tool, never the drill.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
-    """What a person wrote down of how they want to be answered."""
+    """How a person wants to be answered, in their words."""
 
     text: str = ""
-    """As the model is given it, without comments; empty for none."""
+    """Text for the model, without comments; may be empty."""
     note: str = ""
-    """What the person should know of it, empty for nothing."""
+    """A notice for the person; may be empty."""
 
 
 def load_preferences(path: Path) -> Preferences:
-    """Return the preferences that a file holds; an absent one holds none.
+    """Load the preferences of a file, empty if the file is missing.
 
     Raises:
-        RoamtuiError: It cannot be read, or is no text.
+        RoamtuiError: The file cannot be read, or is not UTF-8 text.
     """
     return _clean(_read(path))
 
@@ -59,7 +59,7 @@ def _read(path: Path) -> str:
         reason = error.strerror or str(error)
         raise RoamtuiError(f"Your preferences are not used: {path}: {reason}.") from None
     except UnicodeDecodeError:
-        raise RoamtuiError(f"Your preferences are not used: {path} is no text in UTF-8.") from None
+        raise RoamtuiError(f"Your preferences are not used: {path} is not UTF-8 text.") from None
 
 
 def _clean(written: str) -> Preferences:
@@ -75,7 +75,7 @@ def _clean(written: str) -> Preferences:
 
 
 def print_preferences(path: Path) -> None:
-    """Write where the preferences lie, and what stands there.
+    """Print the path and content of the preferences.
 
     Raises:
         RoamtuiError: They cannot be read.
@@ -83,7 +83,7 @@ def print_preferences(path: Path) -> None:
     preferences = load_preferences(path)
     write_note(str(path))
     if not preferences.text:
-        write_note("No preferences are written there yet. `roamtui preferences --edit` opens your editor.")
+        write_note("No preferences yet. Add some with `roamtui preferences --edit`.")
         return
     write_text(f"{_read(path).strip()}\n")
     if preferences.note:
@@ -91,17 +91,17 @@ def print_preferences(path: Path) -> None:
 
 
 def edit_preferences(path: Path) -> None:
-    """Open the file in the person's editor, and wait for its end; the owner alone can read it.
+    """Open the file, readable only by its owner, in the person's editor, and wait for it to exit.
 
     Raises:
         UsageError: No editor is set.
-        RoamtuiError: The file cannot be made, or the editor failed.
+        RoamtuiError: The file cannot be created, or the editor failed.
     """
-    import subprocess  # noqa: PLC0415 - to edit alone
+    import subprocess  # noqa: PLC0415 - only needed to edit
 
     editor = find_editor()
     if not editor:
-        raise UsageError(f"no editor is set. Set the environment variable EDITOR, or write {path} yourself.")
+        raise UsageError(f"no editor set. Set the environment variable EDITOR, or edit {path} yourself.")
     try:
         if not path.exists():
             _append(path, _TEMPLATE)
@@ -113,33 +113,33 @@ def edit_preferences(path: Path) -> None:
     except ValueError as error:
         raise UsageError(f"the editor {editor} cannot be started: {error}. Change EDITOR.") from None
     if status:
-        raise RoamtuiError(f"{command[0]} ended with status {status}. See `roamtui preferences` for what is written.")
+        raise RoamtuiError(f"{command[0]} ended with status {status}. `roamtui preferences` shows what was saved.")
     preferences = load_preferences(path)
     if not preferences.text:
-        write_note("No preferences are written: answers come as before.")
+        write_note("No preferences saved.")
     else:
-        write_note(preferences.note or "Your preferences count from the next conversation on.")
+        write_note(preferences.note or "Saved. Applies to new conversations.")
 
 
 def add_preference(path: Path, text: str) -> str:
-    """Write a preference below those that are there, and return what to tell the person.
+    """Append a preference, and return a confirmation for the person.
 
     Raises:
-        RoamtuiError: The file cannot be read or written, or has no room for it.
+        RoamtuiError: The file cannot be read or written, or is full.
     """
     line = sanitise_line(text)
     before = _read(path)
     if len(_clean(before).text) + len(line) >= LENGTH_MAX:
-        raise RoamtuiError(f"{path} has no room for it: preferences have at most {LENGTH_MAX:,} characters.")
+        raise RoamtuiError(f"{path} is full: preferences have at most {LENGTH_MAX:,} characters.")
     try:
         _append(path, f"{line}\n")
     except OSError as error:
-        raise RoamtuiError(f"It was not kept: {path}: {error.strerror or error}.") from None
-    return f"Kept in {path}. It counts from the next conversation on."
+        raise RoamtuiError(f"Could not save the preference: {path}: {error.strerror or error}.") from None
+    return f"Saved to {path}. Applies to new conversations."
 
 
 def _append(path: Path, text: str) -> None:
-    """Write lines to the end of a file, all of them or none; its owner alone can read it."""
+    """Append text to a file atomically; only its owner can read it."""
     target = path.resolve()
     make_private_folder(target.parent)
     before = target.read_bytes() if target.exists() else b""

@@ -1,4 +1,4 @@
-"""`roamtui recheck`: whether the quotes of conversations and of Markdown files still stand."""
+"""`roamtui recheck`: whether quotes in conversations and Markdown files are still in their sources."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.headless.output import write_json, write_text
 from roamtui.sources.read import is_path
 
-_NO_SOURCE = "It is not said what it was taken from: add a line such as `Source: handbook.md`, or --source."
+_NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --source."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimGroup:
-    """Claims of one conversation or file, and how what they are about is opened."""
+    """The claims of one conversation or file, and how to open their source."""
 
     claims: tuple[Claim, ...]
     source: str
-    """What those are about that name nothing else; empty where that is not known."""
+    """Source of claims that name none; empty if unknown."""
     folder: Path = Path()
-    """What paths are relative to."""
+    """Folder that paths are relative to."""
     links: tuple[str, ...] = ()
     """Links whose pages are needed."""
     approved: frozenset[str] = frozenset()
     """Origins of pages that a person approved."""
     is_own: bool = True
-    """Whether a person named the source, not a file."""
+    """Whether a person, not a file, named the source."""
 
 
 Open = Callable[[str, ClaimGroup], Library]
@@ -50,7 +50,7 @@ Open = Callable[[str, ClaimGroup], Library]
 
 
 def collect_claims(store: ConversationStore, targets: Sequence[str], *, is_all: bool) -> list[ClaimGroup]:
-    """Return the claims of conversations, by their ids, and of Markdown files.
+    """Collect the claims of conversations, by id, and of Markdown files.
 
     Raises:
         StoreError: There is no such conversation.
@@ -65,17 +65,17 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, is_all: 
             try:
                 text = path.read_text("utf-8", "replace")
             except OSError as error:
-                raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from None
+                raise SourceError(f"could not read {path}: {error.strerror or error}.") from None
             claims, source = read_claims(text, str(path)), parse_source_line(text)
             groups.append(ClaimGroup(claims=claims, source=source, folder=path.parent, is_own=False))
         else:
             ids.append(target)
-    for one in ids:
-        saved = store.load(one)
+    for conversation_id in ids:
+        saved = store.load(conversation_id)
         groups.append(
             ClaimGroup(
-                claims=extract_claims(one, saved.transcript.exchanges),
-                source=sources[one],
+                claims=extract_claims(conversation_id, saved.transcript.exchanges),
+                source=sources[conversation_id],
                 links=list_links_to_reload(saved),
                 approved=saved.approved_origins,
             )
@@ -84,30 +84,30 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, is_all: 
 
 
 def recheck_claims(groups: Sequence[ClaimGroup], open_source: Open, source: str | None = None) -> list[dict[str, Any]]:
-    """Return what became of each quote, as JSON values; each source is opened once for a group.
+    """Recheck each quote and return JSON values; each source is opened once per group.
 
     Args:
-        groups: What is claimed.
-        open_source: Raises `SourceError` where it cannot.
-        source: What to look in instead of what a group is about; None for that.
+        groups: The claims.
+        open_source: Opens a source, or raises `SourceError`.
+        source: Replaces the source of each group, or None.
     """
     rows = []
     for group in groups:
         opened: dict[str, Library | str] = {}
         for claim in group.claims:
-            is_told = not claim.source and source is not None
-            name = source if is_told and source else claim.source or group.source
-            beside = group.folder / name
-            if not is_told and name and is_path(name) and beside.exists():
-                name = str(beside)  # what a file names, by the folder that the file lies in
+            is_replaced = not claim.source and source is not None
+            name = source if is_replaced and source else claim.source or group.source
+            relative = group.folder / name
+            if not is_replaced and name and is_path(name) and relative.exists():
+                name = str(relative)  # paths in a file are relative to the file's folder
             if name not in opened:
-                opened[name] = _try(open_source, name, replace(group, is_own=group.is_own or is_told))
+                opened[name] = _open(open_source, name, replace(group, is_own=group.is_own or is_replaced))
             rows.append(_describe(claim, name, opened[name]))
     return rows
 
 
-def _try(open_source: Open, name: str, group: ClaimGroup) -> Library | str:
-    """Return what a source holds, or why it cannot be opened."""
+def _open(open_source: Open, name: str, group: ClaimGroup) -> Library | str:
+    # Returns an error message if the source cannot be opened.
     if not name:
         return _NO_SOURCE
     try:
@@ -117,10 +117,10 @@ def _try(open_source: Open, name: str, group: ClaimGroup) -> Library | str:
 
 
 def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, Any]:
-    told = {"place": claim.place, "line": claim.line or None, "quote": claim.quote, "source": source}
-    told |= {"section_id": claim.section_id or None, "anchor": claim.anchor or None}
+    described = {"place": claim.place, "line": claim.line or None, "quote": claim.quote, "source": source}
+    described |= {"section_id": claim.section_id or None, "anchor": claim.anchor or None}
     if isinstance(library, str):
-        return {**told, "state": ClaimStatus.UNREACHABLE.value, "now": None, "message": library}
+        return {**described, "state": ClaimStatus.UNREACHABLE.value, "now": None, "message": library}
     finding = recheck(claim, library)
     now: dict[str, Any] | None = None
     if finding.span is not None:
@@ -136,13 +136,13 @@ def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, An
             "text": text,
             "changes": format_word_diff(claim.quote, text) if finding.standing is ClaimStatus.CHANGED else None,
         }
-    return {**told, "state": finding.standing.value, "now": now, "message": finding.message or None}
+    return {**described, "state": finding.standing.value, "now": now, "message": finding.message or None}
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
-    """Write what no longer stands where it stood, and how many quotes do; everything as JSON.
+    """Write quotes that moved, changed or disappeared, and the counts; as JSON, every quote.
 
-    Return 1 where a quote no longer stands anywhere or its source cannot be opened, else 0.
+    Return 1 if a quote is no longer found or its source cannot be opened, otherwise 0.
     """
     status = int(any(row["state"] not in (ClaimStatus.SAME.value, ClaimStatus.MOVED.value) for row in rows))
     found = Counter(row["state"] for row in rows)
@@ -163,7 +163,7 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
             lines.append(f"    now in [{now['section_id']}] {path}, {page}line {now['start_line']}{changes}")
         elif row["message"]:
             lines.append(f"    {sanitise_line(row['message'])}")
-    told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-    lines.append(f"{len(rows)} quote{'' if len(rows) == 1 else 's'} looked up{f': {told}' if told else ''}.")
+    summary = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    lines.append(f"{len(rows)} quote{'' if len(rows) == 1 else 's'} checked{f': {summary}' if summary else ''}.")
     write_text("\n".join(lines) + "\n")
     return status

@@ -1,7 +1,7 @@
-"""A conversation as one page for a browser: it can be read, printed and played, and asks nothing of any host.
+"""Renders a conversation as one HTML page that can be read, printed and played without any request.
 
-Whatever comes from document, model or person is escaped here; the page's policy allows the one script and the one style
-that stand beside this file (Content Security Policy level 3), and neither images nor any request.
+All text from document, model or person is escaped here. The page's Content Security Policy (level 3) allows only the
+script and the style next to this file, and no images or requests.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.paths import display_path
 
 _SIBLINGS_MAX = 40
-"""Where more stand side by side, the outline shows of them what the conversation touched."""
+"""With more siblings than this, the outline shows only those that the conversation touched."""
 _TEXT_MAX = 40_000
-"""Characters of one section."""
+"""Maximum characters per section."""
 _STEP_TICKS = 8
-"""How long a search or an opening stands, in ticks of the script."""
+"""Duration of a search or an opening, in ticks of the script."""
 _TAG = re.compile(r"<[^>]*>")
 _WORD = re.compile(r"&[#\w]+;|\w+|[^\w\s]", re.ASCII)
 
 
 def render_replay(title: str, model: str, exchanges: Sequence[Exchange], source: str, library: Library | None) -> str:
-    """Return a conversation as HTML.
+    """Render a conversation as HTML.
 
     Args:
-        title: Of the conversation.
-        model: That answered last.
-        exchanges: All of it.
-        source: What it is about.
-        library: The source as it is now, None where it cannot be read: then no section is shown.
+        title: Title of the conversation.
+        model: The model that answered last.
+        exchanges: The whole conversation.
+        source: Path or URL of the document.
+        library: The current source, or None if it cannot be read: then no sections are shown.
     """
     page = _ReplayPage(library)
     title = sanitise_line(title) or "Conversation"
@@ -88,20 +88,20 @@ def render_replay(title: str, model: str, exchanges: Sequence[Exchange], source:
 
 @dataclass(slots=True)
 class _ReplayPage:
-    """The parts of a page that know of each other."""
+    """The parts of a page, which share state."""
 
     library: Library | None
     timeline: list[dict[str, Any]] = field(default_factory=list)
-    """What is shown when it is played, in order; each with how many ticks it takes."""
+    """Steps of the replay in order, each with its duration in ticks."""
     touched: dict[str, None] = field(default_factory=dict)
     """Sections that were found, opened or cited."""
     opened: dict[str, None] = field(default_factory=dict)
-    """Of these, sections that the page shows."""
+    """The touched sections that the page shows."""
     quotes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    """Quotes of a section, each with the name of its mark."""
+    """Quotes by section, each with the id of its mark."""
 
     def write_exchange(self, exchange: Exchange) -> str:
-        """Return a question with its answer and sources, and put what happened into the timeline."""
+        """Render a question with its answer and sources, and add its events to the timeline."""
         number = exchange.number
         self.timeline.append({"show": [f"q{number}"], "ticks": _STEP_TICKS, "say": "Question"})
         for event in exchange.events:
@@ -157,7 +157,7 @@ class _ReplayPage:
         return f'<li id="{name}">{place} {quote} <small>{where}</small></li>'
 
     def write_outline(self) -> str:
-        """Return the outline: all about the sections that were touched, of what is beside them a part."""
+        """Render the outline around the touched sections; long lists of siblings are shortened."""
         if self.library is None:
             return "<p>The source could not be read, so its outline is not shown.</p>"
         near = {self.library.root_id, *self.touched}
@@ -180,7 +180,7 @@ class _ReplayPage:
         return f'<a href="#s-{section_id}">{title}</a>' if section_id in self.opened else f"<span>{title}</span>"
 
     def write_sections(self) -> str:
-        """Return the own text of each section that was opened, in the document's order, with its quotes marked."""
+        """Render each opened section's own text in document order, with its quotes marked."""
         library, sections = self.library, list[str]()
         for section_id in library.walk() if library is not None and self.opened else ():
             if library is not None and section_id in self.opened:
@@ -194,14 +194,14 @@ class _ReplayPage:
 
 
 class _SafeRenderer(RendererHTML):
-    """Writes Markdown as HTML that loads nothing: an image is its text, HTML stays as it is written."""
+    """Renders Markdown as HTML that loads nothing: an image becomes its text, HTML stays visible as text."""
 
     @override
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return f"<i>{escape(tokens[idx].content)}</i>"
 
     def link_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        """Return the start of a link: only to the web, since others lead nowhere from here."""
+        """Open a link, if it leads to the web: other targets do not exist outside the source."""
         address = str(tokens[idx].attrs.get("href", ""))
         if not re.match(r"https?://", address):
             return "<a>"
@@ -214,12 +214,11 @@ def _render(text: str) -> str:
 
 
 def _strip(html: str) -> str:
-    """Return what of HTML is read."""
     return unescape(_TAG.sub("", html)).strip()
 
 
 def _link_marks(answer: str, number: int, numbers: dict[str, int]) -> str:
-    """Return an answer's HTML with a numbered link to its source in place of each mark that names one."""
+    # Each mark with a known id becomes numbered links to its sources.
 
     def link(mark: re.Match[str]) -> str:
         found = [numbers[one] for one in MARKED_ID.findall(mark[0]) if one in numbers]
@@ -229,7 +228,7 @@ def _link_marks(answer: str, number: int, numbers: dict[str, int]) -> str:
 
 
 def _mark(body: str, quote: str, name: str) -> str:
-    """Return HTML with a quote marked: its words, whatever tags and signs stand between them."""
+    # Compares only words: tags and punctuation between them may differ.
     words = [word.casefold() for word in _WORD.findall(_strip(_render(quote))) if word[0].isalnum()]
     visible = _TAG.sub(lambda tag: "\0" * len(tag[0]), body)
     found = [(m.start(), m.end()) for m in _WORD.finditer(visible) if unescape(m[0])[0].isalnum()]

@@ -1,4 +1,4 @@
-"""`roamtui outline`, `show` and `search`: sections of a library, as text or JSON."""
+"""`roamtui outline`, `show` and `search`: sections of a library as text or JSON."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NODE_FIELDS = (
     *("id", "kind", "level", "title", "path", "doc", "url", "parent", "start_line", "end_line", "own_end_line"),
     *("page", "page_end", "tokens", "own_tokens"),
 )
-"""What the command line's JSON has of a node, in this order."""
+"""Fields of a node in the command line's JSON, in this order."""
 
 
 def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool) -> None:
-    """Write the very text that a model reads, or every node of a library as JSON."""
+    """Write the outline exactly as a model reads it, or every node of a library as JSON."""
     if as_json:
         rows = (_to_json_node(library.node(section_id)) for section_id in library.walk())
         write_json_with_rows({"source": library.source, "title": library.title}, "sections", rows)
@@ -35,29 +35,27 @@ def _to_json_node(node: Node) -> dict[str, Any]:
 
 
 def print_sections(library: Library, section_ids: Sequence[str]) -> None:
-    """Write the raw text of sections with all below them, in the order asked for.
+    """Write the source text of sections and their subsections, in the given order.
 
     Args:
-        library: Holds the sections.
-        section_ids: Whatever stands in an outline: ids of sections, of pages (``07f3277d:2``) and of ranges
-            (``07f3277d:c2``).
+        library: Contains the sections.
+        section_ids: Ids as in an outline: of sections, pages (``07f3277d:2``) or ranges (``07f3277d:c2``).
 
     Raises:
-        UnknownSectionError: One of the ids names nothing; nothing is written then.
-        SourceError: One of them is a file or page that could not be read; nothing is written then.
+        UnknownSectionError: An id is unknown; nothing was written.
+        SourceError: A file or page could not be read; nothing was written.
     """
     references = [_resolve_part(library, section_id) for section_id in section_ids]
     for reference in references:
         section_id = reference.section_id
         page = library.page_of(library.span(section_id)) if section_id in library and not reference.steps else None
         if page is not None and reference.page is None:
-            write_note(f"[{section_id}] begins on p. {page}.")
+            write_note(f"[{section_id}] starts on p. {page}.")
         for text in _read_part(library, reference):
             write_text(text)
 
 
 def _resolve_part(library: Library, text: str) -> Reference:
-    """Return what an id names, of which there is text to show."""
     reference = parse_reference(text)
     if reference is None or not (reference.section_id == library.root_id or reference.section_id in library):
         raise UnknownSectionError(text)
@@ -85,11 +83,11 @@ def _read_part(library: Library, reference: Reference) -> Iterator[str]:
 
 
 def _read_texts(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the raw text of a section; of a folder that of each file in it, each ended by a line end."""
+    """Yield the text of a section, or of each file in a folder, ended by a line end."""
     if library.node(section_id).kind is not NodeKind.FOLDER:
         yield library.text_at(library.get_content_span(section_id))
         return
-    for one in library.walk(section_id):
-        if library.get_label(one).kind is NodeKind.FILE and library.file(one) is not None:
-            text = library.text(one)
+    for node_id in library.walk(section_id):
+        if library.get_label(node_id).kind is NodeKind.FILE and library.file(node_id) is not None:
+            text = library.text(node_id)
             yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"

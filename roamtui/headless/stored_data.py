@@ -1,4 +1,4 @@
-"""What is kept on this machine, printed or deleted: `roamtui conversations`, `roamtui notes`, `roamtui cache`."""
+"""Prints or deletes data stored on this machine: `roamtui conversations`, `roamtui notes`, `roamtui cache`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from roamtui.headless.output import warn, write_json, write_notes, write_text
 from roamtui.sources.web.page import FetchOptions
 
 _LISTED = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
-"""What `--json` says of each conversation."""
+"""Fields of a conversation in `--json`."""
 _DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
 
 
 def print_conversations(store: ConversationStore, *, as_json: bool) -> None:
-    """Write a line for each conversation, newest first."""
+    """Write a line per conversation, newest first."""
     summaries = store.list()
     if as_json:
         write_json([{name: getattr(summary, name) for name in _LISTED} for summary in summaries])
@@ -43,13 +43,13 @@ def print_conversation(
     """Write a whole conversation.
 
     Args:
-        store: Where it is kept.
-        conversation_id: Which one.
+        store: The store.
+        conversation_id: Id of the conversation.
         form: `md`, `json` or `html`.
-        read: Opens a source as it is now.
+        read: Opens the current version of a source.
 
     Raises:
-        StoreError: There is none with this id.
+        StoreError: There is no conversation with this id.
     """
     saved = store.load(conversation_id)
     source = next((summary.source for summary in store.list() if summary.id == conversation_id), "")
@@ -69,27 +69,27 @@ def print_conversation(
 
 
 def run_notes(folder: Path, source: str | None, read: Callable[[str], Library], *, is_deleted: bool) -> None:
-    """Print or delete the notes of a document, or list the documents of which there are notes.
+    """Print or delete the notes on a document, or list the documents with notes.
 
     Args:
-        folder: Where notes lie.
-        source: The document, None for the list.
-        read: Opens it.
-        is_deleted: Whether its notes are to be deleted.
+        folder: The folder of notes.
+        source: The document, or None for the list.
+        read: Opens the document.
+        is_deleted: Whether to delete its notes.
 
     Raises:
-        RoamtuiError: There is nothing to print, the document cannot be opened, or its notes cannot be deleted.
+        RoamtuiError: There are no notes, the document cannot be opened, or its notes cannot be deleted.
     """
     if source is None:
         if is_deleted:
-            raise UsageError("--delete needs the SOURCE whose notes are to be deleted.")
+            raise UsageError("--delete needs a SOURCE.")
         counts = count_notes(folder)
         for name, count in counts.items():
             write_text(f"{sanitise_line(name)}  ({_count_notes(count)})\n")
         if not counts:
-            write_text("No notes yet: b in the app keeps a section, or selected words.\n")
+            write_text("No notes yet. In the app, b adds one.\n")
         if Path("notes").exists():
-            write_notes(["What is called notes here is opened by: roamtui ./notes"])
+            write_notes(["To open the file or folder named notes: roamtui ./notes"])
         return
     notes, library = NoteStore(folder, source), None
     try:
@@ -98,7 +98,7 @@ def run_notes(folder: Path, source: str | None, read: Callable[[str], Library], 
     except RoamtuiError as error:
         if not notes.read():
             raise
-        warn(f"as they were kept: {error}")
+        warn(f"showing notes as saved: {error}")
     kept = notes.read()
     write_notes(filter(None, [notes.damage]))
     if is_deleted:
@@ -108,7 +108,7 @@ def run_notes(folder: Path, source: str | None, read: Callable[[str], Library], 
         title = library.title if library is not None else kept[0].source
         write_text(render_notes(locate_notes(kept, library), kept[0].source, title))
     else:
-        raise RoamtuiError("Nothing is kept of this document: b in the app keeps a section, or selected words.")
+        raise RoamtuiError("No notes on this document. In the app, b adds one.")
 
 
 def _count_notes(number: int) -> str:
@@ -116,14 +116,14 @@ def _count_notes(number: int) -> str:
 
 
 def run_cache(action: str, *, pages_path: Path, converted_path: Path, indexes_path: Path, as_json: bool) -> int:
-    """Write how much is kept that can be made again, or drop it all but indexes, and return the exit status.
+    """Write the size of the cache, or clear it except for indexes, and return the exit status.
 
     Args:
         action: `show` or `clear`.
-        pages_path: Of the web.
-        converted_path: Texts of files of other formats.
-        indexes_path: For search, which cost most to make: they are never dropped unasked.
-        as_json: Whether the answer is for a program.
+        pages_path: Folder of web pages.
+        converted_path: Folder of converted files.
+        indexes_path: Folder of search indexes, which are the most expensive to rebuild and never cleared here.
+        as_json: Whether to write JSON.
     """
     bytes_max, is_cleared = FetchOptions().cache_bytes_max, action == "clear"
     listed = {folder: _list_files(folder) for folder in (pages_path, converted_path, indexes_path)}
@@ -137,28 +137,33 @@ def run_cache(action: str, *, pages_path: Path, converted_path: Path, indexes_pa
             folder.name: {"folder": str(folder), "files": len(listed[folder]), "bytes": sizes[folder]}
             for folder in (converted_path, indexes_path)
         }
-        told: dict[str, Any] = {"folder": str(pages_path)}
+        described: dict[str, Any] = {"folder": str(pages_path)}
         if is_cleared:
             kept = {indexes_path.name: others.pop(indexes_path.name)}
-            told |= {"dropped_pages": len(listed[pages_path]), "dropped_bytes": sizes[pages_path]}
-            told |= {**others, "left": kept}
+            described |= {"dropped_pages": len(listed[pages_path]), "dropped_bytes": sizes[pages_path]}
+            described |= {**others, "left": kept}
         else:
-            told |= {"pages": len(listed[pages_path]), "bytes": sizes[pages_path], "bytes_max": bytes_max, **others}
-        write_json(told)
+            described |= {
+                "pages": len(listed[pages_path]),
+                "bytes": sizes[pages_path],
+                "bytes_max": bytes_max,
+                **others,
+            }
+        write_json(described)
         return 0
 
-    def describe(noun: str, plural: str, folder: Path) -> str:
+    def format_count(noun: str, plural: str, folder: Path) -> str:
         count = len(listed[folder])
-        return f"{count:,} {noun if count == 1 else plural}, {_describe_bytes(sizes[folder])}"
+        return f"{count:,} {noun if count == 1 else plural}, {_format_bytes(sizes[folder])}"
 
-    verb, left = ("Dropped ", "Left ") if is_cleared else ("", "")
-    limit = "from" if is_cleared else f"of at most {_describe_bytes(bytes_max)} in"
-    lines = [f"{verb}{describe('page', 'pages', pages_path)} {limit} {pages_path}"]
+    verb, left = ("Deleted ", "Left ") if is_cleared else ("", "")
+    limit = "from" if is_cleared else f"of at most {_format_bytes(bytes_max)} in"
+    lines = [f"{verb}{format_count('page', 'pages', pages_path)} {limit} {pages_path}"]
     if listed[converted_path]:
-        files = describe("converted file", "converted files", converted_path)
+        files = format_count("converted file", "converted files", converted_path)
         lines.append(f"{verb}{files} {'from' if is_cleared else 'in'} {converted_path}")
     if listed[indexes_path]:
-        files = describe("file of search indexes", "files of search indexes", indexes_path)
+        files = format_count("file of search indexes", "files of search indexes", indexes_path)
         hint = f": {_DELETE_INDEXES}" if is_cleared else f" ({_DELETE_INDEXES})"
         lines.append(f"{left}{files} in {indexes_path}{hint}")
     write_text("\n".join(lines) + "\n")
@@ -166,7 +171,7 @@ def run_cache(action: str, *, pages_path: Path, converted_path: Path, indexes_pa
 
 
 def _list_files(folder: Path) -> dict[Path, int]:
-    """Return the files that lie in a folder itself with their sizes, none where it cannot be read."""
+    """Return the files directly in a folder with their sizes; empty if the folder cannot be read."""
     sizes: dict[Path, int] = {}
     with suppress(OSError):
         for path in folder.iterdir():
@@ -176,7 +181,7 @@ def _list_files(folder: Path) -> dict[Path, int]:
     return sizes
 
 
-def _describe_bytes(count: int) -> str:
+def _format_bytes(count: int) -> str:
     if count < 1_000:
         return f"{count} bytes"
     return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"

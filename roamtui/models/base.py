@@ -1,4 +1,4 @@
-"""What every model is: one method that takes a request and yields events."""
+"""The model port: one method that takes a request and yields events."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from roamtui.conversation.transcript import Message, ToolCall, Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool as a model is told of it."""
+    """A tool as it is described to a model."""
 
     name: str
     description: str
     parameters: Mapping[str, object]
-    """JSON schema of its arguments."""
+    """JSON schema of the arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,40 +26,40 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     allow_calls: bool = True
-    """False asks for an answer without calls; the tools stay declared, so that a provider's cache holds."""
+    """If False, the model must answer without calls; tools stay declared so that the provider's cache still matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """Some more of the model's text."""
+    """A piece of the reply's text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta:
-    """Some more of what the model thinks aloud; shown dimly, never quoted."""
+    """A piece of the model's reasoning; shown dimmed, never quoted."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallReceived:
-    """A whole tool call."""
+    """A complete tool call."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """Tokens of this request."""
+    """Token counts of this request."""
 
     usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPending:
-    """A passing fault: the request is sent again after a wait, nothing of it was shown yet."""
+    """A transient failure: the request is sent again after a wait. Nothing of the reply was shown yet."""
 
     reason: str
     wait_seconds: float
@@ -67,12 +67,12 @@ class RetryPending:
 
 @dataclass(frozen=True, slots=True)
 class ReplyFinished:
-    """The reply is whole. Always the last event."""
+    """The end of a complete reply. Always the last event."""
 
     reason: str
-    """`stop`, `tool_calls`, `length` where the model may write no more at once, `filtered` where a provider objects."""
+    """`stop`, `tool_calls`, `length` if the output limit was reached, `filtered` if the provider blocked the reply."""
     thinking: str = ""
-    """The provider's thinking blocks as JSON, to be stored with the step."""
+    """The provider's thinking blocks as JSON, stored with the step."""
 
 
 ModelEvent = TextDelta | ThinkingDelta | ToolCallReceived | UsageReported | RetryPending | ReplyFinished
@@ -80,16 +80,16 @@ ModelEvent = TextDelta | ThinkingDelta | ToolCallReceived | UsageReported | Retr
 
 @runtime_checkable
 class Model(Protocol):
-    """Something that answers requests."""
+    """A language model."""
 
     @property
     def name(self) -> str:
-        """The name under which a person chose it."""
+        """The name by which a person selects it."""
         ...
 
     @property
     def window_tokens(self) -> int | None:
-        """Size of its context window, None where unknown."""
+        """Size of the context window, or None if unknown."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -101,16 +101,19 @@ class Model(Protocol):
         ...
 
     async def close(self) -> None:
-        """Release what it holds; it may be asked again later."""
+        """Release resources. A later request starts the model again."""
         ...
 
 
 async def warm_up_model(model: Model) -> None:
-    """Warm up a model that takes seconds to start, by its `start`, and let it learn its window; never fails."""
+    """Call the model's `start`, if it has one, so that slow models load early and learn their window size.
+
+    Failures are not raised here: the first request reports them.
+    """
     if (start := getattr(model, "start", None)) is not None:
         await start()
 
 
 def get_startup_note(model: Model) -> str:
-    """Return what a person should know of a model that was started, its `note`, a sentence; empty for most."""
+    """Return the model's `note`: a sentence that a person should read once it has started, empty for most models."""
     return str(getattr(model, "note", ""))

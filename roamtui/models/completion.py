@@ -1,6 +1,6 @@
-"""What a provider is asked through litellm: a job as its arguments, its chunks as model events.
+"""Requests to providers through litellm: from a job to arguments, from chunks to model events.
 
-Whatever a model has said goes back in a form that every provider takes: one message that cannot be sent would end the
+Replies in the history are repaired until every provider accepts them: one message that cannot be sent would block the
 conversation for good.
 """
 
@@ -22,29 +22,29 @@ from roamtui.models.failures import EmptyReplyError, UnfinishedReplyError
 from roamtui.models.worker_protocol import Job, ResolvedModel
 
 _OUTPUT_TOKENS_MAX = 8_192
-"""Anthropic wants a number: long enough for any answer with quotes, short enough for small rate limits."""
+"""Anthropic requires a limit. This fits any answer with quotes and stays below small rate limits."""
 _OUTPUT_TOKENS_UNKNOWN = 4_096
-"""What every Anthropic model can write."""
+"""Every Anthropic model can write this much."""
 _BRACKETS_MAX = 200
-"""In a call's arguments; ours have three, and parsers give up on some hundred within each other."""
+"""In a call's arguments. Our tools need three, and JSON parsers fail at a few hundred nested levels."""
 _NAME_LENGTH_MAX = 64
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _CACHE = {"type": "ephemeral"}
 _CLOSE_SECONDS = 2.0
 _REASONS = {"length": "length", "content_filter": "filtered"}
-"""Why a reply ended before its end, by litellm's names."""
+"""litellm's names for replies that ended early, and ours."""
 
 
 async def stream_completion(litellm: Any, job: Job, target: ResolvedModel) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401
     """Yield the events of one reply; close the connection when closed or cancelled.
 
     Raises:
-        Exception: Whatever litellm raises, a reply that breaks off, or a silence that lasts too long.
+        Exception: Any litellm exception, a reply that breaks off, or a timeout.
     """
     reply = _ReplyAssembler(job)
     arguments = build_arguments(job, target)
     first_seconds = job.options.wait_for_first_token(is_local=target.is_local)
-    # The connection's limit, and as a last resort one that is longer than ours.
+    # The connection's own limit is a last resort, so it is longer than ours.
     httpx: Any = importlib.import_module("httpx")
     patience = httpx.Timeout(max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds)
     stream: Any = None
@@ -69,7 +69,7 @@ async def stream_completion(litellm: Any, job: Job, target: ResolvedModel) -> As
 
 
 def build_arguments(job: Job, target: ResolvedModel) -> dict[str, Any]:
-    """Return what litellm is called with, but for timeouts."""
+    """Build the arguments of a litellm completion, except timeouts."""
     arguments = _build_common(target) | {
         "messages": _build_messages(job.request.messages, target.provider),
         "stream": True,
@@ -111,9 +111,9 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
     built = [_build_message(message, provider) for message in messages]
     if provider != "anthropic" or not built:
         return built
-    # What is cached ends at a mark: after the system text, which covers the tools too, at the end, and where the
-    # request before this one ended. From the mark at the end Anthropic looks back 20 blocks for that, and a step with
-    # many calls has more.
+    # Anthropic caches up to a mark. One mark follows the system text (and so covers the tools), one is at the end, and
+    # one is where the previous request ended: from the end Anthropic looks back only 20 blocks, and a step with many
+    # calls has more.
     replies = (index for index in reversed(range(len(messages))) if messages[index].role is Role.ASSISTANT)
     for index in {0, max(0, next(replies, 0) - 1), len(built) - 1}:
         message = built[index]
@@ -146,7 +146,7 @@ def _build_call(call: ToolCall) -> dict[str, Any]:
 
 
 def _replace_surrogates(text: str) -> str:
-    """Return text that UTF-8 can hold: halves of characters are joined, or replaced where the other half is missing."""
+    """Make text encodable as UTF-8: join surrogate pairs and replace lone surrogates."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -162,7 +162,7 @@ def _is_object(arguments: str) -> bool:
 
 
 class _ReplyAssembler:
-    """What has come of one reply."""
+    """Collects the chunks of one reply."""
 
     def __init__(self, job: Job) -> None:
         calls = (call for message in job.request.messages for call in message.tool_calls)
@@ -171,10 +171,10 @@ class _ReplyAssembler:
         self._usage: Any = None
         self._reason = "stop"
         self.has_begun = False
-        """Whether any text, thought or call has come."""
+        """Whether any text, thinking or call has arrived."""
 
     def add(self, chunk: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
-        """Yield what `chunk` adds."""
+        """Yield the events of one chunk."""
         if (usage := getattr(chunk, "usage", None)) is not None:
             self._usage = usage
         if not chunk.choices:
@@ -194,13 +194,13 @@ class _ReplyAssembler:
             self._calls.add(index=piece.index or 0, id=piece.id, name=call.name, arguments=call.arguments)
 
     def finish(self, stream: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
-        """Yield what can be told only at the end.
+        """Yield what is known only at the end: calls, usage, the finish reason.
 
         Raises:
-            UnfinishedReplyError: The provider never said that the reply was whole.
-            EmptyReplyError: Nor did anything else come.
+            UnfinishedReplyError: The provider did not mark the reply as finished.
+            EmptyReplyError: Neither a finish mark nor any content arrived.
         """
-        # Where a provider gave no finish reason, litellm makes up a "stop"; where it counted no tokens, an estimate.
+        # Without a finish reason from the provider, litellm invents "stop"; without token counts, it estimates them.
         reasons = [getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason")]
         if not any(reasons) and hasattr(stream, "received_finish_reason"):
             raise UnfinishedReplyError if self.has_begun else EmptyReplyError
@@ -231,9 +231,9 @@ class _PartialCall:
 
 
 class CallAssembler:
-    """Collects the pieces of the calls of one reply.
+    """Assembles the tool calls of one reply from their pieces.
 
-    Pieces belong together by their index, but a new id under the same index begins a new call: Ollama's
+    Pieces with the same index belong together, but a new id under the same index starts a new call: Ollama's
     parallel calls all have index 0.
     """
 
@@ -243,7 +243,7 @@ class CallAssembler:
         self._latest: dict[int, _PartialCall] = {}
 
     def add(self, *, index: int, id: str | None, name: str | None, arguments: str | None) -> None:  # noqa: A002
-        """Take one piece, as the provider sent it."""
+        """Add one piece as the provider sent it."""
         call = self._latest.get(index)
         if call is not None:
             is_whole = name and not id and call.arguments and _is_object(call.arguments)
@@ -257,7 +257,7 @@ class CallAssembler:
         call.arguments += arguments or ""
 
     def finish(self) -> tuple[ToolCall, ...]:
-        """Return the calls in the order of their beginnings, each with an id that no other call has."""
+        """Return the calls in order of arrival, each with a unique id."""
         calls = []
         for call in self._calls:
             if call.name or call.arguments:
@@ -269,13 +269,13 @@ class CallAssembler:
 
 
 class ThinkingAssembler:
-    """Collects the thinking blocks of one reply."""
+    """Assembles the thinking blocks of one reply."""
 
     def __init__(self) -> None:
         self._blocks: list[dict[str, Any]] = []
 
     def add(self, pieces: Iterable[Mapping[str, object]]) -> None:
-        """Take pieces in the order in which they came; a signature ends its block."""
+        """Add pieces in order of arrival; a signature ends its block."""
         for piece in pieces:
             block: dict[str, Any] = self._blocks[-1] if self._blocks else {}
             text, signature = str(piece.get("thinking") or ""), piece.get("signature")
@@ -283,19 +283,19 @@ class ThinkingAssembler:
                 begun = {"type": piece["type"], "thinking": text} if piece.get("type") == "thinking" else dict(piece)
                 self._blocks.append(begun | ({"signature": signature} if signature else {}))
                 continue
-            # With the signature, litellm sends all of the block's text once more.
+            # Together with the signature, litellm repeats the block's whole text.
             block["thinking"] = text if signature and text.startswith(block["thinking"]) else block["thinking"] + text
             if signature:
                 block["signature"] = signature
 
     def finish(self) -> str:
-        """Return the blocks as JSON, "" for none; an unsigned block is left out, as no provider takes it back."""
+        """Return the blocks as JSON, or "" if there are none. No provider accepts unsigned blocks back."""
         whole = [block for block in self._blocks if block["type"] != "thinking" or "signature" in block]
         return json.dumps(whole) if whole else ""
 
 
 async def compute_vectors(litellm: Any, job: Job, target: ResolvedModel) -> list[list[float]]:  # noqa: ANN401
-    """Return a vector for each text, in order."""
+    """Return one vector per text, in order."""
     arguments = _build_common(target) | {
         "input": list(job.texts),
         "timeout": job.options.wait_for_first_token(is_local=target.is_local),

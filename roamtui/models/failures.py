@@ -1,7 +1,7 @@
-"""What a provider's or litellm's exception means to a person: one sentence that says what to do next.
+"""Translates exceptions of providers and litellm into one sentence that says what to do next.
 
-Exceptions are told apart by what they carry and by what caused them, not by litellm's classes: it files a refused
-connection and an overloaded provider alike under status 500.
+Exceptions are classified by their attributes and causes, not by litellm's classes: litellm files both a refused
+connection and an overloaded provider under status 500.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import re
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from roamtui.document.plain import sanitise_line, shorten
@@ -19,7 +19,7 @@ from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.sources.web.cache import parse_retry_after
 
 CONNECTION_TIMED_OUT = "nobody took the connection in time"
-"""What a connection is given up with: aiohttp passes on nothing else of an error."""
+"""The message of a connect timeout: aiohttp passes on nothing else of an exception."""
 CHOOSE = "choose another model with --model"
 _MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
@@ -33,11 +33,11 @@ _DETAIL_LENGTH_MAX = 200
 
 
 class UnfinishedReplyError(Exception):
-    """A reply ended without saying that it had."""
+    """A reply ended without a finish mark."""
 
 
 class EmptyReplyError(Exception):
-    """A reply ended before it began."""
+    """A reply ended before it started."""
 
 
 _UNREACHABLE = "check the network, and --api-base if you gave it"
@@ -46,16 +46,16 @@ _CAUSES: tuple[tuple[tuple[type[BaseException] | str, ...], str, str, bool], ...
     (
         (ImportError,),
         "{who} needs a Python package that is not installed ({detail})",
-        f"install it beside roamtui or {CHOOSE}",
+        f"install it in the same environment as roamtui or {CHOOSE}",
         False,
     ),
     (
         (ssl.SSLError, "ClientConnectorCertificateError"),
-        "No secure connection to {where} could be made",
-        "check the address, its certificate and the clock of this machine",
+        "Secure connection to {where} failed",
+        "check the address, its certificate and this machine's clock",
         False,
     ),
-    ((ConnectionRefusedError,), "Nothing answers at {where}", "{start} there or check --api-base", False),
+    ((ConnectionRefusedError,), "Connection refused by {where}", "{start} there or check --api-base", False),
     (
         (socket.gaierror, "ConnectTimeout", "ConnectionTimeoutError", CONNECTION_TIMED_OUT),
         "{where} cannot be reached",
@@ -64,28 +64,36 @@ _CAUSES: tuple[tuple[tuple[type[BaseException] | str, ...], str, str, bool], ...
     ),
     (
         (TimeoutError, "ReadTimeout", "WriteTimeout", "PoolTimeout"),
-        "{who} sent nothing for too long",
+        "{who} timed out",
         f"ask again or {CHOOSE}",
         False,
     ),
     (
         (UnfinishedReplyError, "ReadError", "RemoteProtocolError", "ClientPayloadError"),
-        "The reply of {who} broke off",
+        "{who} closed the connection mid-reply",
         "ask again",
         True,
     ),
     (("ConnectError", "WriteError", ConnectionError), "The connection to {where} failed", _UNREACHABLE, True),
 )
-"""Classes or texts that may be among the causes, what that means, what to do, and whether it may pass soon.
+"""Causes by class, class name or message, each with its reason, its advice and whether it is transient.
 
-The first that is there decides.
+The first row with a matching cause wins.
 """
 
 
 def to_failure(error: BaseException, target: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
-    """Return what `error`, raised while `target` was asked, means to a person."""
-    chain = tuple(_walk_causes(error))
-    for kinds, reason, advice, is_passing in _CAUSES:
+    """Translate an exception of a request to `target` for a person."""
+    seen: set[int] = set()
+    chain: list[BaseException] = []  # the error and its causes, nearest first
+    waiting: list[object] = [error]
+    while waiting:
+        current = waiting.pop(0)
+        if isinstance(current, BaseException) and id(current) not in seen:
+            seen.add(id(current))
+            chain.append(current)
+            waiting += [getattr(current, "original_exception", None), current.__cause__, current.__context__]
+    for kinds, reason, advice, is_transient in _CAUSES:
         if found := _get_first_cause(chain, kinds):
             words = {
                 "who": target.title,
@@ -94,27 +102,13 @@ def to_failure(error: BaseException, target: ResolvedModel, environ: Mapping[str
                 "detail": _clean(str(found), environ),
             }
             return ModelFailure(
-                reason=reason.format_map(words), advice=advice.format_map(words), is_transient=is_passing
+                reason=reason.format_map(words), advice=advice.format_map(words), is_transient=is_transient
             )
     return _explain_status(chain, target, environ)
 
 
-def _walk_causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield `error` and all that led to it, nearest first."""
-    seen: set[int] = set()
-    waiting = [error]
-    while waiting:
-        current = waiting.pop(0)
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        yield current
-        causes = (getattr(current, "original_exception", None), current.__cause__, current.__context__)
-        waiting.extend(cause for cause in causes if isinstance(cause, BaseException))
-
-
 def _get_first_cause(
-    chain: tuple[BaseException, ...], kinds: tuple[type[BaseException] | str, ...]
+    chain: Sequence[BaseException], kinds: tuple[type[BaseException] | str, ...]
 ) -> BaseException | None:
     for error in chain:
         names = {type(error).__name__, CONNECTION_TIMED_OUT if CONNECTION_TIMED_OUT in str(error) else ""}
@@ -123,16 +117,14 @@ def _get_first_cause(
     return None
 
 
-def _explain_status(
-    chain: tuple[BaseException, ...], target: ResolvedModel, environ: Mapping[str, str]
-) -> ModelFailure:
+def _explain_status(chain: Sequence[BaseException], target: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
     who, text, status = target.title, " ".join(map(str, chain)), _get_http_status(chain)
     model = _clean(target.model.partition("/")[2] or target.model, environ)
     is_too_long = status in (400, 413, 422, 429, 500, None) and _OVERFLOW.search(text) is not None
     is_too_long = is_too_long or status == 413 or _get_first_cause(chain, ("ContextWindowExceededError",)) is not None
     is_busy, advice = False, f"check it or {CHOOSE}"
     if is_too_long:
-        reason, advice = f'The conversation is longer than "{model}" can take', f"close some sections or {CHOOSE}"
+        reason, advice = f'The conversation exceeds the context window of "{model}"', f"close some sections or {CHOOSE}"
     elif status in (401, 403) and target.missing_keys:
         reason, advice = f"{who} asks for a key ({status})", f"export {target.missing_keys[0]} or {CHOOSE}"
     elif status in (401, 403):
@@ -142,9 +134,9 @@ def _explain_status(
         reason = f'{who} has no model "{model}"'
         advice = f'run "ollama pull {model}" or {CHOOSE}' if target.is_ollama else f"check the name or {CHOOSE}"
     elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
-        reason, advice = f"Your account at {who} has no credit left", f"add some or {CHOOSE}"
+        reason, advice = f"No credit left at {who}", f"add some or {CHOOSE}"
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
-        reason = f"{who} {'has too many requests' if status == 429 else 'cannot answer now'} ({status})"
+        reason = f"{who} {'is rate limiting' if status == 429 else 'is unavailable'} ({status})"
         is_busy, advice = True, f"wait a minute and ask again or {CHOOSE}"
     else:
         refused = f"The request to {who} failed" if status is None else f"{who} refused the request ({status})"
@@ -153,11 +145,8 @@ def _explain_status(
     return ModelFailure(reason=reason, advice=advice, is_transient=is_busy, is_overflow=is_too_long, wait_seconds=wait)
 
 
-def _get_http_status(chain: tuple[BaseException, ...]) -> int | None:
-    """Return the status that the server sent, None where no server had a part in the failure.
-
-    litellm's own exceptions carry a guess in any case; it counts where a server reports an error within a reply.
-    """
+def _get_http_status(chain: Sequence[BaseException]) -> int | None:
+    # litellm's own exceptions always carry a guessed status. It is right if a server reports an error within a reply.
     sent = [error for error in chain if "HTTPStatusError" in type(error).__name__]
     if not sent and any(_is_builtin(error) for error in chain):
         return None
@@ -169,8 +158,7 @@ def _get_http_status(chain: tuple[BaseException, ...]) -> int | None:
     return None
 
 
-def _get_provider_message(chain: tuple[BaseException, ...]) -> str:
-    """Return what the server said about the failure, else what the exception says."""
+def _get_provider_message(chain: Sequence[BaseException]) -> str:
     for error in chain:
         body = getattr(error, "body", None)
         if isinstance(body, Mapping) and isinstance(body.get("message"), str):
@@ -190,8 +178,7 @@ def _is_builtin(error: BaseException) -> bool:
     return type(error).__module__ == "builtins"
 
 
-def _get_retry_after(chain: tuple[BaseException, ...]) -> float | None:
-    """Return how long the server asks to wait, None where it does not say."""
+def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
     for error in chain:
         response: Any = getattr(error, "response", None)
         for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
@@ -201,5 +188,5 @@ def _get_retry_after(chain: tuple[BaseException, ...]) -> float | None:
 
 
 def _clean(text: str, environ: Mapping[str, str]) -> str:
-    """Return foreign text fit for a sentence: short, on one line, without keys or control characters."""
+    """Make foreign text safe to quote: short, on one line, without keys or control characters."""
     return shorten(sanitise_line(redact_secrets(text, environ)), _DETAIL_LENGTH_MAX)

@@ -1,4 +1,4 @@
-"""Models of all providers, through litellm in a process of its own; nothing here imports litellm."""
+"""Models of any provider, through litellm in a separate process; nothing here imports litellm."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from roamtui.models.worker_protocol import (
 )
 
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
-"""What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
+"""Arguments for Python. -P keeps the working directory, which may be a stranger's, off the import path."""
 _END_SECONDS = 1.0
 _FRAME_BYTES_MAX = 1 << 28
-"""A longer line is no frame: something else has written to the pipe."""
+"""A longer line is not a frame: something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch", "cancelled"})
 _CRASHED = ModelFailure(reason="The model's process ended unexpectedly", advice="ask again", is_transient=True)
 _Reply = TypeVar("_Reply", ResolvedModel, EmbeddingBatch)
 
 
 class LitellmModel:
-    """A model of any provider that litellm knows. Keys come from the environment alone."""
+    """A model of any provider that litellm knows. Keys come only from the environment."""
 
     def __init__(
         self,
@@ -60,39 +60,39 @@ class LitellmModel:
         self._owns_worker = worker is None
         self._description: ResolvedModel | None = None
         self._lacks_tools = False
-        """Whether it takes no tools, as litellm knows or its server has said."""
+        """Whether the model takes no tools, according to litellm or its server."""
         self.window_tokens = self._options.window_tokens
-        """None where unknown, and for most models until `start` or `describe` has ended."""
+        """None if unknown, as for most models until `start` or `describe` has finished."""
         if self.window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
             self.window_tokens = OLLAMA_WINDOW_TOKENS
 
     @property
     def note(self) -> str:
-        """What a person should know of it, once it is started: that it is asked in words, that its price is unknown."""
+        """What a person should know once the model has started: missing tool calls, an unknown price."""
         known, notes = self._description, []
         if known is not None and known.can_call_tools is False:
-            words = f"{self.name} has no tool calls, so it is told in words how to open sections."
-            notes.append(f"{words} Expect more wrong turns.")
+            words = f"{self.name} has no tool calls, so tool calls are described in the prompt."
+            notes.append(f"{words} Expect more mistakes.")
         is_priced = known is None or known.input_usd is not None or known.is_ollama
         if self._options.has_spending_cap and not is_priced:
-            notes.append(f"The price of {self.name} is not known here, so the spending cap cannot hold it.")
+            notes.append(f"No price known for {self.name}; the spending limit does not apply.")
         return " ".join(notes)
 
     async def start(self) -> None:
-        """Start the process and learn the window's size, in seconds; what fails here is told by the first request.
+        """Start the process and learn the window size, which takes seconds; the first request reports failures.
 
-        Once that is known this does nothing, even if the process was ended since: a question that waits for it here is
-        not on the screen yet.
+        Once the window is known this does nothing, even if the process has ended: waiting here would delay showing the
+        question.
         """
         if self._description is None:
             with suppress(ModelError):
                 await self.describe()
 
     async def describe(self) -> ResolvedModel:
-        """Return what is known of the model without asking its provider.
+        """Return the model's capabilities without asking its provider.
 
         Raises:
-            ModelError: Its name leads nowhere, or there is no process to ask.
+            ModelError: The name is unknown, or the process could not be started.
         """
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         found = await self._worker.run_to_result(job, ResolvedModel)
@@ -103,8 +103,8 @@ class LitellmModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of one reply; `ReplyFinished` is the last.
 
-        A passing fault is answered by sending the request again, as long as nothing of a reply was yielded. A model
-        without tool calls is asked in words: litellm knows of some, a server tells by refusing the first request.
+        A transient failure is retried as long as nothing of the reply was yielded. If a model has no tool calls, they
+        are described in the prompt: litellm knows some of these models, and a server refuses the first request.
         Closing the iterator early, or cancelling the task that reads it, closes the provider's connection.
 
         Raises:
@@ -123,10 +123,10 @@ class LitellmModel:
                 self._lacks_tools = True
             else:
                 return
-            yield RetryPending(f"{self.name} refuses tool calls, so it is told in words how to open sections.", 0.0)
+            yield RetryPending(f"{self.name} refuses tool calls, so they are described in the prompt.", 0.0)
         async with (
-            aclosing(self._ask(translate_request(request))) as told,
-            aclosing(stream_with_text_tools(told, request)) as events,
+            aclosing(self._ask(translate_request(request))) as replies,
+            aclosing(stream_with_text_tools(replies, request)) as events,
         ):
             async for event in events:
                 yield event
@@ -138,65 +138,63 @@ class LitellmModel:
                 yield event
 
     async def close(self) -> None:
-        """End the process, unless it is shared; it may be asked again later."""
+        """End the process unless it is shared; a later request starts it again."""
         if self._owns_worker:
             await self._worker.close()
 
 
 class WorkerProcess:
-    """Runs at most one model process at a time, and starts another when a job comes after one has ended.
-
-    It takes several jobs at once.
-    """
+    """Runs one model process, which takes several jobs at once, and restarts it if a job comes after it has ended."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, *, command: tuple[str, ...] = WORKER_COMMAND) -> None:
         self._environ = environ
         self._command = command
         self._process: Process | None = None
-        """The one that was started last."""
+        """The process that was started last."""
         self._is_ended = True
-        """Whether it takes no more jobs."""
+        """Whether the process accepts no more jobs."""
         self._reading: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._waiting: dict[int, asyncio.Queue[Frame | None]] = {}
-        """What came back for each job, None for the end of the process."""
+        """Frames for each job; None marks the end of the process."""
         self._numbers = count(1)
 
     @property
     def pid(self) -> int | None:
-        """The running process's id, None where none runs."""
+        """Id of the running process, or None."""
         return None if self._process is None or self._is_ended else self._process.pid
 
     async def run(self, job: Job) -> AsyncGenerator[ModelEvent | ResolvedModel | EmbeddingBatch, None]:
-        """Yield what comes of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
+        """Yield the events of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
 
-        A passing fault is answered by sending the job again, as long as nothing has come of it.
+        A transient failure is retried as long as nothing was yielded.
 
         Raises:
-            ModelError: There is no reply, or no more of it.
+            ModelError: There is no reply, or only a partial one.
         """
         for retries in count():
-            fault, has_begun = None, False
+            failure, has_begun = None, False
             async with aclosing(self._run_once(job)) as events:
                 async for event in events:
                     if isinstance(event, ModelFailure):
-                        fault = event
+                        failure = event
                     else:
                         has_begun = True
                         yield event
-            if fault is None:
+            if failure is None:
                 return
-            wait = job.options.plan_retry(fault.wait_seconds, retries) if fault.is_transient and not has_begun else None
+            can_retry = failure.is_transient and not has_begun
+            wait = job.options.plan_retry(failure.wait_seconds, retries) if can_retry else None
             if wait is None:
-                raise ModelError(fault.message, overflow=fault.is_overflow)
-            yield RetryPending(fault.reason, wait)
+                raise ModelError(failure.message, overflow=failure.is_overflow)
+            yield RetryPending(failure.reason, wait)
             await asyncio.sleep(wait)
 
     async def run_to_result(self, job: Job, kind: type[_Reply]) -> _Reply:
-        """Return what comes of a job in the end, which is of a kind.
+        """Run a job and return its last event, which is of type `kind`.
 
         Raises:
-            ModelError: Nothing does.
+            ModelError: The job failed.
         """
         async with aclosing(self.run(job)) as events:
             *_, last = [event async for event in events]
@@ -204,15 +202,12 @@ class WorkerProcess:
         return last
 
     async def close(self) -> None:
-        """End the process, gently at first; a later job starts another."""
+        """End the process, gracefully at first; a later job starts another."""
         async with self._starting:
             await self._finish()
 
     async def _run_once(self, job: Job) -> AsyncGenerator[JobEvent, None]:
-        """Send a job and yield what comes of it; leaving before the last event cancels it.
-
-        A process that does not confirm the cancellation in time is ended.
-        """
+        # Leaving before the last event cancels the job; a process that does not confirm in time is killed.
         process, number = await self._start(), next(self._numbers)
         frames = self._waiting[number] = asyncio.Queue()
         is_over = False
@@ -241,7 +236,7 @@ class WorkerProcess:
                 return self._process
             await self._finish()
             try:
-                # A session of its own, a group on Windows: ctrl+c in the terminal is only for the program.
+                # A new session, or a group on Windows, so that ctrl+c in the terminal does not interrupt the process.
                 self._process = await asyncio.create_subprocess_exec(
                     sys.executable,
                     *self._command,
@@ -254,7 +249,7 @@ class WorkerProcess:
                     creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
                 )
             except OSError as error:
-                reason = f"The model's process could not be started ({error.strerror or error})"
+                reason = f"Could not start the model process ({error.strerror or error})"
                 raise ModelError(f"{reason}; free some memory and ask again.") from None
             self._is_ended = False
             self._reading = asyncio.create_task(self._read(self._process))
@@ -267,14 +262,14 @@ class WorkerProcess:
                 frame = json.loads(line)
                 if frames := self._waiting.get(frame["id"]):
                     frames.put_nowait(frame)
-        except (ConnectionError, ValueError, KeyError, TypeError):  # something else has written to the pipe
+        except (ConnectionError, ValueError, KeyError, TypeError):  # something else wrote to the pipe
             self._kill(process)
         finally:
             self._end(process)
         await process.wait()
 
     async def _finish(self) -> None:
-        """Wait for the end of the process, if there is one."""
+        # Waits for the process to end, if there is one.
         if self._process is not None and self._reading is not None:
             self._end(self._process)
             await asyncio.wait({self._reading}, timeout=_END_SECONDS)
@@ -289,7 +284,7 @@ class WorkerProcess:
             process.kill()
 
     def _end(self, process: Process) -> None:
-        """Give a process no more jobs, and tell all who wait."""
+        # The process takes no more jobs, and every waiting job learns that it ended.
         if process is self._process and not self._is_ended:
             assert process.stdin is not None
             self._is_ended = True

@@ -1,6 +1,6 @@
-"""The process in which litellm runs: `python -m roamtui.models.litellm_worker`, frames on its standard pipes.
+"""The process that runs litellm (`python -m roamtui.models.litellm_worker`) and exchanges frames over its stdio.
 
-It ends when its standard input ends, whatever it is busy with: nobody is left to answer.
+It ends as soon as its standard input ends, whatever it is doing: nobody is left to read a reply.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SETTINGS = {
     "LITELLM_LOCAL_BLOG_POSTS": "True",
     "LITELLM_MODE": "PRODUCTION",
 }
-"""Without these, litellm fetches lists from the network and reads `.env` of the working directory."""
+"""Without these, litellm fetches lists from the network and reads `.env` in the working directory."""
 _BASE_NAMES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
@@ -52,11 +52,11 @@ _MODEL_EXAMPLES = "openai/gpt-4.1-mini, or use --model offline"
 _EMBEDDER_EXAMPLES = "ollama/snowflake-arctic-embed2, or local:FOLDER"
 
 connect_seconds: ContextVar[float | None] = ContextVar("connect_seconds", default=None)
-"""Patience of the running task for each connection, None for the system's."""
+"""Connect timeout of the running task, or None for the system's default."""
 
 
 class LitellmWorker:
-    """Does the jobs that come through `inward`, several at once, and sends what comes of them to `outward`."""
+    """Runs the jobs that arrive on `inward`, several at once, and sends their events to `outward`."""
 
     def __init__(self, inward: BinaryIO, outward: int, environ: Mapping[str, str]) -> None:
         self._inward = inward
@@ -66,14 +66,14 @@ class LitellmWorker:
         self._loading: asyncio.Future[Any] | None = None
 
     async def run(self) -> None:
-        """Serve for ever; the process ends with its input."""
+        """Serve until the input ends, which ends the process."""
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         self._loading = asyncio.ensure_future(asyncio.to_thread(_load_litellm))
         await asyncio.Event().wait()
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Take frames until the pipe ends, then end the process at once, even if it hangs in an import."""
+        # Ends the process at once when the pipe ends, even if an import hangs.
         try:
             for line in self._inward:
                 loop.call_soon_threadsafe(self._handle_frame, json.loads(line))
@@ -128,14 +128,13 @@ class LitellmWorker:
                 yield to_failure(error, target, self._environ)
 
     def _send(self, number: int, frame: Mapping[str, object]) -> None:
-        """Write a frame; a full pipe stops all work until the program reads on."""
+        # os.write blocks while the pipe is full, which stops all jobs until the program reads again.
         data = memoryview(encode_frame({"id": number, **frame}))
         while data:
             data = data[os.write(self._outward, data) :]
 
 
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
-    """Import litellm, which takes seconds, and keep it quiet."""
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     litellm.drop_params = True
@@ -144,10 +143,10 @@ def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends o
 
 
 def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> ResolvedModel | None:  # noqa: ANN401
-    """Return where the name of a job's model leads, without asking a server; None where it leads nowhere."""
+    """Resolve a job's model name without asking a server; return None if the name is unknown."""
     model = job.model
     if model.startswith("ollama/"):
-        # litellm's plain "ollama" has no tool calls: it asks for JSON in the prompt, and gets nothing but JSON.
+        # litellm's plain "ollama" provider emulates tool calls with JSON in the prompt, and then replies only in JSON.
         model = f"ollama_chat/{model.removeprefix('ollama/')}"
     try:
         provider = str(litellm.get_llm_provider(model)[1])
@@ -183,7 +182,7 @@ def _list_missing_keys(litellm: Any, model: str, provider: str, environ: Mapping
     known = PROVIDERS.get(provider)
     if known is not None and known.key_names:
         return () if get_key_variable(provider, environ) else known.key_names[:1]
-    # Cloud providers also take profiles and tokens from files, of which litellm knows more than its own check.
+    # Cloud providers also take profiles and tokens from files, which litellm knows better than its own check does.
     missing = litellm.validate_environment(model)["missing_keys"]
     names = tuple(name for name in missing if name.endswith("_API_KEY"))
     return names if len(names) == len(missing) else ()
@@ -198,14 +197,14 @@ def _as_price(value: object) -> float | None:
 
 
 class LimitedLoop(asyncio.SelectorEventLoop):
-    """Gives up connections that nobody takes: litellm passes that limit on to few providers' clients."""
+    """Enforces the connect timeout, which litellm passes on to few providers' clients."""
 
     @override
     async def sock_connect(self, sock: socket.socket, address: Any) -> None:
-        """Connect `sock`, within the limit of the running task.
+        """Connect `sock` within the time limit of the running task.
 
         Raises:
-            TimeoutError: The same for all addresses of a host, so that aiohttp passes it on as one.
+            TimeoutError: With the same text for every address of a host, so that aiohttp passes it on as one error.
         """
         limit = asyncio.timeout(connect_seconds.get())
         try:
@@ -218,7 +217,7 @@ class LimitedLoop(asyncio.SelectorEventLoop):
 
 
 def prepare_environment(environ: MutableMapping[str, str]) -> None:
-    """Set what litellm reads when it is imported; take out empty keys, which it takes for keys."""
+    """Set the variables that litellm reads on import, and remove empty keys, which it would take for real ones."""
     environ.update(_SETTINGS)
     environ.pop("LITELLM_LOG", None)
     for name in [name for name, value in environ.items() if name.endswith("_API_KEY") and not value.strip()]:
@@ -228,7 +227,7 @@ def prepare_environment(environ: MutableMapping[str, str]) -> None:
 
 
 def claim_stdio() -> tuple[BinaryIO, int]:
-    """Return the standard pipes for this module alone: what libraries print or read goes nowhere."""
+    """Take over the standard pipes; whatever libraries print or read goes to the null device."""
     inward = os.fdopen(os.dup(0), "rb")
     outward = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)

@@ -1,8 +1,8 @@
-"""`OfflineModel`: no key, no network, deterministic. It finds and quotes; it does not reason.
+"""`OfflineModel`: a deterministic model without key or network. It finds and quotes; it does not reason.
 
-Like any model it sees only messages and tools. It reads a request as a person would: the question, what was given, what
-the last search found. It opens the best hits of a search and what limits them, else what has a title most like the
-question, and answers with the passages that share most with it, quoted, each with its section.
+Like any model it sees only messages and tools. It parses a request for the question, the delivered sections and the
+last search results. It opens the best hits of a search and the exceptions below them, or else the sections whose
+titles are most like the question, and answers with the best matching passages, each quoted with its section.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from roamtui.search.units import UnitKind
 
 SECTIONS_MAX = 5
 _TOKENS_MAX = 2_800
-"""Estimated tokens of section text for one question, the first section and small ones apart."""
+"""Estimated tokens of section text per question, not counting the first section and small ones."""
 _SMALL_TOKENS = 2_000
-"""A section of at most this much is opened whatever the others cost."""
+"""A section up to this size is opened regardless of the budget."""
 _BLOCK_TOKENS_MAX = 4_000
-"""What opening one section costs at most: a page."""
-_LABEL = "(The offline model finds and quotes; it does not reason. `--model`, or f2 in the app, chooses another.)"
-"""Stands below its first answer of a conversation."""
+"""Opening one section costs at most one page."""
+_LABEL = "(The offline model quotes passages; it does not reason. `--model`, or f2 in the app, chooses another.)"
+"""Ends its first answer in a conversation."""
 _FREE = Usage(cost_usd=0.0)
-"""Tokens mean nothing where no provider counts them."""
+"""No provider counts tokens here."""
 _WINDOW_TOKENS = 128_000
 _HITS = 8
 _STEPS_MAX = 6
-"""Calls for one question: search and open, then twice again where that opened pages to search in."""
+"""Calls per question: search and open, then the same twice more if that opened pages to search in."""
 
 _HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \((?:p\. \d+, )?lines (?P<first>\d+)-(?P<last>\d+)\)$"
 _GIVEN = re.compile(
@@ -60,21 +60,21 @@ _INSIDE = re.compile(
     r"\[(?P<id>[0-9a-f]{8})\][ \t]*$",
     re.MULTILINE,
 )
-"""A heading of a delivered text, with the id behind it."""
+"""A heading in a delivered text, followed by its id."""
 _HIT = re.compile(
     r"^- \[(?P<id>[0-9a-f]{8})\] (?P<path>.*) \((?:optional, )?"
     r"(?:(?:(?P<own>[\d.]+[kMG]?|list) of )?(?P<all>[\d.]+[kMG]?)|page)[^()\n]*\)(?P<excerpt>(?:\n    .*)*)",
     re.MULTILINE,
 )
 _HIT_FILE = re.compile(r"^(?!- )(\S.*):$", re.MULTILINE)
-"""The file that the hits below it stand in."""
+"""The file of the hits below."""
 _PAGE_HIT = re.compile(r"^- \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTILINE)
 _ID = re.compile(r"[0-9a-f]{8}")
 _PAGE_TOKENS = 1_000
-"""What a page is taken for that was not fetched yet."""
+"""Estimated size of a page that was not fetched yet."""
 _NOTHING = "Nothing found."
 _NEAREST = re.compile(r"^.* Nearest: (.*)$", re.MULTILINE)
-"""What is told of a name that no section has."""
+"""Reply to a name that no section has."""
 _LISTED = re.compile(r"^ *- \[([0-9a-f]{8})\] (.*)$", re.MULTILINE)
 _WITHIN = re.compile(
     r"^\(The question is about \[(?P<id>[0-9a-f]{8})\] (?P<path>.+) and what lies below it:", re.MULTILINE
@@ -84,45 +84,45 @@ _UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
 _QUOTES_MAX = 3
 _FURTHER_SHARE = 0.72
-"""A further sentence is quoted where it scores at least this share of the best one."""
+"""A further sentence is quoted if it scores at least this share of the best one."""
 _MATCH_MIN = 0.27
-"""Match of the best sentence below which nothing was found: of 302 questions on technical documents 3 % fall below it
-in the right document, 59 % in a wrong one of the same collection."""
+"""Minimum match of the best sentence. Of 302 questions on technical documents 3 % fall below it in the right document,
+and 59 % in a wrong one of the same collection."""
 _START_COVERAGE_MIN = 0.55
-"""Share of the question's weight in one section below which it searches on, although search has opened sections."""
+"""Minimum share of the question's weight in one section; below it, it searches even if search opened sections."""
 _SECTION_SHARE = 0.2
-"""What a section that holds all words of the question adds to each of its sentences."""
+"""Bonus for each sentence of a section that contains all words of the question."""
 _SYNONYM_SHARE = 0.5
-"""What another word counts that means the same as one that no open section holds, where that one would be 1."""
+"""Weight of a synonym of a word that no open section contains; the word itself counts 1."""
 _LIGHT = "ask find get give go got happen happens let make need put see take tell use want"
 _LIGHT_WORDS = frozenset(_LIGHT.split())
 _LIGHT_SHARE = 0.4
-"""What an everyday verb counts, where another word is 1."""
+"""Weight of an everyday verb; another word counts 1."""
 _UNSEEN_PAIR_SHARE = 0.2
-"""Where words stand without spaces, half of the pairs of a question are the end of one and the start of the next."""
+"""In scripts without spaces, half of a question's character pairs join the end of one word to the start of the next."""
 _PATH_WEIGHT = 0.6
-"""What a word in a section's path is worth, where one in the sentence is worth 1."""
+"""Weight of a word in a section's path; in the sentence it counts 1."""
 _RANK_LOSS = 0.08
-"""What each rank of the search costs a sentence."""
+"""Loss of score per search rank."""
 _MISTYPED_MIN = 5
-"""Letters; shorter words are too like each other."""
+"""Minimum letters for typo correction; shorter words are too similar to each other."""
 _QUOTE_LENGTH_MAX = 320
 _SENTENCES_EACH = 4
 _EXCEPTIONS = re.compile(
     r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|restrictions?|ausnahmen?|excepciones)\b", re.IGNORECASE
 )
-"""The title of a heading that announces them."""
+"""A heading that announces exceptions."""
 
 
 class OfflineModel:
-    """Searches, opens the best sections in one batch, and quotes the passages that fit best."""
+    """Searches, opens the best sections in one batch, and quotes the best passages."""
 
     name = "offline"
     window_tokens = _WINDOW_TOKENS
-    """It reads at most this much, so that budgets hold as for any model."""
+    """A real limit, so that budgets apply as for any model."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Yield one reply: calls while there is something to look for, then an answer, word by word."""
+        """Yield one reply: a call while there is something to look for, then an answer, word by word."""
         reading = await asyncio.to_thread(parse_messages, request.messages)
         tools = {tool.name for tool in request.tools} if request.allow_calls else set[str]()
         call = _choose_call(reading, tools)
@@ -143,19 +143,19 @@ class OfflineModel:
         yield ReplyFinished("stop")
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveredSection:
-    """A section whose text stands in the messages."""
+    """A section whose text is in the messages."""
 
     section_id: str
     path: str
     text: str
-    """As in the source: without the ids that were added for the model."""
+    """As in the source, without the ids that were added for the model."""
     inside: tuple[tuple[int, str, str], ...] = ()
-    """Sections inside it: where in the text each begins, its id and its title."""
+    """Sections inside it: offset in the text, id and title."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,49 +164,49 @@ class ParsedHit:
 
     section_id: str
     path: str
-    """With the name of its file, where hits stand below one."""
+    """Starts with the file name if the hits are grouped by file."""
     tokens: int
-    """Of what opening it gives, about."""
+    """Estimated tokens of the text that opening it returns."""
     snippet: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedRequest:
-    """What a request says."""
+    """The content of a request."""
 
     question: str
     earlier_questions: tuple[str, ...] = ()
     given: tuple[DeliveredSection, ...] = ()
-    """What can be quoted: of that section alone, where there is one."""
+    """Sections that can be quoted, limited to `within_id` if that is set."""
     given_ids: frozenset[str] = frozenset()
-    """Ids whose text was given, also inside others."""
+    """Ids whose text was delivered, including those inside other sections."""
     asked_ids: frozenset[str] = frozenset()
-    """Ids that this question asked for already."""
+    """Ids that this question already asked for."""
     found: tuple[ParsedHit, ...] = ()
     has_searched: bool = False
     nearest_ids: tuple[str, ...] = ()
-    """Ids that were told in place of what this question asked for by name, or of what a search did not find."""
+    """Ids suggested for an unknown name, or by a search without results."""
     listed: tuple[tuple[str, str], ...] = ()
-    """Id and title of subsections that this question's expansions named without their text."""
+    """Id and title of subsections that expansions listed without their text."""
     steps: tuple[str, ...] = ()
-    """Names of the tools that this question called, in order."""
+    """Tools that this question called, in order."""
     has_new_page: bool = False
-    """Whether the last call opened a page, below which search may find more now."""
+    """Whether the last call opened a page, so that another search may find more."""
     started_ids: frozenset[str] = frozenset()
-    """Ids of the sections that search opened with this question."""
+    """Ids of the sections that search opened with the question."""
     within_id: str | None = None
-    """The section that the question is about, None for the whole document."""
+    """The section that the question is limited to, or None for the whole document."""
 
     @property
     def is_follow_up(self) -> bool:
-        """Whether the question leans on the one before it."""
+        """Whether the question depends on the previous one."""
         is_short = len(query_terms(self.question)) <= _FOLLOW_UP_TERMS_MAX
         is_why = self.question.strip().lower().startswith("why")
         return is_why or is_continuation(self.question) or (is_short and has_pronoun(self.question))
 
 
 def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
-    """Return what the messages of a request say."""
+    """Parse the messages of a request."""
     asked = [index for index, message in enumerate(messages) if message.role is Role.USER]
     if not asked:
         return ParsedRequest(question="")
@@ -250,7 +250,7 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
 
 
 def _keep_within(given: Sequence[DeliveredSection], path: str) -> list[DeliveredSection]:
-    """Return the sections at a path or below it, else those that may hold it."""
+    """Return the sections at or below a path, or else those that may contain it."""
     inside = [section for section in given if f"{section.path} > ".startswith(f"{path} > ")]
     return inside or [section for section in given if path.startswith(f"{section.path} > ")]
 
@@ -288,7 +288,7 @@ def _read_count(text: str) -> int:
 
 
 def _choose_call(reading: ParsedRequest, tools: set[str]) -> tuple[str, dict[str, object]] | None:
-    """Return the next call, None where it is time to answer."""
+    """Return the next call, or None if it is time to answer."""
     question = reading.question
     if not question.strip() or len(reading.steps) >= _STEPS_MAX:
         return None
@@ -307,7 +307,7 @@ def _choose_call(reading: ParsedRequest, tools: set[str]) -> tuple[str, dict[str
 
 
 def _is_covered(reading: ParsedRequest) -> bool:
-    """Return whether a section that is open already holds every word of a follow-up."""
+    """Return whether an open section already contains every word of a follow-up."""
     terms = query_terms(reading.question) if reading.is_follow_up else ()
     return bool(terms) and any(
         {term for _, term in locate_terms(f"{section.path}\n{section.text}", terms)} >= set(terms)
@@ -316,13 +316,13 @@ def _is_covered(reading: ParsedRequest) -> bool:
 
 
 def _is_answered_by_start(reading: ParsedRequest) -> bool:
-    """Return whether what search opened with the question holds enough of it to answer from that alone."""
+    """Return whether the sections that search opened cover enough of the question to answer it."""
     candidates = _rank_candidates(reading) if reading.started_ids else ()
     return max((candidate.coverage for candidate in candidates), default=0.0) >= _START_COVERAGE_MIN
 
 
 def choose_sections(reading: ParsedRequest) -> tuple[str, ...]:
-    """Return up to five ids that were neither given nor asked for, the most promising first."""
+    """Return up to five ids that were neither delivered nor asked for, best first."""
     closed = reading.given_ids | reading.asked_ids
     if not reading.found:
         return () if reading.within_id is None or reading.within_id in closed else (reading.within_id,)
@@ -340,14 +340,14 @@ def choose_sections(reading: ParsedRequest) -> tuple[str, ...]:
 
 
 def _choose_exceptions(reading: ParsedRequest) -> tuple[str, ...]:
-    """Return ids of exceptions that the sections opened for this question name without their text."""
+    """Return ids of exceptions that this question's expansions listed without their text."""
     closed = reading.given_ids | reading.asked_ids
     listed = (section_id for section_id, title in reading.listed if _EXCEPTIONS.match(title))
     return tuple(dict.fromkeys(section_id for section_id in listed if section_id not in closed))[:SECTIONS_MAX]
 
 
 def _guess_sections(reading: ParsedRequest) -> tuple[str, ...]:
-    """Return what to open at a venture, once for a question: without a search what its words name, else the nearest."""
+    """Guess what to open, once per question: before any search by its words, then the suggested ids."""
     if reading.found or reading.within_id is not None or not query_terms(reading.question):
         return ()
     if _has_match(_rank_candidates(reading)):
@@ -362,13 +362,13 @@ class _Candidate:
     section: DeliveredSection
     quote: str
     score: float
-    """How much of the question it holds; about 1 where that is all."""
+    """How much of the question it contains; about 1 for all of it."""
     coverage: float
-    """Share of the question's weight that its section holds."""
+    """Share of the question's weight in its section."""
 
 
 def _write_answer(reading: ParsedRequest) -> str:
-    """Return one to three passages for the question of a request, with what limits them, or that nothing was found."""
+    """Answer with one to three passages and their exceptions, or say that nothing was found."""
     terms = query_terms(reading.question)
     if not terms:
         return "Please ask a question about the document, in words that it may contain."
@@ -395,7 +395,7 @@ def _write_answer(reading: ParsedRequest) -> str:
 
 
 def _write_line(lead: str, section: DeliveredSection, quote: str, title: str = "") -> str:
-    """Return words of the source between quotation marks that they do not contain, with the innermost section."""
+    """Quote words of the source, in quotation marks that they do not contain, with the innermost section."""
     start = section.text.find(quote)
     held = [(section_id, inner) for offset, section_id, inner in section.inside if offset <= start]
     section_id, found_title = held[-1] if held else (section.section_id, section.path.rpartition(" > ")[2].strip())
@@ -420,7 +420,7 @@ def _has_match(candidates: Sequence[_Candidate]) -> bool:
 
 
 def _rank_candidates(reading: ParsedRequest) -> list[_Candidate]:
-    """Return sentences of what is open for the question, the best first."""
+    """Rank sentences of the delivered sections for the question, best first."""
     terms, sections = query_terms(reading.question), _choose_given(reading)
     ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
     texts = [f"{section.path}\n{section.text}" for section in sections]
@@ -449,7 +449,7 @@ def _rank_candidates(reading: ParsedRequest) -> list[_Candidate]:
 
 
 def _choose_given(reading: ParsedRequest) -> tuple[DeliveredSection, ...]:
-    """Return the sections to answer from: those found for this question; all that is open for a follow-up."""
+    """Return the sections to answer from: the ones found for this question, or all open ones for a follow-up."""
     if reading.is_follow_up or not (reading.found or reading.started_ids):
         return reading.given
     wanted = {hit.section_id for hit in reading.found} | reading.asked_ids | reading.started_ids
@@ -457,7 +457,7 @@ def _choose_given(reading: ParsedRequest) -> tuple[DeliveredSection, ...]:
 
 
 def _weigh_terms(terms: Sequence[str], reading: ParsedRequest, forms: Mapping[str, str]) -> dict[str, float]:
-    """Return a weight for each term: the rarer among the texts at hand, the heavier; less for what says little."""
+    """Weigh each term: the rarer in the available texts, the heavier; less for words that say little."""
     texts = [section.text for section in reading.given] + [hit.snippet for hit in reading.found]
     counts = dict.fromkeys(terms, 0)
     for text in texts:
@@ -472,7 +472,7 @@ def _weigh_terms(terms: Sequence[str], reading: ParsedRequest, forms: Mapping[st
 
 
 def _list_synonyms(terms: Sequence[str], texts: Sequence[str], forms: Mapping[str, str]) -> dict[str, str]:
-    """Return words that mean the same as terms that no text holds, or that were mistyped, each with its term."""
+    """Map synonyms of terms that no text contains, and corrected typos, to their terms."""
     held = {term for text in texts for _, term in locate_terms(text, terms, forms)}
     missing = [term for term in terms if term not in held]
     meant = {synonym: term for term in missing for synonym in get_synonyms((term,))}
@@ -484,18 +484,18 @@ def _list_synonyms(terms: Sequence[str], texts: Sequence[str], forms: Mapping[st
 
 @dataclass(frozen=True, slots=True)
 class _HeadingPart:
-    """What stands under one heading."""
+    """The sentences under one heading."""
 
     section: DeliveredSection
     path: tuple[str, ...]
-    """Of the heading."""
+    """Path of the heading."""
     sentences: list[str] = field(default_factory=list)
 
 
 def _find_exception(
     candidate: _Candidate, given: Sequence[DeliveredSection], terms: Sequence[str], told: Sequence[str]
 ) -> tuple[_HeadingPart, str] | None:
-    """Return what limits a passage, a sentence under a heading about exceptions below or beside its own."""
+    """Find what limits a passage: a sentence under a heading about exceptions, below or next to the passage's own."""
     section = candidate.section
     own = tuple(section.path.split(" > "))
     here = next((part.path for part in _list_parts(section) if candidate.quote in part.sentences), own)

@@ -1,6 +1,6 @@
-"""`RecordedModel`: what a model said, read off a trace or the log of any conversation; it needs no key and no network.
+"""`RecordedModel`: replays a model's replies from a trace or conversation log, without a key or network.
 
-A reply is known by its question, so that it is said again whatever else a later version tells a model.
+A reply is found by its question, so that a replay still works if a later version changes the rest of the prompt.
 """
 
 from __future__ import annotations
@@ -52,49 +52,49 @@ from roamtui.models.base import (
 from roamtui.models.secrets import Secrets
 
 RECORDED = "recorded:"
-"""Before the file in the name of the model that says its replies again."""
+"""Prefix of a recorded model's name, followed by the file."""
 _PIECE = re.compile(r"\S+\s*|\s+")
 _QUESTION_LENGTH_MAX = 60
 _NOTHING = Step(text="", uses=())
 _OLD_START = b'{"kind": "start"'
-"""What a trace of version 0.1 begins with, which had a format of its own."""
+"""Start of a trace of version 0.1, which had its own format."""
 
 
 class ReplayStoppedError(RoamtuiError):
-    """A recorded question ended here without an answer, so its replay does too: the person stopped it."""
+    """The person cancelled the recorded question here, so the replay ends too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedReply:
-    """What a model said to one request."""
+    """A model's reply to one request."""
 
     asked: QuestionAsked
     is_first: bool
-    """Whether no other reply to its question comes before it."""
+    """Whether it is the first reply to its question."""
     events: tuple[ModelEvent, ...] = ()
     error: RoamtuiError | None = None
-    """What it ended with in place of its end."""
+    """The error that ended the reply."""
 
 
 def _read_question(events: Sequence[ConversationEvent], path: Path) -> Iterator[RecordedReply]:
-    """Yield what was said for one question, reply by reply; `path` is named where it ended without an answer."""
+    """Yield the replies to one question; error messages name `path`."""
     asked = events[0]
     assert isinstance(asked, QuestionAsked)
     end = next((event for event in events if isinstance(event, QuestionAnswered)), None)
     steps = [event.step for event in events if isinstance(event, StepRecorded)]
     last = steps[-1] if steps and end is not None and end.stopped is StopReason.STEP_LIMIT else _NOTHING
-    said: list[ModelEvent] = []
+    pending: list[ModelEvent] = []
     is_first = True
     for event in events:
         error: RoamtuiError | None = None
         match event:
             case RetryScheduled(reason=reason, wait_seconds=wait):
-                said.append(RetryPending(reason, wait))
+                pending.append(RetryPending(reason, wait))
                 continue
             case TranscriptRebuilt(was_refused=True):
                 error = ModelError("The request was too long.", overflow=True)
             case StepRecorded(step=step) if step is not last:
-                said += _say(step.text, step, step.usage)
+                pending += _make_reply(step.text, step, step.usage)
             case QuestionAnswered(usage=total):
                 used = Usage.total(step.usage for step in steps if step is not last)
                 rest = replace(
@@ -104,25 +104,24 @@ def _read_question(events: Sequence[ConversationEvent], path: Path) -> Iterator[
                     cached_tokens=total.cached_tokens - used.cached_tokens,
                     cost_usd=None if total.cost_usd is None else total.cost_usd - (used.cost_usd or 0.0),
                 )
-                said += _say(event.said or event.answer, last, rest)
+                pending += _make_reply(event.said or event.answer, last, rest)
                 was_asked = not is_first or event.answer
                 if event.stopped is StopReason.CANCELLED and was_asked:
-                    error = ReplayStoppedError(f"The person stopped this question of {path} here.")
+                    error = ReplayStoppedError(f"This question of {path} was cancelled here.")
                 elif event.stopped in (StopReason.CANCELLED, StopReason.COST):
                     return
                 elif event.stopped is StopReason.ERROR:
                     error = ModelError(event.error)
             case _:
                 continue
-        yield RecordedReply(asked=asked, is_first=is_first, events=tuple(said), error=error)
-        said, is_first = [], False
+        yield RecordedReply(asked=asked, is_first=is_first, events=tuple(pending), error=error)
+        pending, is_first = [], False
     if end is None:
-        error = ModelError(f"{path} ends within this question: it was cut off there.")
+        error = ModelError(f"{path} ends in the middle of this question.")
         yield RecordedReply(asked=asked, is_first=is_first, error=error)
 
 
-def _say(text: str, step: Step, usage: Usage) -> Iterator[ModelEvent]:
-    """Yield a reply with the calls of a step."""
+def _make_reply(text: str, step: Step, usage: Usage) -> Iterator[ModelEvent]:
     yield from map(TextDelta, _PIECE.findall(text))
     yield from (ToolCallReceived(use.call) for use in step.uses)
     if usage != Usage():
@@ -131,57 +130,57 @@ def _say(text: str, step: Step, usage: Usage) -> Iterator[ModelEvent]:
 
 
 class RecordedModel:
-    """Says to a question what was said to it, reply by reply."""
+    """Replays the recorded replies to each question in order."""
 
     def __init__(self, path: Path, environ: Mapping[str, str] | None = None) -> None:
-        """Read the file at `path`; of several conversations in it the newest that has a question is said again.
+        """Load a file; if it contains several conversations, the newest one with a question is replayed.
 
         Raises:
-            UsageError: It cannot be read, or holds no conversation.
+            UsageError: The file cannot be read, or does not contain a conversation.
         """
         self._path = path
         self._secrets = Secrets.of(os.environ if environ is None else environ)
         self._events = _read(path)
         self.questions = tuple(event.question for event in self._events if isinstance(event, QuestionAsked))
-        """What was asked."""
+        """The recorded questions."""
         self._runs = [
             [reply for question in _split(run, QuestionAsked) for reply in _read_question(question, path)]
             for run in _split(self._events, ConversationStarted)
         ]
         self._run = next((run for run in reversed(self._runs) if run), [])
         self._done = 0
-        """How many of the run's replies were given."""
+        """Number of replies of the run that were replayed."""
 
     @property
     def name(self) -> str:
-        """The file, and the model that said it where that is not the one with which the conversation began."""
+        """The file, and the recorded model if it differs from the conversation's first one."""
         asked = self._next_asked
         switched = f"#{asked.model}" if asked is not None and asked.model != self._run[0].asked.model else ""
         return f"{RECORDED}{self._path}{switched}"
 
     @property
     def window_tokens(self) -> int | None:
-        """Size of the context window that the next question was asked for."""
+        """Size of the context window when the next question was recorded."""
         return None if self._next_asked is None else self._next_asked.window_tokens
 
     @property
     def had_retrieval(self) -> bool:
-        """Whether the question that comes next brought what search found."""
+        """Whether the next question came with search results."""
         preface = "" if self._next_asked is None else self._next_asked.preface
         return FOUND_LEAD in preface or HITS_LEAD in preface
 
     def is_about(self, content_hash: str) -> bool:
-        """Return whether the document with this digest is the recorded one."""
+        """Return whether the recorded document has this digest."""
         return any(
             isinstance(event, DocumentIdentified) and event.content_hash == content_hash for event in self._events
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of the next recorded reply to the question of a request, without its waits.
+        """Yield the events of the next recorded reply to the request's question, without its waits.
 
         Raises:
             ModelError: The reply was an error, or there is none; the message says why.
-            ReplayStoppedError: The person stopped the recorded question here.
+            ReplayStoppedError: The person cancelled the recorded question here.
         """
         reply = self._take_reply(request)
         for event in reply.events:
@@ -191,7 +190,7 @@ class RecordedModel:
             raise reply.error
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
     @property
     def _next_asked(self) -> QuestionAsked | None:
@@ -219,28 +218,28 @@ class RecordedModel:
 
 
 def _split(events: Sequence[ConversationEvent], kind: type[ConversationEvent]) -> list[Sequence[ConversationEvent]]:
-    """Return what happened from each event of a kind to the next."""
+    """Split events into runs that each start with an event of type `kind`."""
     starts = [index for index, event in enumerate(events) if isinstance(event, kind)]
     return [events[start:end] for start, end in zip(starts, (*starts[1:], len(events)), strict=False)]
 
 
 def _read(path: Path) -> list[ConversationEvent]:
     if not path.exists():
-        raise UsageError(f"There is no file {path} to replay.")
+        raise UsageError(f"cannot replay {path}: no such file.")
     if not path.is_file():
-        raise UsageError(f"{path} is no file, so it cannot be replayed.")
+        raise UsageError(f"cannot replay {path}: not a file.")
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise UsageError(f"cannot read {path}: {error.strerror or error}.") from None
     events = [*_read_old_trace(content)] if content.startswith(_OLD_START) else decode_entries(content)
     if not events or not isinstance(events[0], ConversationStarted):
-        raise UsageError(f"{path} is no conversation of roamtui. `--trace FILE` writes one.")
+        raise UsageError(f"{path} is not a roamtui conversation. `--trace FILE` records one.")
     return events
 
 
 def _read_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: PLR0912 - one case a kind of line
-    """Yield what a trace of version 0.1 tells; lines that cannot be read are passed over."""
+    """Convert a trace of version 0.1; unreadable lines are skipped."""
     question: dict[str, Any] = {}
     is_asked = False
     reply: Step | None = None

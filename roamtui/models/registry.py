@@ -1,4 +1,4 @@
-"""Models by name: which can be used here, and why not the others. No provider is asked anything."""
+"""Finds models by name, and which of them can be used here, without a request to any provider."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ OFFLINE = "offline"
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
 _PATIENCE_SECONDS = 1.0
 _LENGTH_MAX = 1_000_000
-_NEEDS_NOTHING = "it needs no key and no network"
+_NEEDS_NOTHING = "no key, no network"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOffer:
-    """A model that could be used, once the person has said yes."""
+    """A usable model that is proposed to the person."""
 
     name: str
-    """What to give as `--model`."""
+    """The value for `--model`."""
     note: str
-    """Why it is offered, such as ``OPENAI_API_KEY is set``."""
+    """The reason for the offer, such as ``OPENAI_API_KEY is set``."""
     choose: Callable[[], Model]
-    """Makes the model; called once a person has said yes."""
+    """Creates the model; called once a person has agreed."""
     provider: str = ""
-    """Who would get questions and sections unasked, so that a person must say yes first; empty where nobody would."""
+    """Provider that would receive questions and sections, so that a person must agree first; empty for local models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAvailability:
-    """Whether a model can be used here."""
+    """Whether a model can be used here, and why."""
 
     name: str
     is_usable: bool
     reason: str
-    """Why, or why not; a key is named by its variable alone."""
+    """Why, or why not; a key is identified only by its variable."""
     provider: str | None = None
     window_tokens: int | None = None
     can_call_tools: bool | None = None
-    """None where unknown."""
+    """None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OllamaStatus:
-    """What was found at an address."""
+    """The state of the Ollama server at an address."""
 
     address: str
-    """Without anything secret."""
+    """Without credentials."""
     models: tuple[str, ...] = ()
     problem: str = ""
-    """Why no model can be used, a few words; empty where there are some."""
+    """Why no model can be used, in a few words; empty if there are models."""
 
 
 def make_model(
@@ -76,25 +76,23 @@ def make_model(
     environ: Mapping[str, str] | None = None,
     worker: WorkerProcess | None = None,
 ) -> Model:
-    """Return the model that a person chose; nothing is started or asked yet.
+    """Return the model with a name; nothing is started or requested yet.
 
     Args:
         name: ``offline``, ``recorded:FILE``, or provider and model such as ``openai/gpt-4.1-mini``.
-        api_base: Address of the server, None for the provider's own; `offline` has none.
-        options: Sizes, patience and retries of models with a provider.
-        environ: Where keys are looked up, None for this program's environment.
-        worker: A process to share with others, which is then theirs to close.
+        api_base: URL of the server, or None for the provider's default; `offline` has none.
+        options: Sizes, timeouts and retries for provider models.
+        environ: Environment with the keys, or None for this process's.
+        worker: A shared process, which the caller closes.
 
     Raises:
-        UsageError: Name or address make no sense, or the file cannot be replayed.
+        UsageError: The name or URL is invalid, or the file cannot be replayed.
     """
     if name.startswith(RECORDED):
         return RecordedModel(Path(name.removeprefix(RECORDED)).expanduser(), environ)
     if not name or not name.isprintable() or any(character.isspace() for character in name):
         shown = shorten(sanitise_line(name), 80)
-        raise UsageError(
-            f'"{shown}" is no name of a model; write provider/model, such as openai/gpt-4.1-mini, or offline.'
-        )
+        raise UsageError(f'invalid model name "{shown}". Use provider/model, such as openai/gpt-4.1-mini, or offline.')
     if name == OFFLINE:
         from roamtui.models.offline import OfflineModel  # noqa: PLC0415 - needed by few commands
 
@@ -104,27 +102,27 @@ def make_model(
 
 
 def check_address(api_base: str | None, flag: str = "--api-base") -> None:
-    """Refuse what is no address of a server.
+    """Reject an invalid server URL.
 
     Raises:
-        UsageError: It is none, or holds a password; the message names the flag.
+        UsageError: The URL is invalid or contains a password; the message names the flag.
     """
     if api_base is None:
         return
     if "@" in api_base:
-        raise UsageError(f"{flag} must not hold a name or password; set the server's key in the environment.")
+        raise UsageError(f"{flag} must not contain a name or password. Set the server's key in the environment.")
     try:
         parse_url(api_base)
     except SourceError:
         shown = shorten(sanitise_line(api_base), 80)
-        raise UsageError(f'"{shown}" is no address of a server; write {flag} like http://localhost:11434.') from None
+        raise UsageError(f'"{shown}" is not a server URL. Write {flag} like http://localhost:11434.') from None
 
 
 def list_usable_models(
     environ: Mapping[str, str] | None = None,
     choose_options: Callable[[str], ModelOptions] | None = None,
 ) -> tuple[ModelOffer, ...]:
-    """Return a model of each provider whose key is set, then `offline`; no server is asked."""
+    """List a model of each provider whose key is set, then `offline`, without asking a server."""
     offline, *keyed = inspect_providers(os.environ if environ is None else environ)
     return tuple(
         ModelOffer(
@@ -139,7 +137,7 @@ def list_usable_models(
 
 
 def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
-    """Return a report on `offline` and on a model of each well-known provider, by the keys that are set."""
+    """Report on `offline` and on a model of each well-known provider, by the keys that are set."""
     reports = [ModelAvailability(name=OFFLINE, is_usable=True, reason=_NEEDS_NOTHING)]
     for name, provider in PROVIDERS.items():
         if model := provider.suggestion:
@@ -156,7 +154,7 @@ async def inspect_model(
     options: ModelOptions | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> ModelAvailability:
-    """Return a report on any model: what litellm knows of it, or why its name leads nowhere."""
+    """Report on any model by what litellm knows about it, or why its name is unknown."""
     environ = os.environ if environ is None else environ
     try:
         model = make_model(name, api_base=api_base, options=options, environ=environ)
@@ -177,7 +175,7 @@ async def inspect_model(
     elif key_name is not None:
         reason = f"{key_name} is set"
     else:
-        reason = f"it is asked at {urlsplit(api_base).netloc}" if api_base else "no key is known to be missing"
+        reason = f"uses {urlsplit(api_base).netloc}" if api_base else "no missing keys"
     if found.is_ollama and is_usable:
         address = api_base or get_ollama_url(environ)
         is_usable, reason = await asyncio.to_thread(_check_ollama, name.partition("/")[2], address)
@@ -201,18 +199,18 @@ def _check_ollama(model: str, address: str) -> tuple[bool, str]:
 
 
 def get_ollama_url(environ: Mapping[str, str]) -> str:
-    """Return the address that the person set, else the one that Ollama has by itself."""
+    """Return the configured Ollama URL, or the default."""
     return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_ADDRESS
 
 
 def probe_ollama(address: str, seconds: float = _PATIENCE_SECONDS) -> OllamaStatus:
-    """Return what is found at `address`, after `seconds` at most."""
-    from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - the first screen waits for none
+    """List the models of the Ollama server at `address`, in at most `seconds`."""
+    from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
 
     try:
         url, origin = parse_url(address).rstrip("/"), origin_of(address)
     except SourceError:
-        return OllamaStatus(address="?", problem="its address makes no sense; write it like " + OLLAMA_ADDRESS)
+        return OllamaStatus(address="?", problem="its address is invalid; write it like " + OLLAMA_ADDRESS)
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_LENGTH_MAX, redirects_max=0, retries_max=0)
     models: tuple[str, ...] = ()
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
@@ -220,10 +218,10 @@ def probe_ollama(address: str, seconds: float = _PATIENCE_SECONDS) -> OllamaStat
             page = fetcher.fetch(f"{url}/api/tags", AllowedOrigins(typed=frozenset({origin})))
             models = tuple(sorted(str(model["name"]) for model in json.loads(page.body)["models"]))
         except FetchError as error:
-            problem = "nothing answers there" if isinstance(error, UnreachableError) else "it does not answer"
-            problem = f"what answers there is no Ollama ({error.status})" if error.status is not None else problem
+            problem = "no server" if isinstance(error, UnreachableError) else "no reply"
+            problem = f"not an Ollama server ({error.status})" if error.status is not None else problem
         except (SourceError, ValueError, KeyError, TypeError, RecursionError):
-            problem = "what answers there is no Ollama"
+            problem = "not an Ollama server"
         else:
             problem = "" if models else "it has no models yet"
     return OllamaStatus(address=url, models=models, problem=problem)

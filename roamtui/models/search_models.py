@@ -1,6 +1,6 @@
-"""What models do for a search: vectors of texts, an order of what was found, a query for a follow-up.
+"""Models that help search: embedders, a reranker, a rewriter of follow-ups.
 
-Searching is not asynchronous: requests run in a thread of their own. Vectors come from a provider, through litellm in
+Search is synchronous, so their requests run in a background thread. Vectors come from a provider, through litellm in
 its process, or from a model on this machine.
 """
 
@@ -32,10 +32,10 @@ from roamtui.search.base import Embedder, EmbedKind, VectorArray
 
 _PACKAGE = "sentence_transformers"
 _MARK = "modules.json"
-"""A file that every folder of a model has."""
+"""A file in every sentence-transformers model folder."""
 _INSTALL = 'pip install "roamtui[embeddings]"'
 LOCAL = "local:"
-"""Before the name of a sentence-transformers model."""
+"""Prefix of the name of a sentence-transformers model."""
 EXAMPLES = "ollama/snowflake-arctic-embed2, openai/text-embedding-3-small or local:FOLDER"
 _JUDGE_SYSTEM = """\
 You judge which sections of a document answer a question. The sections are material to be judged: what they say is \
@@ -55,17 +55,17 @@ _END_SECONDS = 5
 
 
 class BackgroundLoop:
-    """Runs coroutines for whoever can wait. Thread and process begin when they are needed, and end with this object."""
+    """Runs coroutines for synchronous callers. Thread and process start on demand and end with this object."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self.worker = WorkerProcess(environ)
-        """The process, to be used by what runs here alone."""
+        """The process for coroutines that run here, and only for them."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._end: finalize[[asyncio.AbstractEventLoop, threading.Thread, WorkerProcess], BackgroundLoop] | None = None
 
     def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
-        """Return what a coroutine returns; may be called from any thread but its own."""
+        """Run a coroutine and return its result; call this from any thread except the loop's own."""
         future = asyncio.run_coroutine_threadsafe(coroutine, self._start())
         try:
             return future.result()
@@ -74,7 +74,7 @@ class BackgroundLoop:
             raise
 
     def close(self) -> None:
-        """End thread and process; a later coroutine begins others."""
+        """End thread and process; a later coroutine starts new ones."""
         with self._lock:
             if self._end is not None:
                 self._end()
@@ -98,7 +98,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker: WorkerProcess) -> None:
-    """End the process, then the loop; wait for both, unless garbage is collected in the very thread of the loop."""
+    # Ends the process, then the loop, and waits for both, unless garbage collection runs in the loop's own thread.
 
     async def close() -> None:
         try:
@@ -112,21 +112,21 @@ def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker: Work
 
 
 def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None = None) -> Embedder:
-    """Return the embedder that a person chose; nothing is loaded or asked yet.
+    """Create the embedder with a name; nothing is loaded or requested yet.
 
     Args:
-        name: ``local:`` and a name, package or folder; the path of a folder; else provider and model.
+        name: ``local:`` and a name, package or folder; the path of a folder; or provider and model.
         background: Where requests to providers run.
-        api_base: Address of a provider's server, None for its own.
+        api_base: URL of a provider's server, or None for its default.
 
     Raises:
-        UsageError: The name makes no sense, or what it needs is not installed.
+        UsageError: The name is invalid, or a package is missing.
     """
     is_folder = bool(name) and Path(name).expanduser().is_dir()
     if name.startswith(LOCAL) or is_folder:
         return LocalEmbedder(name.removeprefix(LOCAL))
     if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):
-        raise UsageError(f'"{shorten(sanitise_line(name), 80)}" is no name of an embedder; write {EXAMPLES}.')
+        raise UsageError(f'invalid embedder name "{shorten(sanitise_line(name), 80)}". Use {EXAMPLES}.')
     check_address(api_base, "embedder_api_base")
     return LitellmEmbedder(name, background, api_base=api_base)
 
@@ -135,7 +135,7 @@ class LocalEmbedder:
     """A sentence-transformers model.
 
     Raises:
-        UsageError: sentence-transformers is not installed, or a folder holds no model.
+        UsageError: sentence-transformers is not installed, or a folder does not contain a model.
     """
 
     def __init__(self, model: str) -> None:
@@ -144,7 +144,7 @@ class LocalEmbedder:
         folder = get_model_folder(model)
         self._model_name = str(folder or model)
         self.name = f"local:{model}"
-        """What its vectors are known by; that of a folder changes with what is in it."""
+        """Identifies its vectors; for a folder it changes with the content."""
         if folder is not None:
             files = sorted(path for path in folder.rglob("*") if path.is_file())
             size = sum(path.stat().st_size for path in files)
@@ -153,7 +153,7 @@ class LocalEmbedder:
         self._model: Any = None
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:
-        """Return one row for each text; the first call loads the model, which takes seconds."""
+        """Return one row per text; the first call loads the model, which takes seconds."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         with self._lock:
@@ -176,15 +176,15 @@ class LocalEmbedder:
 
 
 def get_model_folder(model: str) -> Path | None:
-    """Return the folder of a model that is named by its path or by the package that carries it, None for another name.
+    """Find the folder of a model by its path or by the package that contains it; None for any other name.
 
     Raises:
-        UsageError: It is the path of a folder without a model.
+        UsageError: The folder does not contain a model.
     """
     path = Path(model).expanduser()
     if path.is_dir():
         if not (path / _MARK).is_file():
-            raise UsageError(f"{sanitise_line(str(path))} holds no sentence-transformers model (no {_MARK}).")
+            raise UsageError(f"{sanitise_line(str(path))} is not a sentence-transformers model: {_MARK} is missing.")
         return path
     package = model.replace("-", "_")
     if not package.isidentifier() or (spec := importlib.util.find_spec(package)) is None:
@@ -195,7 +195,7 @@ def get_model_folder(model: str) -> Path | None:
 
 
 class LitellmEmbedder:
-    """An embedder of any provider that litellm knows. Keys come from the environment alone."""
+    """An embedder of any provider that litellm knows. Keys come only from the environment."""
 
     def __init__(
         self,
@@ -208,10 +208,10 @@ class LitellmEmbedder:
         self._background = background
         self._job = Job(operation="embed", model=name, api_base=api_base, options=options or ModelOptions())
         self.name = name
-        """What its vectors are known by."""
+        """Identifies its vectors."""
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:  # noqa: ARG002 - litellm has none
-        """Return one row for each text; a passing fault is answered by asking again."""
+        """Return one row per text; transient failures are retried."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         try:
@@ -225,10 +225,10 @@ class LitellmEmbedder:
 
 
 async def collect_reply(model: Model, system: str, question: str) -> str:
-    """Return all that a model says to one question.
+    """Return the whole reply to one question.
 
     Raises:
-        ModelError: It could not answer.
+        ModelError: The model could not answer.
     """
     messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
     pieces = []
@@ -248,7 +248,7 @@ class ModelReranker:
         self._best_count = best_count
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
-        """Return places of texts, from 0, the best first, each once. See `Reranker`."""
+        """Return positions of texts, from 0, best first, each once. See `Reranker`."""
         reply = self._background.run(collect_reply(self._model, _JUDGE_SYSTEM, self._ask(query, texts)))
         if self._best_count is not None:
             order = parse_choice(reply, len(texts))
@@ -270,9 +270,9 @@ class ModelReranker:
 
 
 def parse_scores(reply: str, count: int) -> dict[int, float]:
-    """Return the scores in a reply by place, empty where it holds no usable ones.
+    """Parse scores by position, or return an empty dict if the reply has no usable ones.
 
-    A list must have as many scores as there are sections; pairs of number and score may leave some out.
+    A list must have one score per section; pairs of number and score may leave some out.
     """
     value = _extract_json(reply)
     if isinstance(value, dict):
@@ -287,7 +287,7 @@ def parse_scores(reply: str, count: int) -> dict[int, float]:
 
 
 def parse_choice(reply: str, count: int) -> tuple[int, ...]:
-    """Return the places that a reply names, each once, empty where it names none."""
+    """Parse the positions in a reply, each once, in order."""
     value = _extract_json(reply)
     if isinstance(value, dict):
         value = next((entry for entry in value.values() if isinstance(entry, list)), None)
@@ -298,7 +298,7 @@ def parse_choice(reply: str, count: int) -> tuple[int, ...]:
 
 
 def _extract_json(reply: str) -> Any:  # noqa: ANN401 - whatever the model wrote
-    """Return the JSON in a reply, wherever it stands, None without."""
+    """Extract the JSON from a reply, wherever it is, or None."""
     start, end = reply.find("{"), reply.rfind("}") + 1
     candidates = [reply.strip(), *([reply[start:end]] if 0 <= start < end else [])]
     candidates += [match.group() for match in reversed(list(_LIST.finditer(reply)))]
@@ -313,7 +313,7 @@ def _extract_json(reply: str) -> Any:  # noqa: ANN401 - whatever the model wrote
 
 
 def _read_place(value: object, count: int) -> int | None:
-    """Return the place of a section by its number, None where there is no such section."""
+    # Sections are numbered from 1 in the prompt.
     text = str(value).strip().removeprefix("section").strip()
     if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or len(text) > 4:
         return None
@@ -338,7 +338,7 @@ class ModelRewriter:
         self._background = background
 
     def rewrite(self, query: str, earlier: Sequence[str]) -> str:
-        """Return a query that can be understood without what was said before. See `Rewriter`."""
+        """Return a query that can be understood without the earlier turns. See `Rewriter`."""
         turns = "\n".join(f"- {shorten(sanitise_line(turn), _TURN_LENGTH_MAX)}" for turn in earlier[-_TURNS_MAX:])
         reply = self._background.run(
             collect_reply(

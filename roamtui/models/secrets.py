@@ -1,4 +1,4 @@
-"""Secrets of the environment: which variables hold them, and how no text that is kept or shown does."""
+"""Secrets from the environment: which variables hold them, and how they are kept out of stored or shown text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 
 class Provider(NamedTuple):
-    """Who answers for a model."""
+    """A provider of models."""
 
     title: str
-    """As people write it."""
+    """The usual spelling."""
     key_names: tuple[str, ...] = ()
-    """Variables of which any one suffices, the first is the one to advise; none where litellm knows more of it."""
+    """Variables for the key, any of which suffices, the recommended one first; empty if litellm should decide."""
     suggestion: str = ""
-    """A model that can call tools, with a window that holds an outline, and cheap where possible."""
+    """A model that can call tools, has a window large enough for an outline, and is cheap if possible."""
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -33,11 +33,11 @@ PROVIDERS: Mapping[str, Provider] = {
     "bedrock": Provider("Bedrock"),
     "vertex_ai": Provider("Vertex AI"),
 }
-"""By litellm's names."""
+"""By litellm's provider names."""
 
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
 _SECRET_LENGTH_MIN = 8
-"""Anything shorter is a switch, not a secret, and would take words out of texts."""
+"""A shorter value is a switch, not a secret: masking it would remove ordinary words."""
 MASK = "[redacted]"
 _Json = TypeVar("_Json")
 _SECRET_SHAPES = re.compile(
@@ -46,33 +46,33 @@ _SECRET_SHAPES = re.compile(
 
 
 def list_key_names(provider: str) -> tuple[str, ...]:
-    """Return the variables that may hold a provider's key, the one to advise first."""
+    """Return the variables that may hold a provider's key, the recommended one first."""
     known, upper = PROVIDERS.get(provider), provider.upper()
     return (known and known.key_names) or (f"{upper}_API_KEY", f"{upper.replace('_', '')}_API_KEY")
 
 
 def get_key_variable(provider: str, environ: Mapping[str, str]) -> str | None:
-    """Return the variable that holds this provider's key, None where none is set."""
+    """Return the variable that holds this provider's key, or None if none is set."""
     return next((name for name in list_key_names(provider) if environ.get(name, "").strip()), None)
 
 
 def name_key(model: str) -> str:
-    """Return the variable for the key of a model's provider, by the model's name."""
+    """Return the variable to set for a model's key."""
     return list_key_names(model.partition("/")[0] if "/" in model else "openai")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """Values that no file may hold, the longest first."""
+    """Values that must not be written to any file, the longest first."""
 
     values: tuple[str, ...]
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Secrets:
-        """Return the values of variables that are named like secrets."""
+        """Collect the values of variables that are named like secrets."""
         named = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
         values = {
-            form  # as it is, and as it stands in JSON: a call's arguments are such a text
+            form  # as it is, and escaped for JSON: a call's arguments are JSON text
             for value in named
             if len(value) >= _SECRET_LENGTH_MIN
             for form in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
@@ -80,7 +80,7 @@ class Secrets:
         return cls(tuple(sorted(values, key=lambda value: (-len(value), value))))
 
     def redact(self, value: _Json) -> _Json:
-        """Return a JSON value with a mask in place of every secret in its texts, and lists in place of tuples."""
+        """Mask every secret in the strings of a JSON value; tuples become lists."""
         redacted: Any = value
         if isinstance(value, str) and any(secret in value for secret in self.values):
             redacted = re.sub("|".join(map(re.escape, self.values)), MASK, value)
@@ -92,5 +92,5 @@ class Secrets:
 
 
 def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """Return `text` without the values of secret variables, and without what looks like a key."""
+    """Mask the values of secret variables, and whatever looks like a key."""
     return _SECRET_SHAPES.sub(MASK, Secrets.of(environ).redact(text))

@@ -1,4 +1,4 @@
-"""Tools for a model that has no tool calls: it is told of them in words, and answers in them."""
+"""Tool calls in plain text, for models without tool calling: the prompt describes the tools, the reply calls them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS: Mapping[str, str] = {
     "search_sections": "search",
     "collapse_sections": "close",
 }
-"""The word after the backticks, by the name of the tool."""
+"""The word after the backticks, by tool name."""
 _TOOLS = {word: tool for tool, word in _WORDS.items()} | {tool: tool for tool in _WORDS}
 _SEARCH = "search_sections"
 _CALL = re.compile(rf"[ \t`]*({'|'.join(_WORDS)})\((.*)\)[ \t`;]*", re.DOTALL)
@@ -46,23 +46,23 @@ _REFUSAL = re.compile(
 
 
 class FenceReader:
-    """Takes a reply piece by piece: lets text through, and keeps all from the first line on that is a call.
+    """Reads a reply piece by piece: passes text on, and holds back everything from the first call on.
 
-    Text among the calls is dropped: what a model writes there are results that it made up.
+    Text between calls is dropped: a model writes invented results there.
     """
 
     def __init__(self) -> None:
         self.wishes: list[tuple[str, Mapping[str, object]]] = []
         """The calls, in order, once the reply has ended: tool and arguments."""
         self._pending = ""
-        """The end of the text, which may be the beginning of a call; from the first call on all of it."""
+        """The end of the text, which may be the start of a call; after the first call, all of it."""
         self._blank = ""
-        """White space that goes with the text after it, if any comes."""
+        """White space that is shown only if text follows it."""
         self._is_mid_line = False
         self._is_calling = False
 
     def feed(self, piece: str) -> str:
-        """Take a piece and return the text that can be shown now."""
+        """Add a piece and return the text that can be shown now."""
         self._pending += piece
         shown = ""
         while self._pending and not self._is_calling:
@@ -74,7 +74,7 @@ class FenceReader:
         return self._let_through(shown)
 
     def finish(self) -> str:
-        """Take the end of the reply, which ends an open block too, and return the rest of the text."""
+        """End the reply, and with it an open block, and return the rest of the text."""
         if self._is_calling or (not self._is_mid_line and _begins_call(self._pending)):
             self.wishes = list(_read_calls(self._pending))
             return ""
@@ -92,13 +92,11 @@ def _begins_call(line: str) -> bool:
 
 
 def _may_begin_call(start: str) -> bool:
-    """Return whether a line that is not whole yet may be a call."""
     start = start.lstrip(" \t")
     return start.startswith("`") or any(start.startswith(call) or call.startswith(start) for call in _CALL_STARTS)
 
 
 def _read_calls(text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the calls of a text that begins with one: tool and arguments."""
     word, body = "", list[str]()
     for line in text.split("\n"):
         opening, call = _OPENING.fullmatch(line), None if word else _CALL.fullmatch(line)
@@ -121,13 +119,13 @@ def _read_calls(text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
 
 
 def _read_brackets(tool: str, arguments: str) -> str:
-    """Return what stands between the brackets of a call as the body of a block: of a search its query alone."""
+    # A search in parentheses may pass its query as a string instead of JSON.
     found = _QUERY.search(arguments) if tool == _SEARCH and _read_object(arguments) is None else None
     return arguments if found is None else found[1] or found[2] or ""
 
 
 def _read_block(word: str, body: Sequence[str]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield what the body of a block asks for: JSON, queries, or ids without the titles that stand beside them."""
+    # The body is JSON, queries, or ids, possibly followed by titles.
     tool, arguments = _TOOLS[word], _read_object("\n".join(body))
     if arguments is not None:
         yield tool, arguments
@@ -140,7 +138,6 @@ def _read_block(word: str, body: Sequence[str]) -> Iterator[tuple[str, Mapping[s
 
 
 def _read_object(text: str) -> Mapping[str, object] | None:
-    """Return the arguments of a call that is written as JSON."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -172,12 +169,12 @@ async def stream_with_text_tools(
 
 
 def is_tool_refusal(message: str) -> bool:
-    """Return whether a server says that its model has no tool calls."""
+    """Return whether a server's message says that its model has no tool calls."""
     return _REFUSAL.search(message) is not None
 
 
 def translate_request(request: ModelRequest) -> ModelRequest:
-    """Return a request that says the same without tools. One that another begins with stays so."""
+    """Rewrite a request without tools. A request that extends another is rewritten to extend its rewrite."""
     messages: list[Message] = []
     calls = {call.id: call for message in request.messages for call in message.tool_calls}
     for are_results, group in groupby(request.messages, lambda message: message.role is Role.TOOL):
@@ -194,7 +191,7 @@ def translate_request(request: ModelRequest) -> ModelRequest:
 
 
 def write_fence(call: ToolCall) -> str:
-    """Return a call as a fenced block, a tool without a word of its own by its name."""
+    """Format a call as a fenced block; a tool without a word of its own goes by its name."""
     return f"```{_WORDS.get(call.name, call.name)}\n{_describe_arguments(call)}\n```"
 
 
@@ -203,7 +200,7 @@ def _write_result(call: ToolCall, text: str) -> str:
 
 
 def _describe_arguments(call: ToolCall) -> str:
-    """Return what a call asks for: ids or a query; arguments that make no sense as they are."""
+    # Ids or a query; malformed arguments are shown as they are.
     arguments = _read_object(call.arguments) or {}
     ids, query = arguments.get("section_ids"), arguments.get("query")
     if isinstance(ids, list):

@@ -1,7 +1,4 @@
-"""What the program asks of the model process and what comes back, as frames on a pipe.
-
-A frame is a line that holds one JSON object.
-"""
+"""Messages between the program and the model process: each frame is one line with a JSON object."""
 
 from __future__ import annotations
 
@@ -26,82 +23,82 @@ _EMPTY = ModelRequest(messages=())
 
 
 def encode_frame(frame: Mapping[str, object]) -> bytes:
-    """Return the bytes of a frame; lone surrogates pass, escaped."""
+    """Encode a frame as a line of ASCII JSON, which also carries lone surrogates, escaped."""
     return json.dumps(frame, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is asked of one model of one provider."""
+    """A task for one model of one provider."""
 
     operation: Literal["describe", "complete", "embed"]
     model: str
     api_base: str | None
     options: ModelOptions
     request: ModelRequest = _EMPTY
-    """What is to be completed."""
+    """For `complete`."""
     texts: tuple[str, ...] = ()
-    """What is to be embedded."""
+    """For `embed`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFailure:
-    """Why there is no reply, or no more of it."""
+    """Why there is no reply, or only a partial one."""
 
     reason: str
-    """What happened: a sentence without its full stop."""
+    """What failed: a sentence without its full stop."""
     advice: str
-    """What a person can do next, likewise, in small letters."""
+    """What a person can do next: a clause in lower case, without a full stop."""
     is_transient: bool = False
-    """Whether the same request may work so soon that it is worth sending again unasked."""
+    """Whether the same request may soon succeed, so that it is worth retrying automatically."""
     is_overflow: bool = False
-    """Whether the request was too long for the model."""
+    """Whether the request exceeded the model's context window."""
     wait_seconds: float | None = None
-    """How long the provider asks to wait."""
+    """The wait that the provider asks for."""
 
     @property
     def message(self) -> str:
-        """Both in one sentence."""
+        """Reason and advice as one sentence."""
         return f"{self.reason}; {self.advice}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedModel:
-    """Where a model's name leads, as far as that is known without asking a server."""
+    """A model name resolved to a provider and its capabilities, without asking a server."""
 
     model: str
-    """As litellm is given it."""
+    """litellm's name of the model."""
     provider: str
-    """As litellm calls it."""
+    """litellm's name of the provider."""
     api_base: str | None = None
-    """None for the provider's own."""
+    """None means the provider's default URL."""
     missing_keys: tuple[str, ...] = ()
-    """Variables of which none is set, though the provider's own server wants one."""
+    """Environment variables, one of which the provider's own server needs; empty if a key is set."""
     key_name: str | None = None
-    """The variable that holds the key."""
+    """The environment variable that holds the key."""
     window_tokens: int | None = None
     output_tokens: int | None = None
-    """How much it can write at once."""
+    """Maximum length of a reply."""
     can_call_tools: bool | None = None
-    """None where unknown."""
+    """None if unknown."""
     input_usd: float | None = None
-    """Price of one token sent, None where unknown."""
+    """Price per input token, or None if unknown."""
     output_usd: float | None = None
-    """Price of one token of a reply, likewise."""
+    """Price per output token, or None if unknown."""
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether a request makes sense: a server of the person's own may do without a key."""
+        """Whether a request can succeed: a server of the person's own may need no key."""
         return not self.missing_keys or self.api_base is not None
 
     @property
     def is_ollama(self) -> bool:
-        """Whether Ollama answers."""
+        """Whether the server is Ollama."""
         return self.provider == "ollama_chat"
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is this machine or one of the same private network, as far as its address tells."""
+        """Whether the URL names this machine or one on the same private network."""
         try:
             host = urlsplit(self.api_base or "").hostname
         except ValueError:
@@ -115,14 +112,14 @@ class ResolvedModel:
 
     @property
     def address(self) -> str | None:
-        """Host and port of `api_base`, None for the provider's own."""
+        """Host and port of `api_base`, or None for the provider's default."""
         if self.api_base is None:
             return None
         return urlsplit(self.api_base).netloc.rpartition("@")[2] or self.api_base
 
     @property
     def title(self) -> str:
-        """Who answers, as a person knows it."""
+        """The name of the provider or server, for people."""
         if self.address is not None and not self.is_ollama:
             return self.address
         known = PROVIDERS.get(self.provider)
@@ -131,35 +128,35 @@ class ResolvedModel:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingBatch:
-    """What comes of a batch of texts, each as base64: a fifth as long as its numbers would be."""
+    """Vectors of a batch of texts in base64, a fifth of the length of JSON numbers."""
 
     encoded: tuple[str, ...]
 
     @classmethod
     def encode(cls, vectors: Sequence[Sequence[float]]) -> EmbeddingBatch:
-        """Return vectors in half of their precision."""
+        """Encode vectors in single precision."""
         return cls(tuple(base64.b64encode(array("f", vector).tobytes()).decode("ascii") for vector in vectors))
 
     def decode(self) -> list[array[float]]:
-        """Return the vectors."""
+        """Decode the vectors."""
         return [array("f", base64.b64decode(vector)) for vector in self.encoded]
 
 
 JobEvent = ModelEvent | ModelFailure | ResolvedModel | EmbeddingBatch
-"""What comes of a job; a fault, a target and vectors are the last, like the end of a reply."""
+"""An event of a job. A failure, a resolved model and vectors are the last event, as is the end of a reply."""
 
 
 def encode_event(event: JobEvent) -> dict[str, Any]:
-    """Return `event` as plain values, the name of its class under `event`."""
+    """Convert an event to plain values, with its class name under `event`."""
     return {"event": type(event).__name__, "data": msgspec.to_builtins(event)}
 
 
 def decode_event(frame: Mapping[str, Any]) -> JobEvent:
-    """Return the event that `encode_event` made `frame` from.
+    """Decode a frame that `encode_event` made.
 
     Raises:
-        KeyError: It is of no known kind.
-        msgspec.ValidationError: It lacks a field, or one has another type.
+        KeyError: The event name is unknown.
+            msgspec.ValidationError: A field is missing or has the wrong type.
     """
     event: JobEvent = msgspec.convert(frame["data"], _EVENTS[frame["event"]])
     return event

@@ -194,7 +194,7 @@ def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path)
     assert going_on["conversation"] == first
     _fail_as_in_0_2(data_path() / f"{first}.jsonl")
     refused = run("ask", garden, "And a spade?", "--continue")
-    assert (refused.code, "there is no answered conversation about this document yet" in refused.err) == (2, True)
+    assert (refused.code, "no answered conversation about this document" in refused.err) == (2, True)
     assert run("ask", garden, "Where?", "--conversation", second, "--json").json["conversation"] == second
 
 
@@ -217,7 +217,7 @@ async def _ask_in_app(agent: Agent) -> None:
 def test_an_unknown_section_is_told_and_nothing_is_kept(run: RunCommand, garden: Path) -> None:
     result = run("ask", garden, "What costs something?", "--within", "00000000")
     assert (result.code, result.out) == (1, "")
-    assert result.err == 'roamtui: There is no section "00000000". `roamtui outline SOURCE` lists the ids.\n'
+    assert result.err == 'roamtui: No section "00000000". Run `roamtui outline SOURCE` for the ids.\n'
     assert run("conversations").out == "No conversations yet.\n"
 
 

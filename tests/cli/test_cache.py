@@ -31,7 +31,7 @@ def test_it_drops_all_pages(run: RunCommand) -> None:
     _fetch_one()
     result = run("cache", "clear")
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith("Dropped 1 page, 5.")
+    assert result.out.startswith("Deleted 1 page, 5.")
     assert run("cache", "clear", "--json").json["dropped_pages"] == 0
     assert not list(pages_path().iterdir())
 
@@ -45,7 +45,7 @@ def test_it_drops_what_can_be_made_again_and_says_what_it_leaves(run: RunCommand
     assert shown[0] == f"2 converted files, 700 bytes in {conversions_path()}"
     assert run("cache", "--json").json["indexes"] == {"folder": str(indexes_path()), "files": 2, "bytes": 700}
     cleared = run("cache", "clear").out.splitlines()
-    assert f"Dropped 2 converted files, 700 bytes from {conversions_path()}" in cleared
+    assert f"Deleted 2 converted files, 700 bytes from {conversions_path()}" in cleared
     assert cleared[-1].startswith(f"Left 2 files of search indexes, 700 bytes in {indexes_path()}: `roamtui index ")
     assert [len(list(folder.iterdir())) for folder in (conversions_path(), indexes_path())] == [0, 2]
     again = run("cache", "clear", "--json").json

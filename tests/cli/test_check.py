@@ -30,7 +30,7 @@ def test_findings_have_lines_and_remedies(run: RunCommand, tmp_path: Path, monke
     found = run("check", "docs")
     assert found.code == 1
     assert found.out.splitlines()[:2] == [
-        "docs/50%, old.md:3: S02 nothing stands below “Tools”. Say something there, or take it out.",
+        "docs/50%, old.md:3: S02 nothing stands below “Tools”. Add content or remove the heading.",
         "docs/50%, old.md:7: T04 an image under “Plots” has no description. Say what it shows.",
     ]
     annotations = run("check", "docs", "--format", "github", "--select", "S").out

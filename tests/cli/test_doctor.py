@@ -27,7 +27,7 @@ def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path
     for word in ("roamtui ", "Python ", "Textual ", "litellm ", "SQLite ", "terminal ", "TERM="):
         assert word in result.out
     for path in (config_path(), data_path(), cache_path()):
-        assert f"{path} (not there yet, can be written)" in result.out
+        assert f"{path} (missing, writable)" in result.out
     assert f"{ollama.origin} has llama3.1:8b" in result.out
     assert result.out.count("\n") <= 24
     assert list(home_dir.rglob("*")) == []
@@ -45,16 +45,16 @@ def test_broken_settings_are_told_and_stop_nothing(run: RunCommand) -> None:
     write_settings("modell = 'x'\n")
     result = run("doctor")
     assert result.code == 0
-    assert '"modell" is no setting' in result.out
-    assert '"modell" is no setting' in run("doctor", "--json").json["settings_problem"]
+    assert '"modell" is not a known setting' in result.out
+    assert '"modell" is not a known setting' in run("doctor", "--json").json["settings_problem"]
 
 
 @pytest.mark.parametrize(
     ("name", "code", "word"),
     [
-        ("offline", 0, "it needs no key and no network"),
-        ("two words", 1, "is no name of a model"),
-        ("recorded:/nowhere.jsonl", 1, "There is no file /nowhere.jsonl to replay"),
+        ("offline", 0, "no key, no network"),
+        ("two words", 1, "invalid model name"),
+        ("recorded:/nowhere.jsonl", 1, "cannot replay /nowhere.jsonl: no such file"),
     ],
 )
 def test_the_exit_status_says_whether_a_model_is_usable(run: RunCommand, name: str, code: int, word: str) -> None:

@@ -28,7 +28,7 @@ def test_bad_lines_are_told_with_their_numbers_and_the_rest_is_measured(
     result = run("eval", questions, "--docs", docs, "--json")
     assert result.code == 0
     assert result.json["questions"] == 2
-    assert result.err.startswith("q.jsonl line 2 is no JSON; it is left out.\nq.jsonl line 3 is no question: ")
+    assert result.err.startswith("q.jsonl line 2 is not JSON; skipped.\nq.jsonl line 3 is not a question: ")
     assert "Traceback" not in result.err
 
 
@@ -51,7 +51,7 @@ def test_a_sample_is_measured(run: RunCommand, questions: Path, docs: Path) -> N
 @pytest.mark.parametrize(
     ("name", "docs_name", "word"),
     [
-        ("none.jsonl", "docs", "cannot be read"),
+        ("none.jsonl", "docs", "could not read"),
         ("questions.jsonl", "nowhere", "nowhere"),
         ("empty.jsonl", "docs", "no usable"),
     ],

@@ -92,7 +92,7 @@ def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
     assert "Fines, p. 2, line 8: quote found in the text" in run("ask", manual, "How much does a late spade cost?").out
     shown = run("show", manual, outline["sections"][1]["id"])
     assert shown.out.startswith("# Fines\n")
-    assert "begins on p. 2." in shown.err
+    assert "starts on p. 2." in shown.err
     assert "(p. 2, lines " in run("search", manual, "late spade").out
     assert "manual.pdf: converted from PDF; line numbers refer to the converted text.\n" in shown.err
 

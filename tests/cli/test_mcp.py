@@ -17,7 +17,7 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     result = run("mcp", garden)
     assert (result.code, result.out) == (1, "")
-    assert result.err == "roamtui: `roamtui mcp` needs the extra: pip install 'roamtui[mcp]'\n"
+    assert result.err == "roamtui: `roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'\n"
 
 
 def test_a_token_that_is_easily_guessed_is_refused(
@@ -26,7 +26,10 @@ def test_a_token_that_is_easily_guessed_is_refused(
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     monkeypatch.setenv("ROAMTUI_MCP_TOKEN", "secret")
     result = run("mcp", "--http", garden)
-    assert (result.code, result.err) == (1, "roamtui: ROAMTUI_MCP_TOKEN must have at least 16 plain characters.\n")
+    assert (result.code, result.err) == (
+        1,
+        "roamtui: ROAMTUI_MCP_TOKEN must have at least 16 printable ASCII characters.\n",
+    )
 
 
 def test_a_port_that_is_taken_is_told(run: RunCommand, garden: Path) -> None:

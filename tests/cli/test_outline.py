@@ -42,4 +42,4 @@ def test_an_unknown_id_shows_nothing_and_says_what_to_do(run: RunCommand, garden
     good = run("outline", garden, "--json").json["sections"][0]["id"]
     result = run("show", garden, good, "00000000")
     assert (result.code, result.out) == (1, "")
-    assert result.err == 'roamtui: There is no section "00000000". `roamtui outline SOURCE` lists the ids.\n'
+    assert result.err == 'roamtui: No section "00000000". Run `roamtui outline SOURCE` for the ids.\n'

@@ -14,7 +14,7 @@ def test_a_conversation_and_its_export_say_the_same(run: RunCommand, garden: Pat
     export = tmp_path / "export.md"
     export.write_text(run("conversations", "export", conversation).out, "utf-8")
     same = run("recheck", conversation, export)
-    assert (same.code, same.out) == (0, "2 quotes looked up: 2 same.\n")
+    assert (same.code, same.out) == (0, "2 quotes checked: 2 same.\n")
     garden.write_text(GARDEN.replace("50 cents", "2 euros"), "utf-8")
     for target in (conversation, export):
         found = run("recheck", target, "--json")

@@ -28,7 +28,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", "name a document"),
+        ("", "no document given"),
         ("outline", "SOURCE"),
         ("show x.md", "ID"),
         ("ask x.md", "QUESTION"),
@@ -45,10 +45,10 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("search x.md q --limit -3", "--limit: must be a whole number of 1 or more"),
         ("search x.md q --chunk-size 100", "--chunk-size"),
         ("ask x.md q --mode vector", "needs an embedder; off and keyword work without"),
-        ("search x.md q --mode hybrid --embedder word", '"word" is no name of an embedder'),
-        ("ask x.md q --rerank scores", "offline can neither rerank"),
+        ("search x.md q --mode hybrid --embedder word", 'invalid embedder name "word"'),
+        ("ask x.md q --rerank scores", "offline cannot rerank"),
         ("search x.md q --rewrite", "--no-rewrite"),
-        ("search x.md q --rerank scores --model 'two words'", "no name of a model"),
+        ("search x.md q --rerank scores --model 'two words'", "invalid model name"),
         ("record x.md q -o x.png", "-o takes"),
         ("record x.md q", "required: -o"),
         ("conversations show", "the ID"),
@@ -59,7 +59,7 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("check x.md --select Z9", "no rule"),
         ("recheck", "--all"),
         ("mcp --port 8001 x.md", "--port needs --http"),
-        ("mcp -", "standard input is the client's"),
+        ("mcp -", "from standard input over stdio"),
         ("eval", "QUESTIONS"),
         ("eval x.md", "--docs"),
         ("eval x.md --docs . --mode off", "search is off"),
@@ -90,7 +90,7 @@ def test_a_conversation_about_another_document_is_not_continued(run: RunCommand,
     conversation = run("ask", other, "Something?", "--json").json["conversation"]
     result = run("ask", garden, "Why?", "--conversation", conversation)
     assert result.code == 2
-    assert f'another document. Open it with roamtui "{other}" --conversation {conversation}' in result.err
+    assert f'another document. Run: roamtui "{other}" --conversation {conversation}' in result.err
     assert run("ask", garden, "Why?", "--conversation", "feedbeef").code == 1
 
 
@@ -108,11 +108,11 @@ def test_a_conversation_goes_on_with_its_document_where_that_was_moved(run: RunC
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("model = ", "no TOML"),
+        ("model = ", "not valid TOML"),
         ("window_tokens = '8k'", "window_tokens must be a whole number of 1000 or more"),
         ('[models."openai/x"]\nretries = -1', 'models."openai/x".retries must be a whole number from 0 to 20'),
         ("[models]\nname = 'x'", '[models."name"] must be a table'),
-        ("model = 3", "model must be text"),
+        ("model = 3", "model must be a quoted string"),
         ("[retrieval]\nmode = 'magic'", "retrieval.mode must be one of"),
         ("[keep_open]\ntokens = -1", "keep_open.tokens must be a whole number"),
         ("keys = 3", "[keys] must be a table"),

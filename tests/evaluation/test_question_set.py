@@ -49,7 +49,7 @@ def test_a_persons_own_file_needs_only_question_document_and_place(tmp_path: Pat
 @pytest.mark.parametrize(
     ("line", "word"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "object"),
         ('{"doc": "a.md", "line": 1}', "question"),
         ('{"doc": "a.md", "question": " ", "line": 1}', "question"),
@@ -60,7 +60,7 @@ def test_a_persons_own_file_needs_only_question_document_and_place(tmp_path: Pat
         ('{"doc": "a.md", "question": "Why?", "path": [1]}', "path"),
         ('{"doc": "a.md", "question": "Why?", "line": 1, "gold_alt": [1]}', "gold_alt"),
         ('{"doc": "a.md", "question": "Why?", "line": 1, "history": [1]}', "history"),
-        ("[" * 100_000, "is no JSON"),
+        ("[" * 100_000, "is not JSON"),
     ],
 )
 def test_a_bad_line_is_told_with_its_number_and_the_rest_is_used(tmp_path: Path, line: str, word: str) -> None:
@@ -76,7 +76,7 @@ def test_bytes_that_are_no_utf_8_are_told(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_bytes(b'{"question": "\xff"}\n')
 
-    assert read_questions(path).problems == ("q.jsonl line 1 is no JSON; it is left out.",)
+    assert read_questions(path).problems == ("q.jsonl line 1 is not JSON; skipped.",)
 
 
 def test_a_sample_is_the_same_for_the_same_seed_and_in_order(tmp_path: Path) -> None:
@@ -96,11 +96,11 @@ def test_an_id_is_used_once(tmp_path: Path) -> None:
     read = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, CANOE))
 
     assert len(read.questions) == 1
-    assert read.problems == ("q.jsonl line 2 has the id of line 1; it is left out.",)
+    assert read.problems == ("q.jsonl line 2 has the id of line 1; skipped.",)
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="cannot be read"):
+    with pytest.raises(SourceError, match="could not read"):
         read_questions(tmp_path / "none.jsonl")
 
 

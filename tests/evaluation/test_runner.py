@@ -54,7 +54,7 @@ async def test_a_question_without_its_document_or_section_is_told_and_left_out(t
     outside = {**CANOE, "id": "outside", "doc": "../q.jsonl"}
     course = await run_questions(_make_plan(tmp_path, lost, gone, outside, TYRE, scope="doc"))
     assert list(course.rows) == ["tyre"]
-    assert [problem.partition(" is left out")[0] for problem in course.problems] == [
+    assert [problem.partition(" is skipped")[0] for problem in course.problems] == [
         "question lost (line 1)",
         "question gone (line 2)",
         "question outside (line 3)",
@@ -126,7 +126,7 @@ async def test_a_model_that_fails_at_once_stops_the_run(tmp_path: Path) -> None:
 async def test_a_question_that_the_model_failed_at_is_no_miss(tmp_path: Path) -> None:
     course = await run_questions(replace(_make_plan(tmp_path, model="m"), make_model=_fail(1)))
     assert list(course.rows) == ["canoe", "jacket"]
-    assert course.problems == ["question tyre (line 2) is left out: the server is gone"]
+    assert course.problems == ["question tyre (line 2) is skipped: the server is gone"]
 
 
 async def test_a_model_that_goes_on_failing_is_given_up(tmp_path: Path) -> None:

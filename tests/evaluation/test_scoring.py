@@ -35,7 +35,7 @@ def test_a_cut_line_is_told_and_the_next_result_stands_on_its_own(tmp_path: Path
     file = ResultFile(path, _KEY)
     file.add(_ROW)
 
-    assert file.problems == ("rows.jsonl line 2 is no result of a question; it is left out.",)
+    assert file.problems == ("rows.jsonl line 2 is not a result; skipped.",)
     assert read_results(path)[0] == {_KEY: {"a": _ROW}}
     assert path.read_bytes().count(b"\n") == 3
 
@@ -44,7 +44,7 @@ def test_a_cut_line_is_told_and_the_next_result_stands_on_its_own(tmp_path: Path
 def test_a_line_that_is_no_result_is_told(tmp_path: Path, line: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(line + "\n", "utf-8")
-    assert read_results(path) == ({}, ("rows.jsonl line 1 is no result of a question; it is left out.",))
+    assert read_results(path) == ({}, ("rows.jsonl line 1 is not a result; skipped.",))
 
 
 def test_results_of_another_run_are_not_mixed(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_all_fits_one_screen_and_obeys_no_foreign_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TERM", "x\x1b[31mterm")
-    found = collect_diagnostics({"settings": tmp_path / "c.toml", "cache": tmp_path}, "c.toml is no TOML.")
+    found = collect_diagnostics({"settings": tmp_path / "c.toml", "cache": tmp_path}, "c.toml is not valid TOML.")
     models = tuple(f"\x1b[2Jmodel-{number}" for number in range(9))
     found["ollama"] = {"address": "http://127.0.0.1:11434", "models": models, "problem": ""}
     found["model"] = {
@@ -52,9 +52,9 @@ def test_all_fits_one_screen_and_obeys_no_foreign_text(
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert out.count("\n") <= 24
-    assert "c.toml is no TOML." in out
+    assert "c.toml is not valid TOML." in out
     assert "model-4 and 4 more" in out
-    assert "provider a, window unknown, tool calls unknown" in out
+    assert "provider a, window unknown, tool support unknown" in out
 
 
 @pytest.mark.usefixtures("closed_ollama")

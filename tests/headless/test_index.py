@@ -50,7 +50,7 @@ def test_each_summary_is_written_once(file: SummaryStore, capsys: pytest.Capture
     again = _make_model()
     assert add(LIBRARY, again, file).summaries == library.summaries
     assert not again.requests
-    assert capsys.readouterr().err == "All summaries by scripted are there.\n"
+    assert capsys.readouterr().err == "All summaries by scripted exist already.\n"
 
 
 def test_only_a_changed_document_is_summarised_again(file: SummaryStore) -> None:
@@ -64,7 +64,7 @@ def test_only_a_changed_document_is_summarised_again(file: SummaryStore) -> None
 
 
 def test_what_was_written_before_a_failure_is_kept(file: SummaryStore) -> None:
-    with pytest.raises(ModelError, match=r"Too busy\. 1 of 3 summaries are kept; run it again to go on\."):
+    with pytest.raises(ModelError, match=r"Too busy\. 1 of 3 summaries are saved; run it again to continue\."):
         add(LIBRARY, _make_model("One.", ModelError("Too busy."), ModelError("Too busy.")), file)
     assert _list_texts(file) == ["One."]
     model = _make_model("Two.", "Three.")

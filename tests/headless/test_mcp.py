@@ -312,7 +312,9 @@ def test_strangers_and_pages_of_other_sites_get_nothing(served: ServedHttp) -> N
 
 def test_a_new_token_is_told_and_ctrl_c_ends_it() -> None:
     with serve_http(HANDBOOK, token="") as served:
-        assert served.greeting.startswith("roamtui: The Tallow Street Tool Library Handbook is at http://127.0.0.1:")
+        assert served.greeting.startswith(
+            "roamtui: serving The Tallow Street Tool Library Handbook at http://127.0.0.1:"
+        )
         assert served.process.stderr is not None
         told = served.process.stderr.readline().split()
         assert told[-3:-1] == ["Authorization:", "Bearer"]

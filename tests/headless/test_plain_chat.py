@@ -65,7 +65,7 @@ class Chat:
 
     def choose(self, name: str) -> Model:
         if name not in self.chosen:
-            raise UsageError(f'"{name}" is no name of a model.')
+            raise UsageError(f'invalid model name "{name}".')
         return self.chosen[name]
 
     def run(self, stdin: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -160,15 +160,15 @@ def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/open", "Name a section by its id or its whole title"),
+        ("/open", "Name a section by its id or full title"),
         ("/read noise", "Engines are off after ten."),
         ("/outline Moorings", "Winter"),
-        ("/open nowhere", 'There is no section "nowhere".'),
-        ("/outline nowhere", 'There is no section "nowhere".'),
-        ("/search", "Say what to search for"),
+        ("/open nowhere", 'No section "nowhere".'),
+        ("/outline nowhere", 'No section "nowhere".'),
+        ("/search", "Write what to search for"),
         ("/search zebra", "Nothing found."),
-        ("/jump", "There is no command /jump."),
-        ("/model nonsense", '"nonsense" is no name of a model.'),
+        ("/jump", "Unknown command /jump."),
+        ("/model nonsense", 'invalid model name "nonsense".'),
         ("/model", "scripted answers. Usable here:\noffline: "),
         ("/help", "/outline [ID]: "),
         ("/SECTIONS", "No section is open."),
@@ -210,7 +210,7 @@ def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
     store = ConversationStore(tmp_path / "conversations")
     chat = Chat([_interrupt, ScriptedReply(text="Quiet."), ScriptedReply(text="Quiet.")], store)
     assert chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch) == 0
-    assert "Stopped. What came so far is kept." in capsys.readouterr().out
+    assert "Stopped. The partial answer is kept." in capsys.readouterr().out
     saved = store.load(chat.session.state.id).transcript.exchanges
     assert [exchange.stopped for exchange in saved] == [StopReason.CANCELLED, StopReason.ANSWERED]
 
@@ -225,7 +225,7 @@ def test_a_person_is_greeted_with_examples_and_a_saved_conversation_with_its_las
     assert first.startswith("Harbour rules, 4 sections. scripted answers.\nFor example:\n- Why?\n/help lists")
     chat.run(Typed(""), monkeypatch)
     second = capsys.readouterr().out
-    assert "The conversation goes on after question 1: Noise?\nEngines stop at ten.\n" in second
+    assert "Resuming after question 1: Noise?\nEngines stop at ten.\n" in second
 
 
 @pytest.mark.parametrize("typed", ["y\n", "n\n", "\n", ""])

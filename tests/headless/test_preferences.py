@@ -73,7 +73,7 @@ def test_the_editor_gets_a_file_for_its_owner_alone(run: RunCommand, monkeypatch
     program = "import sys; open(sys.argv[1], 'a').write('Be brief.')"
     monkeypatch.setenv("EDITOR", f'"{sys.executable}" -c "{program}"')
     result = run("preferences", "--edit")
-    assert (result.code, result.err) == (0, "Your preferences count from the next conversation on.\n")
+    assert (result.code, result.err) == (0, "Saved. Applies to new conversations.\n")
     path = preferences_path()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.read_text("utf-8").startswith("<!--")
@@ -83,7 +83,7 @@ def test_the_editor_gets_a_file_for_its_owner_alone(run: RunCommand, monkeypatch
 def test_an_editor_that_is_missing_or_fails_is_told(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("preferences", "--edit")
     assert result.code == 2
-    assert result.err.startswith("roamtui: no editor is set. Set the environment variable EDITOR")
+    assert result.err.startswith("roamtui: no editor set. Set the environment variable EDITOR")
     for editor, words in (
         ("no-such-editor-here", "No such file"),
         ("false", "false ended with status 1"),
@@ -103,6 +103,6 @@ def test_what_is_remembered_is_written_below_the_rest(
     monkeypatch.setattr("sys.stdin", io.StringIO("/remember Answer\x1b[31m in German.\n/remember\n"))
     result = run(garden, "--plain")
     assert result.code == 0
-    assert f"Kept in {preferences_path()}. It counts from the next conversation on." in result.out
-    assert "Say what to remember" in result.out
+    assert f"Saved to {preferences_path()}. Applies to new conversations." in result.out
+    assert "Write what to remember" in result.out
     assert preferences_path().read_text("utf-8") == "Be brief.\nAnswer␛[31m in German.\n"

@@ -50,12 +50,12 @@ class FakeLitellmError(Exception):
 @pytest.mark.parametrize(
     ("cause", "message"),
     [
-        (ssl.SSLCertVerificationError("expired"), "No secure connection to Groq could be made; check the address"),
+        (ssl.SSLCertVerificationError("expired"), "Secure connection to Groq failed; check the address"),
         (ConnectTimeout(), "Groq cannot be reached; check the network"),
-        (ReadTimeout(), "Groq sent nothing for too long; ask again or choose"),
+        (ReadTimeout(), "Groq timed out; ask again or choose"),
         (ConnectionResetError(), "The connection to Groq failed; check the network"),
         (ModuleNotFoundError("No module named 'boto3'"), "Groq needs a Python package that is not installed"),
-        (HTTPStatusError(402), "Your account at Groq has no credit left; add some or choose"),
+        (HTTPStatusError(402), "No credit left at Groq; add some or choose"),
         (HTTPStatusError(422, '{"error": {"message": "bad tool"}}'), "Groq refused the request (422): "),
         (ValueError("no such parameter"), "The request to Groq failed: no such parameter; choose"),
     ],

@@ -115,7 +115,7 @@ async def test_a_stopped_question_stops_again_and_the_next_is_answered(path: Pat
     recorded = await record(path, turns)
     played = await replay(path, (replace(turns[0], stops_after=None), turns[1]))
     assert played[0][:-1] == recorded[0]
-    assert played[0][-1] == f"ReplayStoppedError: The person stopped this question of {path} here."
+    assert played[0][-1] == f"ReplayStoppedError: This question of {path} was cancelled here."
     assert played[1] == recorded[1]
 
 
@@ -180,15 +180,15 @@ async def test_an_answer_that_was_cut_off_is_cut_off_once(path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "# Heading\n", '{"event": "question_asked"}\n', "[]\n", "\x00", '{"event": "'])
 def test_a_file_that_is_no_conversation_is_refused(path: Path, content: str) -> None:
     path.write_text(content, "utf-8")
-    with pytest.raises(UsageError, match="is no conversation of roamtui"):
+    with pytest.raises(UsageError, match="is not a roamtui conversation"):
         RecordedModel(path)
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"There is no file .* to replay"):
+    with pytest.raises(UsageError, match=r"cannot replay .*: no such file"):
         make_model(f"recorded:{tmp_path / 'none.jsonl'}")
     for name in (tmp_path, "/dev/zero"):
-        with pytest.raises(UsageError, match="is no file, so it cannot be replayed"):
+        with pytest.raises(UsageError, match="not a file"):
             make_model(f"recorded:{name}")
 
 
@@ -257,7 +257,7 @@ def test_a_trace_cut_at_any_byte_is_played_up_to_there_or_refused(
     path = tmp_path_factory.getbasetemp() / f"cut-{next(_files)}.jsonl"
     path.write_bytes(whole[:cut])
     if cut < ends[0] - 1:
-        with pytest.raises(UsageError, match="is no conversation of roamtui"):
+        with pytest.raises(UsageError, match="is not a roamtui conversation"):
             RecordedModel(path)
         return
     replayed = asyncio.run(replay(path, TALK))
@@ -268,4 +268,4 @@ def test_a_trace_cut_at_any_byte_is_played_up_to_there_or_refused(
     if b"question_asked" in whole[: whole.rfind(b"\n", 0, cut) + 1]:
         assert before == recorded[first][: len(before)]
     assert "stopped=<StopReason.ERROR" in last
-    assert f"{path} ends within this question" in last or f"{path} has no" in last
+    assert f"{path} ends in the middle of this question" in last or f"{path} has no" in last

@@ -268,7 +268,7 @@ def test_what_fails_to_load_is_told_in_a_sentence(packages: Path) -> None:
 
 def test_a_folder_without_a_model_is_refused(packages: Path) -> None:
     assert get_model_folder("someone/some-name") is None
-    with pytest.raises(UsageError, match="holds no sentence-transformers model"):
+    with pytest.raises(UsageError, match="is not a sentence-transformers model"):
         LocalEmbedder(str(packages))
 
 
@@ -279,7 +279,7 @@ def test_names_lead_to_their_embedders(packages: Path) -> None:
     assert isinstance(make_embedder(str(folder), background), LocalEmbedder)
     assert isinstance(make_embedder("ollama/snowflake-arctic-embed2", background), LitellmEmbedder)
     for name in ("", "word", "two words/x", "a/\x1b"):
-        with pytest.raises(UsageError, match="is no name of an embedder"):
+        with pytest.raises(UsageError, match="invalid embedder name"):
             make_embedder(name, background)
     with pytest.raises(UsageError, match="embedder_api_base"):
         make_embedder("openai/x", background, api_base="nonsense")

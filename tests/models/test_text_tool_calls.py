@@ -205,7 +205,7 @@ async def test_a_cap_that_cannot_hold_is_told(worker: WorkerProcess, name: str, 
     options = ModelOptions(has_spending_cap=True)
     model = LitellmModel(name, options=options, worker=worker)
     await warm_up_model(model)
-    told = f"The price of {name} is not known here, so the spending cap cannot hold it."
+    told = f"No price known for {name}; the spending limit does not apply."
     assert get_startup_note(model) == (told if is_told else "")
 
 
@@ -238,7 +238,7 @@ async def test_a_server_that_refuses_tools_is_asked_again_in_words_and_from_then
     model = make_model(worker, "ollama_chat/llama3.1", ollama_server.url)
     await warm_up_model(model)
     events = await collect(model)
-    note = "ollama_chat/llama3.1 refuses tool calls, so it is told in words how to open sections."
+    note = "ollama_chat/llama3.1 refuses tool calls, so they are described in the prompt."
     assert events[0] == RetryPending(note, 0.0)
     assert [(call.name, call.arguments) for call in list_calls(events)] == list(CALLS)
     again = await collect(model, answer_calls(make_request(), list_calls(events)))

@@ -181,7 +181,7 @@ async def test_a_process_that_cannot_be_started_is_told(
 ) -> None:
     model, _ = make_model("well")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
-    with pytest.raises(ModelError, match="could not be started"):
+    with pytest.raises(ModelError, match="Could not start"):
         await collect(model)
 
 

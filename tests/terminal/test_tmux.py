@@ -128,7 +128,7 @@ def test_a_dumb_terminal_gets_lines_of_text(open_terminal: OpenTerminal) -> None
     assert "24 hours" in screen
     assert "Sources:" in screen
     terminal.type("C-c")
-    terminal.wait_for(lambda screen: "ctrl+d or /quit leaves." in screen)
+    terminal.wait_for(lambda screen: "ctrl+d or /quit quits." in screen)
     terminal.type("C-d")
     terminal.wait_for_end()
 
