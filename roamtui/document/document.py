@@ -1,4 +1,4 @@
-"""`Document`: one parsed file or page, a value of text and columns."""
+"""`Document`: one parsed file or page, as text and columns."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from roamtui.document.text import DocumentText, compute_line_starts
 from roamtui.document.tokens import estimate_tokens
 
 _ABOVE_LENGTH_MAX = 1_000
-"""Characters of the titles above; longer ones may be as long as a book."""
+"""Characters of a title in the path of other nodes; a title can be as long as a book."""
 _REPEATED_LENGTH_MAX = 50_000_000
-"""Characters; a title of 100 KB would stand in the path of each of 50,000 sections below it."""
+"""Characters; a title of 100 KB would be repeated in the path of each of 50,000 sections below it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """What a parser finds for one node."""
+    """One node as a parser finds it."""
 
     kind: NodeKind
     level: int
-    """Depth that decides nesting: a row is a child of the nearest earlier row with a smaller level, 0 of none."""
+    """Decides the nesting: the parent is the nearest earlier row with a smaller level. A row of level 0 has none."""
     title: str
     start: int
     """Offset of its first character in the document's text."""
@@ -38,16 +38,16 @@ class NodeRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Rows in document order (parents before children), by index."""
+    """The rows of a document by column, in document order (parents before children)."""
 
     kinds: tuple[NodeKind, ...]
     levels: bytes
     titles: tuple[str, ...]
     urls: tuple[str, ...]
     starts: array[int]
-    """Offsets of own text; the next row's start ends it. One more entry holds the end of the text."""
+    """Start of each own text, which ends where the next row starts; a last entry holds the end of the text."""
     parents: array[int]
-    """Row of the parent, -1 at the top."""
+    """Row of the parent, or -1 at the top."""
     ends: array[int]
     """First row after the subtree."""
 
@@ -56,18 +56,18 @@ class Columns:
 
     @property
     def has_files(self) -> bool:
-        """Whether it is the listing of a folder: the first row is a file or a folder."""
+        """Whether this is the listing of a folder: its first row is a file or a folder."""
         return bool(self.kinds) and self.kinds[0] in (NodeKind.FILE, NodeKind.FOLDER)
 
     def children(self, row: int) -> Iterator[int]:
-        """Yield the rows directly below `row`; those at the top for -1."""
+        """Yield the child rows of `row`, or the top rows for -1."""
         child, end = (0, len(self)) if row < 0 else (row + 1, self.ends[row])
         while child < end:
             yield child
             child = self.ends[child]
 
     def path(self, row: int) -> tuple[str, ...]:
-        """Return the titles from the root down to `row`; one that would be a flood if all below repeated it is cut."""
+        """Return the titles from the root down to `row`; a very long title above many rows is shortened."""
         titles = [self.titles[row]]
         while (row := self.parents[row]) >= 0:
             title = self.titles[row]
@@ -78,19 +78,16 @@ class Columns:
 
     def paths(self) -> Iterator[tuple[str, ...]]:
         """Yield the path of each row, in order."""
-        made: list[tuple[str, ...]] = []
+        paths: list[tuple[str, ...]] = []
         for row, title in enumerate(self.titles):
             parent = self.parents[row]
-            path = (title,) if parent < 0 else (*made[parent], title)
-            made.append(path)
+            path = (title,) if parent < 0 else (*paths[parent], title)
+            paths.append(path)
             yield path
 
 
 def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
-    """Nest `rows` by their levels and return them as columns.
-
-    Skipped levels nest under the nearest shallower row. A row of level 0 has no parent and never is one.
-    """
+    """Nest `rows` by their levels. A row of level 0 has neither parent nor children; levels may be skipped."""
     levels = bytes(row.level for row in rows)
     parents, ends = nest_levels(levels)
     return Columns(
@@ -105,7 +102,7 @@ def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
 
 
 def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
-    """Return the parent of each row, -1 at the top, and the first row after its subtree."""
+    """Return the parent of each row (-1 at the top) and the first row after each subtree."""
     parents = array("l", [-1]) * len(levels)
     ends = array("l", [len(levels)]) * len(levels)
     open_rows: list[int] = []
@@ -119,36 +116,36 @@ def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
 
 
 _LEVEL_ZERO = re.compile(rb"\0")
-"""Of all rows only preambles need to be looked at, and these have that level."""
+"""Finds the rows that may be preambles: all of these have level 0."""
 _TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<number>\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _PIECE_LENGTH = 1 << 20
-"""Characters that are encoded at once."""
+"""Characters that are encoded at once, so that a long text is never copied whole."""
 _WIDE_MIN = 500
-"""Children; those of a node with as many are looked for once."""
+"""A node with at least this many children has the list of them cached."""
 _SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """The text of one file or page, its nodes as columns, and what follows from them on demand."""
+    """The text of one file or page and its nodes as columns; derived values are computed on demand."""
 
     key: str
-    """Its key within the source, empty for a single document."""
+    """Key within the source; empty for a single document."""
     title: str
     text: DocumentText
     """Decoded source without byte order mark; own texts are slices of it."""
     columns: Columns
     url: str | None = None
     notes: tuple[str, ...] = ()
-    """What was replaced or guessed while reading, one sentence each."""
+    """One sentence for each replacement or guess made while reading."""
     salt: str = ""
-    """Part of all ids where those without it collide with an earlier file's."""
+    """Added to all ids if they would otherwise collide with ids of an earlier file."""
     page_starts: tuple[int, ...] = ()
-    """Offset at which each page of a paged file begins, none for all others."""
+    """Start offset of each page; empty if the file has no pages."""
     is_html: bool = False
-    """Whether it was made of a page of HTML, which had no Markdown beside it."""
+    """Whether it was converted from an HTML page without a Markdown variant."""
     problem: str = ""
-    """Why it could not be read, one sentence; it has neither text nor nodes then."""
+    """One sentence why it could not be read; it then has neither text nor nodes."""
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -163,13 +160,13 @@ class Document:
 
     @cached_property
     def title_row(self) -> int | None:
-        """Row of the single top heading that holds everything, preambles beside it, None where there is none."""
+        """The sole row if it has children, else None."""
         row = self.sole_row
         return row if row is not None and self.columns.ends[row] - row > 1 else None
 
     @cached_property
     def sole_row(self) -> int | None:
-        """Row of the single heading at the top, of level 1, whether anything stands below it or not."""
+        """Row of the only top-level node besides preambles if it is a heading of level 1, else None."""
         columns = self.columns
         preamble = NodeKind.PREAMBLE
         tops = list(islice((row for row in columns.children(-1) if columns.kinds[row] is not preamble), 2))
@@ -179,14 +176,14 @@ class Document:
 
     @cached_property
     def head_rows(self) -> int:
-        """Number of rows before the first section below the title: opening text, and the title itself."""
+        """Number of rows before the first section below the title: preambles and the title."""
         if self.sole_row is not None:
             return self.sole_row + 1
         return 1 if self.columns.kinds and self.columns.kinds[0] is NodeKind.PREAMBLE else 0
 
     @cached_property
     def hidden_ids(self) -> frozenset[str]:
-        """Ids of preambles of nothing but white space: they exist for exact slices alone."""
+        """Ids of preambles that are only white space; they exist only so that the own texts cover the whole text."""
         columns = self.columns
         return frozenset(
             self.ids[found.start()]
@@ -196,7 +193,7 @@ class Document:
         )
 
     def list_children(self, row: int) -> tuple[str, ...]:
-        """Return the ids of the rows directly below `row`; those at the top for -1."""
+        """Return the ids of the child rows of `row`, or of the top rows for -1."""
         known = self._wide_children.get(row)
         if known is None:
             ids = self.ids
@@ -211,7 +208,7 @@ class Document:
 
     @cached_property
     def anchors(self) -> dict[str, int]:
-        """Row of each heading by its anchor, as GitHub makes them."""
+        """Row of each heading by its GitHub anchor."""
         counts: dict[str, int] = {}
         rows: dict[str, int] = {}
         for row, title in enumerate(self.columns.titles):
@@ -222,7 +219,7 @@ class Document:
         return rows
 
     def get_summary(self, row: int, summaries: Mapping[str, str]) -> str:
-        """Return what was written of a row with all below it, and of the whole at its first row; empty without."""
+        """Return the summary of a row's subtree; the first row also has the summary of the whole document."""
         if not summaries:
             return ""
         columns = self.columns
@@ -232,12 +229,12 @@ class Document:
         return "\n".join(summaries[digest] for digest in dict.fromkeys(digests) if digest in summaries)
 
     def page_at(self, offset: int) -> int | None:
-        """Return the 1-based page of the character at `offset`, None where there are no pages."""
+        """Return the 1-based page of the character at `offset`, or None if the document has no pages."""
         return max(1, bisect_right(self.page_starts, offset)) if self.page_starts else None
 
     @cached_property
     def rows_by_number(self) -> dict[str, int]:
-        """The row of each number that a single title begins with: of "12.1" that of "Section 12.1 Term"."""
+        """Row of each number that exactly one title starts with: "12.1" leads to "Section 12.1 Term"."""
         rows: dict[str, int] = {}
         counts: Counter[str] = Counter()
         for row, title in enumerate(self.columns.titles):
@@ -262,7 +259,7 @@ class Document:
 
     @cached_property
     def tokens_before(self) -> array[int]:
-        """Estimated tokens of all own texts before each row; one more entry holds the whole document's."""
+        """Estimated tokens of all own texts before each row; a last entry holds the total."""
         total = 0
         sums = array("Q", [0])
         for tokens in self.own_tokens:
@@ -272,16 +269,16 @@ class Document:
 
     @cached_property
     def content_hash(self) -> str:
-        """Digest of the text, to tell whether a document has changed."""
+        """Digest of the text, which shows whether the document has changed."""
         return hash_text(self.text)
 
     def precompute(self) -> None:
-        """Make what is made on demand, in a thread rather than while a person waits."""
+        """Compute the expensive cached values now, in a thread, rather than later while a person waits."""
         _ = self.rows_by_id, self.tokens_before, self.content_hash
 
 
 def hash_text(text: DocumentText) -> str:
-    """Return a digest of `text` that is the same on every machine, as 32 hex digits."""
+    """Compute a digest of `text`, 32 hex digits that are the same on every machine."""
     digest = blake2b(digest_size=16)
     for start in range(0, len(text), _PIECE_LENGTH):
         digest.update(text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass"))
@@ -289,23 +286,20 @@ def hash_text(text: DocumentText) -> str:
 
 
 def make_node_id(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
-    """Return the id of the `ordinal`-th (0-based) node with this path in document `doc`.
-
-    A `salt` is appended where the plain id is taken already.
-    """
+    """Make the id of the `ordinal`-th (0-based) node with this path in document `doc`; a `salt` gives another id."""
     joined = _SEPARATOR.join([doc, *path, str(ordinal), *salt])
     return blake2b(_encode(joined), digest_size=4).hexdigest()
 
 
 def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_listing: bool = False) -> list[str]:
-    """Return one id for each path of document `doc`, in order; equal paths are told apart by their ordinal.
+    """Make an id for each path of document `doc`, in order; equal paths differ by their ordinal.
 
-    In a listing of files and folders each is a document whose key is its path.
+    In a listing, each file and folder is a document of its own whose key is its path.
     """
     ordinals: dict[tuple[str, ...], int] = {}
     ids: dict[str, None] = {}
     above: tuple[str, ...] = ()
-    begun = None
+    parent_hash = None
     has_long = False
     for path in paths:
         key = tuple(path)
@@ -316,12 +310,12 @@ def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_lis
         if has_long and key[:-1] != above:
             above = key[:-1]
             is_long = sum(map(len, above)) > _ABOVE_LENGTH_MAX and not (is_listing or salt)
-            begun = blake2b(_encode(_SEPARATOR.join([doc, *above, ""])), digest_size=4) if is_long else None
+            parent_hash = blake2b(_encode(_SEPARATOR.join([doc, *above, ""])), digest_size=4) if is_long else None
         has_long = has_long or (bool(key) and len(key[-1]) > _ABOVE_LENGTH_MAX)
-        if begun is None:
+        if parent_hash is None:
             section_id = make_node_id(node_doc, key, ordinal, *base_salt)
-        else:
-            state = begun.copy()
+        else:  # hash a very long path once for all its children
+            state = parent_hash.copy()
             state.update(_encode(f"{key[-1]}{_SEPARATOR}{ordinal}"))
             section_id = state.hexdigest()
         attempt = 0

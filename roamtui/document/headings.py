@@ -1,25 +1,26 @@
-"""Headings of a text exactly as CommonMark 0.31.2 has them, found by looking at few of its lines.
+"""Find headings exactly as CommonMark 0.31.2 defines them, while looking at few of the lines.
 
-One deliberate difference: headings inside block quotes and list items are text, not sections.
+One difference is deliberate: headings inside block quotes and list items are text, not sections.
 
-Why that is exact. markdown-it-py's block loop keeps nothing from one top-level block to the next, so wherever a
-top-level block is known to begin, what follows can be read by itself. Such places are called *bases*:
+Why this is exact: markdown-it-py's block loop keeps no state from one top-level block to the next. If a top-level block
+is known to start at a line, the text from there can be parsed separately. Such a line is called a *base*:
 
-1. Outside of top-level fences and HTML blocks, each of these ends whatever is open, also in lists and quotes: an ATX
-   heading, a fence or an HTML block that may interrupt a paragraph at column 0; a *plain* line after a blank one, which
-   begins at column 0 with nothing that could be a mark. Each is a base, and so is what follows each of the first three.
-2. At columns 1 to 3 the same holds unless the line belongs to a list item, so where no line since the last base
-   begins with a list marker.
-3. A fence at columns 1 to 3 with no line indented less than it begins and ends at the top, or lies whole inside one
-   list item, or is text of it. Its lines hold no top-level heading and no base in all cases.
-4. An HTML tag that may not interrupt a paragraph, after a line that is not blank, hides what follows up to the next
-   blank line or nothing. If nothing there could matter, both are the same.
-5. Plain lines from a base on are one paragraph; an underline makes it a heading.
+1. Outside top-level fences and HTML blocks, four kinds of line at column 0 close every open block, even in lists and
+   quotes: an ATX heading, a fence, an HTML block that may interrupt a paragraph, and a *plain* line after a blank one.
+   A plain line starts with nothing that could be block markup. Each of the four is a base, and so is the line after
+   each of the first three blocks.
+2. At columns 1 to 3 the same is true unless the line belongs to a list item. It cannot belong to one if no line since
+   the last base starts with a list marker.
+3. A fence at columns 1 to 3, with no line inside it indented less, is a top-level block, or lies entirely in one list
+   item, or is text of that item. In each case its lines hold no top-level heading and no base.
+4. After a line that is not blank, an HTML tag that may not interrupt a paragraph hides either the lines up to the next
+   blank one, or nothing. If those lines hold no candidate, the two cases are the same.
+5. Plain lines that follow a base are one paragraph; an underline makes it a heading.
 
-What none of these decides, such as a line with a bar, which could be a table's, goes to the block rules: a *span* from
-the last base before it to the next plain line after a blank one. If the rules see a top-level paragraph begin there,
-they have read the span as they would read the whole text; else the last block is a fence or HTML block without an end,
-and its first line is a base.
+If no rule decides, as for a line with ``|`` that could start a table, markdown-it-py parses a *span*: from the last
+base before the line to the next plain line after a blank one. If the parser sees a top-level paragraph start at the end
+of the span, it has read the span as it would read the whole text. Otherwise the last block is a fence or an HTML block
+without an end, and its first line is a base.
 """
 
 from __future__ import annotations
@@ -43,20 +44,20 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _LEVEL_MAX = 100
-"""Containers within each other (a list counts twice, for its items too); each takes three calls of Python's stack."""
+"""Nested containers (a list counts twice, because of its items). Each takes three frames of Python's stack."""
 _NESTING_MAX = _LEVEL_MAX + 10
-"""Past this markdown-it-py drops text in silence: more levels than blocks have, and brackets in a line, which then are
-few enough for the stack."""
+"""Beyond this depth markdown-it-py silently drops text. It is more than blocks can reach, and it keeps nested brackets
+in a line within Python's stack."""
 _TOO_DEEP = "too_deep"
-"""Key in a parser's environment that says whether a mark was read as text for that reason."""
+"""Key in a parser's environment, set if a marker was read as text because it was nested too deeply."""
 _SPAN_MAX = 1 << 20
-"""Characters; spans that follow each other closely grow up to this, since each costs something by itself."""
-_KNOWN_LINE_MAX = 100
-"""Characters; what a longer line with a tag begins is not remembered."""
+"""Characters. Spans close to each other grow up to this size, since each one has a fixed cost."""
+_CACHED_LINE_MAX = 100
+"""Characters of a line with an HTML tag; a longer one is not cached."""
 _SENTINEL = "x\n"
 _ENDLESS = ("fence", "html_block")
 
-# Every pattern of a line begins with a line end, which `re` looks for much faster than for a class or an anchor.
+# Every line pattern starts with "\n": `re` searches for a literal much faster than for a character class or an anchor.
 _LINE = (
     r"(?:( {1,3})(?=[#`~<=\-])|(?=[#`~<=\-]))"
     r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(?<!\n\n)(=+|-+)[ \t]*$)"
@@ -66,22 +67,22 @@ _HEADING = rf"#(#{{0,5}})[ \t]+({_UNMARKED}(?:[^\n|#\\`*_\[<&]*{_UNMARKED})?)[ \
 _WHOLE_FENCE = r"```[^`\n|]*\n[^`]*+(?<=\n)`{3,}[ \t]*$"
 _CANDIDATE = rf"(?:{_HEADING}|{_WHOLE_FENCE}|{_LINE})"
 _MORE_HASHES, _TITLE, _INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 9)
-"""Groups of a candidate. The last one that took part tells its kind; without indent that group took no part."""
+"""Groups of a candidate. `lastindex`, the last group that matched, tells its kind; the indent matches only if there is
+one."""
 
 _NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
-"""A line that could be a heading or hide one: ATX, fence, HTML block, or what underlines a heading.
+"""A line that could be a heading or hide one: an ATX heading, a fence, an HTML block or a heading's underline.
 
-What most of them are is decided by the pattern itself. With `_TITLE` it is a heading at column 0 that no other block
-can take, and that group is its title as it stands. With no group at all it is a fence at column 0, to the end of the
-line that closes it.
+The pattern itself decides most of them. If `_TITLE` matched, it is a heading at column 0 that cannot belong to another
+block, and the group is its final title. If no group matched, it is a whole fence at column 0, closing line included.
 """
 _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
-"""The same for a line without a line end before it."""
+"""The same, for the first line of a text."""
 
 _LIST_MARKER = re.compile(r"^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
 _PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*]|\d+(?![\d.)]))"
-"""How a line of prose may begin: with nothing that could be a mark of a block."""
+"""The start of a line of prose: nothing that could be block markup."""
 _PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
 _PLAIN_START = re.compile(_PLAIN)
 _PROSE = re.compile(rf"(?:=[^\n|]*\n)?(?:{_PLAIN}[^\n|]*\n)*")
@@ -91,57 +92,57 @@ _TRIMMED = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
     "\u205f\u3000"
 )
-"""What markdown-it-py strips from the ends of inline source."""
+"""Characters that markdown-it-py strips from both ends of inline source."""
 
 _PARSED_MAX = 100_000
-"""Characters; a longer heading is its own title, since inline parsing is not linear."""
+"""Characters; a longer heading is its own title, since the time of inline parsing grows faster than the text."""
 
 _ACTIVE = re.compile(r"[\\`*_\[<&\n]")
-"""What an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
+"""Characters that an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
 _CONTAINER_MARKS = " \t>*+-0123456789.)"
-"""What may stand before a definition on its line."""
+"""Characters that may precede a link definition on its line."""
 _LABEL_END = re.compile(r"\]:")
 _NO_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
 class HeadingTable:
-    """Headings outside quotes and lists, in order; columns grow while a text is read."""
+    """Headings outside quotes and lists, in document order, by column."""
 
     levels: bytearray = field(default_factory=bytearray)
     """1 to 6."""
     offsets: array[int] = field(default_factory=lambda: array("Q"))
-    """Where the heading's first line begins."""
+    """Start of each heading's first line."""
     titles: list[str] = field(default_factory=list)
-    """Before they are read the inline source, trimmed as markdown-it-py does; empty where that leaves nothing."""
+    """Plain titles; for an unparsed row the inline source, trimmed as markdown-it-py does, maybe to nothing."""
     is_too_deep: bool = False
-    """Whether quotes or lists nest deeper than they are read."""
-    unread: list[int] = field(default_factory=list)
-    """Rows whose inline source may not be their title as it stands, in order."""
+    """Whether some quotes or lists were nested too deeply to be parsed."""
+    unparsed: list[int] = field(default_factory=list)
+    """Rows whose inline source may differ from the title, in order."""
 
     def add(self, level: int, offset: int, content: str) -> None:
-        """Append one heading whose content is to be read."""
-        self.unread.append(len(self.levels))
+        """Append a heading whose inline source must still be parsed."""
+        self.unparsed.append(len(self.levels))
         self.levels.append(level)
         self.offsets.append(offset)
         self.titles.append(content)
 
 
 def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
-    r"""Return the 0-based line of each offset."""
+    """Yield the 0-based line of each offset; the offsets must be sorted."""
     offsets = tuple(offsets)
     return accumulate(map(text.count, repeat("\n"), chain((0,), offsets), offsets))
 
 
 def scan_headings(text: str, start: int = 0) -> HeadingTable:
-    r"""Return the headings of a Markdown text with ``\n`` as its only line end and front matter up to `start`."""
+    r"""Find the headings of a Markdown text whose lines end in ``\n`` only and whose front matter ends at `start`."""
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     found = HeadingScanner(source, start).scan()
     marked: dict[str, str] = {}
-    for row in found.unread:
+    for row in found.unparsed:
         content = found.titles[row]
         if not content:
-            found.titles[row] = read_blank_title(source, found.offsets[row], found.levels[row])
+            found.titles[row] = _extract_blank_title(source, found.offsets[row], found.levels[row])
         elif not _ACTIVE.search(content):
             found.titles[row] = content.strip(" \t")
         else:
@@ -150,13 +151,13 @@ def scan_headings(text: str, start: int = 0) -> HeadingTable:
         env = {"references": _parse_reference_definitions(source, start, found.offsets, marked)}
         for content in marked:
             marked[content] = parse_title(content, env)
-        for row in found.unread:
+        for row in found.unparsed:
             found.titles[row] = marked.get(found.titles[row], found.titles[row])
     return found
 
 
 class HeadingScanner:
-    """One walk over one text."""
+    """A single pass over one text."""
 
     def __init__(self, text: str, start: int = 0) -> None:
         self._text = text
@@ -168,7 +169,7 @@ class HeadingScanner:
         self._closings: dict[re.Pattern[str], tuple[int, int]] = {}
 
     def scan(self) -> HeadingTable:
-        """Return the headings."""
+        """Collect the headings, with inline source for titles that need parsing."""
         if self._at < len(self._text):
             first = _FIRST_CANDIDATE.match(self._text, self._at)
             if not first or self._take_headings((first,)):
@@ -179,9 +180,9 @@ class HeadingScanner:
         return self._found
 
     def _take_headings(self, candidates: Iterable[re.Match[str]]) -> bool:
-        """Take headings and fences at column 0 as they come, up to a candidate of another kind, and decide that.
+        """Add headings and skip fences at column 0 up to the first candidate of another kind, then decide that one.
 
-        Return whether there was none of another kind.
+        Return False if there was such a candidate: the search must then continue from the new position.
         """
         found = self._found
         last = None
@@ -273,9 +274,9 @@ class HeadingScanner:
             self._parse_span(start)
 
     def _find_match_end(self, closing: re.Pattern[str], start: int) -> int:
-        """Return the end of the first match at or after `start`, the length of the text if there is none.
+        """Return the end of the first match at or after `start`, or the length of the text if there is none.
 
-        What was found stays known, so that a far match is not looked for again and again.
+        The last match is remembered: many openings before one distant match would otherwise search for it each time.
         """
         known_from, known = self._closings.get(closing, (0, -1))
         if not known_from <= start <= known:
@@ -293,7 +294,7 @@ class HeadingScanner:
         )
 
     def _find_last_base(self, start: int) -> int:
-        """Return the last base at or before `start` that can be told from two lines."""
+        """Return the last base at or before `start` that two lines are enough to recognise."""
         text, least = self._text, max(self._base - 1, 0)
         blank = text.rfind("\n\n", least, start)
         while blank >= 0:
@@ -303,7 +304,7 @@ class HeadingScanner:
         return self._base
 
     def _parse_span(self, start: int) -> None:
-        """Let the block rules read from the last base before the line at `start` to a base after it."""
+        """Let markdown-it-py parse from the last base before the line at `start` to a base after it."""
         text, begin = self._text, self._find_last_base(start)
         self._span_min = min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
         plain = _PLAIN_AFTER_BLANK.search(text, max(_next_line(text, start) - 1, begin + self._span_min))
@@ -312,9 +313,9 @@ class HeadingScanner:
         self._span_end = end
 
     def _read_span(self, begin: int, end: int) -> int:
-        """Add the headings of a span, up to where it is read as the whole text would be; return that, a base.
+        """Add the headings of a span and return the base at which it was read like the whole text.
 
-        Return 0 and add nothing where the rules contradict what is said above.
+        Return 0 and add nothing if the span does not end at a base after all.
         """
         text = self._text
         is_last = end == len(text)
@@ -337,7 +338,7 @@ class HeadingScanner:
 
 
 def _trim_heading(rest: str) -> str:
-    """Return the content of an ATX heading from what follows its opening sequence on the line."""
+    """Strip the closing ``#`` sequence and white space from the rest of an ATX heading's line."""
     if rest.endswith(("#", " ", "\t")):
         rest = rest.rstrip(" \t")
         unclosed = rest.rstrip("#")
@@ -347,7 +348,7 @@ def _trim_heading(rest: str) -> str:
 
 
 def _is_blank_before(text: str, start: int) -> bool:
-    """Tell whether the line before the one at `start` is blank or missing."""
+    """Whether the line before the one at `start` is blank or missing."""
     if start < 2 or text[start - 2] == "\n":
         return True
     previous = text.rfind("\n", 0, start - 1) + 1
@@ -355,7 +356,7 @@ def _is_blank_before(text: str, start: int) -> bool:
 
 
 def _has_interruption(text: str, start: int, stop: int) -> bool:
-    """Tell whether a range holds a candidate other than HTML that may not interrupt a paragraph."""
+    """Whether a range holds a candidate, except HTML that may not interrupt a paragraph."""
     for candidate in _NEXT_CANDIDATE.finditer(text, start, stop):
         if candidate.lastindex != _HTML:
             return True
@@ -366,21 +367,21 @@ def _has_interruption(text: str, start: int, stop: int) -> bool:
 
 
 def _next_line(text: str, offset: int) -> int:
-    """Return where the line after the one that holds `offset` begins; the length of `text` after the last."""
+    """Return the start of the line after `offset`, or the length of `text` after the last line."""
     end = text.find("\n", offset)
     return len(text) if end < 0 else end + 1
 
 
 def _match_html(text: str, start: int) -> tuple[re.Pattern[str] | None, bool] | None:
-    """Return what ends the HTML block that a line begins, and whether it may interrupt a paragraph; None if it is none.
+    """Return the end pattern of the HTML block that starts here and whether it may interrupt a paragraph.
 
-    What ends it is None where that is a blank line.
+    The pattern is None if a blank line ends the block; the result is None if no block starts here.
     """
     line = text[start : _next_line(text, start)].removesuffix("\n")
-    return _match_line(line) if len(line) <= _KNOWN_LINE_MAX else _match_line.__wrapped__(line)
+    return _match_line(line) if len(line) <= _CACHED_LINE_MAX else _match_line.__wrapped__(line)
 
 
-@lru_cache(maxsize=1024)  # the same tags come again and again
+@lru_cache(maxsize=1024)  # a document repeats the same few tags
 def _match_line(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
     from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
 
@@ -391,7 +392,7 @@ def _match_line(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
 
 
 def parse_title(content: str, env: dict[str, Any]) -> str:
-    """Return a title by markdown-it-py's inline rules alone."""
+    """Return the plain text of a title's inline source. `env` holds the link definitions."""
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")
     parts = []
@@ -409,8 +410,8 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     return "".join(parts).strip(" \t")
 
 
-def read_blank_title(text: str, offset: int, level: int) -> str:
-    """Return what the specification leaves where markdown-it-py strips a title to nothing: spaces and tabs alone go."""
+def _extract_blank_title(text: str, offset: int, level: int) -> str:
+    """Return a title that markdown-it-py strips to nothing: by the specification only spaces and tabs are stripped."""
     end = text.find("\n", offset)
     line = text[offset:] if end < 0 else text[offset:end]
     marked = line.strip(" \t")
@@ -422,11 +423,11 @@ def read_blank_title(text: str, offset: int, level: int) -> str:
 
 
 def _parse_reference_definitions(text: str, start: int, headings: array[int], titles: Iterable[str]) -> dict[str, Any]:
-    """Return the definitions that titles may need, by normalised label, as markdown-it-py's environment holds them.
+    """Return the link definitions that titles may need, by normalised label, as in markdown-it-py's environment.
 
-    A heading outside quotes and lists begins a top-level block, so the definitions between two headings are found by
-    parsing what stands between them. That is done only where ``]:`` follows what is in a title too, but for marks and
-    spaces: so a label over two lines of a quote is found, with its ``>``.
+    A heading outside quotes and lists starts a top-level block, so the text between two headings can be parsed
+    separately. To save time it is parsed only if ``]:`` follows a label that occurs in a title. Labels are compared
+    without punctuation and spaces, so that a label over two lines of a quote, with its ``>``, is found too.
     """
     wanted = "\n".join(_reduce(title) for title in titles if "[" in title)
     parts: set[int] = set()
@@ -463,7 +464,7 @@ def _is_escaped(text: str, offset: int) -> bool:
 
 
 def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
-    """Return the block tokens of a text without NUL; definitions of reference links go into `env`, and `_TOO_DEEP`."""
+    """Parse a text without NUL into block tokens. Link definitions and `_TOO_DEEP` are stored in `env`."""
     if not source:
         return []
     if not source.endswith("\n"):
@@ -475,7 +476,7 @@ def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
 
 
 def limit_nesting(parser: MarkdownIt) -> MarkdownIt:
-    """Have a parser read the marks of quotes and lists as text where they nest too deep for Python's stack."""
+    """Make a parser treat quote and list markers as text if they are nested too deeply for Python's stack."""
     from markdown_it.rules_block import blockquote, list_block  # noqa: PLC0415 - often not needed
 
     parser.options["maxNesting"] = _NESTING_MAX
@@ -497,14 +498,14 @@ def _read_container(rule: RuleFuncBlockType, state: StateBlock, start: int, end:
 
 @lru_cache(maxsize=1)
 def make_parser() -> MarkdownIt:
-    """Return the parser whose rules these are."""
+    """Return the shared parser: CommonMark with tables and limited nesting."""
     from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
 
     return limit_nesting(MarkdownIt("commonmark").enable("table"))
 
 
 def restore_offsets(text: str, normal: str, starts: array[int]) -> array[int]:
-    """Return where lines of the normalised text begin in the text itself."""
+    """Map line starts in the normalised text to offsets in the original text."""
     numbers = count_lines(normal, starts)
     if len(text) - len(normal) == normal.count("\n"):  # each line end has one character more
         return array("Q", map(add, starts, numbers))

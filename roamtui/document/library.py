@@ -1,7 +1,7 @@
-"""`Library`: everything that a source holds, as one tree and one value.
+"""`Library`: the whole content of a source as one immutable tree.
 
-A library is made of documents: the root one (a file, or the listing of a folder) and those grafted below nodes of
-others. Loading gives a new library; the documents are shared.
+A library consists of documents: the root (a file, or the listing of a folder) and documents grafted below nodes of
+others. Loading returns a new library that shares the documents.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ _LOADABLE = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
 class Library:
     """A tree of nodes over one or more documents, with their texts.
 
-    What takes an id raises `UnknownSectionError` where no loaded node has it.
+    Each method that takes an id raises `UnknownSectionError` if no loaded node has it.
     """
 
     source: str
-    """What the person named: a path, an address or ``-``."""
+    """The name that the person gave: a path, a URL or ``-``."""
     root: Document
     grafts: Mapping[str, Document] = field(default_factory=dict)
-    """Documents below the node with the given id."""
+    """Loaded documents by the id of the node above them."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Links to a page that stands below another node already, each with the id of that node."""
+    """Links whose page is already loaded below another node, each with the id of that node."""
     summaries: Mapping[str, str] = field(default_factory=dict)
-    """What a model wrote of documents and sections, by the digest of the text that it is of."""
+    """Summaries of documents and sections that a model wrote, by the digest of the summarised text."""
 
     @property
     def title(self) -> str:
-        """Title of the whole, never empty unless the source has neither heading nor name."""
+        """Title of the library; empty only if the source has neither a heading nor a name."""
         return self.root.title or self.source
 
     @cached_property
     def root_id(self) -> str:
-        """Id that stands for the whole library; no node has it."""
+        """Id of the whole library; no node has it."""
         return make_node_id(self.root.key, (), 0)
 
     @property
@@ -57,7 +57,7 @@ class Library:
 
     @cached_property
     def _owners(self) -> dict[str, Document]:
-        """The document of each id."""
+        """Document of each node, by the node's id."""
         owners: dict[str, Document] = {}
         for document in reversed(self.documents):
             owners.update(dict.fromkeys(document.ids, document))
@@ -69,7 +69,7 @@ class Library:
 
     @cached_property
     def _hosts(self) -> dict[int, str]:
-        """The node above each grafted document, by the document's identity."""
+        """Id of the node above each grafted document, by the document's ``id()``."""
         return {id(graft): node_id for node_id, graft in self.grafts.items()}
 
     def __contains__(self, section_id: object) -> bool:
@@ -86,7 +86,7 @@ class Library:
         return document, document.rows_by_id[section_id]
 
     def get_label(self, section_id: str) -> NodeLabel:
-        """Return what names the node with this id."""
+        """Return the id, kind and title of a node without the cost of a whole `Node`."""
         document, row = self.locate(section_id)
         columns = document.columns
         has_more = columns.ends[row] - row > 1
@@ -96,12 +96,12 @@ class Library:
         return NodeLabel(section_id, columns.kinds[row], columns.titles[row], has_more)
 
     def headings_below(self, section_id: str, limit: int) -> tuple[tuple[NodeLabel, ...], int]:
-        """Return what names the first nodes directly below one, in order, and how many there are."""
+        """Return the labels of the first `limit` children of a node, and the number of all its children."""
         children = self.children(section_id)
         return tuple(map(self.get_label, children[:limit])), len(children)
 
     def is_loaded(self, section_id: str) -> bool:
-        """Return whether what stands below a node is known; what could not be read may be tried again."""
+        """Whether the children of a node are known. A file or page that could not be read is not loaded."""
         document, row = self.locate(section_id)
         columns = document.columns
         if columns.kinds[row] not in _LOADABLE or columns.ends[row] - row > 1:
@@ -110,16 +110,16 @@ class Library:
         return graft is not None and not graft.problem
 
     def get_canonical_link(self, section_id: str) -> str:
-        """Return the node that has what is below a node: for all links to one page the first that was opened."""
+        """Return the node that holds the page of a link: of several links to one page, the first that was opened."""
         return self.aliases.get(section_id, section_id)
 
     def problem_of(self, section_id: str) -> str:
-        """Return why the file or page of a node could not be read, an empty string where it could or was not tried."""
+        """Return why the file or page of a node could not be read; empty if it could, or was not tried."""
         graft = self.grafts.get(self.get_canonical_link(section_id)) if self.grafts else None
         return graft.problem if graft is not None else ""
 
     def file(self, section_id: str) -> Document | None:
-        """Return the document that a file's or link's node stands for, None where it is neither or not loaded."""
+        """Return the document of a file or link, or None if the node is neither or is not loaded."""
         graft = self.grafts.get(self.get_canonical_link(section_id)) if self.grafts else None
         if graft is None or graft.problem:
             return None
@@ -127,18 +127,18 @@ class Library:
         return graft if document.columns.kinds[row] in _STANDING_FOR else None
 
     def list_unloaded(self) -> tuple[str, ...]:
-        """Return the files of the listing that nobody tried to read yet, in order."""
+        """List the files of the folder that have not been read yet, in order."""
         kinds = self.root.columns.kinds
         rows = (row for row, kind in enumerate(kinds) if kind is NodeKind.FILE)
         return tuple(self.root.ids[row] for row in rows if self.root.ids[row] not in self.grafts)
 
     def title_of(self, section_id: str) -> str:
-        """Return the title of a node, without the cost of making it."""
+        """Return the title of a node without the cost of a whole `Node`."""
         document, row = self.locate(section_id)
         return document.columns.titles[row]
 
     def parent(self, section_id: str) -> str | None:
-        """Return the id of the node above, None at the top."""
+        """Return the id of the parent of a node, or None at the top."""
         document, row = self.locate(section_id)
         parent_row = document.columns.parents[row]
         if parent_row >= 0:
@@ -160,7 +160,7 @@ class Library:
         return tuple(reversed(ids))
 
     def children(self, section_id: str) -> tuple[str, ...]:
-        """Return the ids directly below a node, or at the top for `root_id`."""
+        """Return the ids of the children of a node, or of the top nodes for `root_id`."""
         if section_id == self.root_id:
             return self.root.list_children(-1)
         document, row = self.locate(section_id)
@@ -168,15 +168,15 @@ class Library:
         return document.list_children(row) + (graft.list_children(-1) if graft else ())
 
     def title_id(self) -> str | None:
-        """Return the id of the single top heading that holds everything, if there is one.
+        """Return the id of the only top heading, if it has children: these are then the top of the outline.
 
-        Preambles may stand beside it: its children are the top of the outline.
+        There may be preambles next to it.
         """
         row = self.root.title_row
         return None if row is None else self.root.ids[row]
 
     def walk(self, section_id: str | None = None) -> Iterator[str]:
-        """Return the ids of all loaded nodes in order, or of one node and those below it."""
+        """Yield the ids of all loaded nodes in order, or of one node and all nodes below it."""
         if section_id is None:
             return self._walk(self.root, 0, len(self.root.columns))
         document, row = self.locate(section_id)
@@ -197,18 +197,17 @@ class Library:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was replaced, left out or could not be read."""
-        told = ((*document.notes, document.problem) for document in self.documents)
-        return tuple(note for notes in told for note in notes if note)
+        """Notes on text that was replaced, left out or not readable."""
+        return tuple(note for document in self.documents for note in (*document.notes, document.problem) if note)
 
     @cached_property
     def tokens(self) -> int:
-        """Estimated tokens of all that is loaded."""
+        """Estimated tokens of all loaded documents."""
         return sum(document.tokens_before[-1] for document in self.documents)
 
     @cached_property
     def content_hash(self) -> str:
-        """Digest of the files that are loaded: paths and texts, not pages of links. That of the text of a document."""
+        """Digest of the text of a single document, or of the paths and the loaded files of a folder, without links."""
         if not self.root.columns.has_files:
             return self.root.content_hash
         files = [graft for node_id, graft in self.grafts.items() if self.get_label(node_id).kind is NodeKind.FILE]
@@ -216,7 +215,7 @@ class Library:
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
     def node(self, section_id: str) -> Node:
-        """Return the node with this id; the last ones that were asked for are kept."""
+        """Return the node with this id. Up to 1,000 nodes are cached."""
         node = self._nodes.get(section_id)
         if node is None:
             if len(self._nodes) >= _NODES_KEPT:
@@ -276,7 +275,7 @@ class Library:
 
     @cached_property
     def _counts(self) -> dict[str, tuple[list[int], list[int], list[int]]]:
-        """By document key: its rows with documents below, the nodes in those before each row, the tokens likewise."""
+        """By document key: its rows with grafts below, and running sums of the nodes and the tokens of these grafts."""
         counts = {}
         totals: dict[str, tuple[int, int]] = {}
         for node_id, document in reversed([("", self.root), *self.grafts.items()]):
@@ -290,19 +289,19 @@ class Library:
         return counts
 
     def own_span(self, section_id: str) -> Span:
-        """Return where the own text of a node stands; of a file, all before its first section below the title."""
+        """Return the span of a node's own text; for a file, everything before its first section below the title."""
         return self._find_span(section_id, is_own=True)
 
     def span(self, section_id: str) -> Span:
-        """Return where the subtree of a node stands in its own document; of a file, all of it."""
+        """Return the span of a node's subtree in its own document; for a file, the whole file."""
         return self._find_span(section_id)
 
     def get_own_content_span(self, section_id: str) -> Span:
-        """Return where the own text stands that is read at a node: its own, of a link that of its page."""
+        """Return the span of the own text to read at a node; for a loaded link, the own text of its page."""
         return self._find_span(section_id, is_own=True, follows_link=True)
 
     def get_content_span(self, section_id: str) -> Span:
-        """Return where all stands that is read at a node: its subtree, of a link its page."""
+        """Return the span of the whole text to read at a node: its subtree; for a loaded link, its page."""
         return self._find_span(section_id, follows_link=True)
 
     def _find_span(self, section_id: str, *, is_own: bool = False, follows_link: bool = False) -> Span:
@@ -315,16 +314,16 @@ class Library:
         return Span(doc=document.key, start=columns.starts[row], end=columns.starts[end_row])
 
     def text_at(self, span: Span, *, length_max: int | None = None) -> str:
-        """Return the text of a span, exactly as in the source; of a longer one its first `length_max` characters."""
+        """Return the exact text of a span, or its first `length_max` characters."""
         end = span.end if length_max is None else min(span.end, span.start + length_max)
         return self.document(span.doc).text[span.start : end]
 
     def own_text(self, section_id: str, *, length_max: int | None = None) -> str:
-        """Return the text from a heading to the next heading of any level, or the first characters of it."""
+        """Return the text from a heading to the next heading of any level, or its first `length_max` characters."""
         return self.text_at(self.own_span(section_id), length_max=length_max)
 
     def text(self, section_id: str, *, length_max: int | None = None) -> str:
-        """Return the text from a heading to the next one of the same or a higher level, or the first characters."""
+        """Return the text from a heading to the next one of the same or a higher level, or its first characters."""
         return self.text_at(self.span(section_id), length_max=length_max)
 
     def document(self, key: str) -> Document:
@@ -337,21 +336,21 @@ class Library:
         return line_number_at(starts, span.start), line_number_at(starts, max(span.start, span.end - 1))
 
     def page_of(self, span: Span) -> int | None:
-        """Return the 1-based page that a span begins on, None in a document without pages."""
+        """Return the 1-based page on which a span starts, or None in a document without pages."""
         return self.document(span.doc).page_at(span.start)
 
     def last_page_of(self, span: Span) -> int | None:
-        """Return the 1-based page that a span ends on, None in a document without pages."""
+        """Return the 1-based page on which a span ends, or None in a document without pages."""
         return self.document(span.doc).page_at(max(span.start, span.end - 1))
 
     def section_at(self, doc: str, offset: int) -> str | None:
-        """Return the id of the node whose own text holds the character at `offset`, None outside all."""
+        """Return the id of the node whose own text contains the character at `offset`, or None."""
         document = self.document(doc)
         row = bisect_right(document.columns.starts, offset, 0, len(document.columns)) - 1
         return document.ids[row] if row >= 0 else None
 
     def summary(self, section_id: str) -> str:
-        """Return what a model wrote of a file, or of a section with all below it; empty where nothing was."""
+        """Return the model's summary of a file, or of a section with its subsections; empty if there is none."""
         if not self.summaries:
             return ""
         file = self.file(section_id)
@@ -361,35 +360,35 @@ class Library:
         return document.get_summary(row, self.summaries)
 
     def graft(self, section_id: str, document: Document) -> Library:
-        """Return a library in which `document` stands below the node `section_id`; see `graft_all`."""
+        """Return a library with `document` below the node `section_id`; see `graft_all`."""
         return self.graft_all({section_id: document})
 
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
-        """Return a library in which each of `documents` stands below the node whose id it has here.
+        """Return a library with each of `documents` below the node whose id is its key.
 
-        Where ids collide, the later file by key is salted, so that ids do not depend on the order of loading. A node
-        whose document stands below another one already, or is new there too, is an alias of that.
+        If ids collide, the later file by key is salted, so that ids do not depend on the order of loading. If several
+        nodes lead to one document, it is grafted below the first of them and the others become aliases.
         """
         for section_id in documents:
             self.locate(section_id)
         hosts = {graft.key: node_id for node_id, graft in reversed([*self.grafts.items()]) if not graft.problem}
-        found = {}
+        new_aliases = {}
         for node_id, document in documents.items():
             host = node_id if document.problem else hosts.setdefault(document.key, node_id)
             if host != node_id:
-                found[node_id] = host
-        documents = {node_id: document for node_id, document in documents.items() if node_id not in found}
-        grown = replace(self, grafts={**self.grafts, **documents}, aliases={**self.aliases, **found})
+                new_aliases[node_id] = host
+        documents = {node_id: document for node_id, document in documents.items() if node_id not in new_aliases}
+        grown = replace(self, grafts={**self.grafts, **documents}, aliases={**self.aliases, **new_aliases})
         owners = {section_id: document for document in documents.values() for section_id in document.ids}
         is_unique = len(owners) == sum(len(document.ids) for document in documents.values())
         if not is_unique or not documents.keys().isdisjoint(self.grafts) or not owners.keys().isdisjoint(self._owners):
             return replace(grown, grafts=_salt_documents(self.root, grown.grafts))
-        vars(grown)["_owners"] = self._owners | owners
+        vars(grown)["_owners"] = self._owners | owners  # no ids collided, so the index need not be rebuilt
         return grown
 
 
 def _salt_documents(root: Document, grafts: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the same documents, those salted whose ids an earlier one by key has."""
+    """Salt each document with an id that an earlier document by key also has."""
     taken = set(root.ids)
     salted = dict(grafts)
     for node_id, graft in sorted(grafts.items(), key=lambda item: item[1].key):

@@ -1,4 +1,4 @@
-"""Where a link that is written in a document leads: to a section of the library, a page of the web, or nowhere."""
+"""Resolve links in documents to a section of the library, a web page, or nothing."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from roamtui.sources.web.urls import resolve_href as parse_link
 
 @dataclass(frozen=True, slots=True)
 class SectionLink:
-    """Leads to a section of the library."""
+    """A link to a section of the library."""
 
     section_id: str
     span: Span | None = None
-    """What in it the link means, None for its beginning."""
+    """The text that the link means, or None for the start of the section."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebLink:
-    """Leads to a web page, which a person must agree to open."""
+    """A link to a web page, which is opened only if the person agrees."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLink:
-    """Leads nowhere that can be opened."""
+    """A link that cannot be opened."""
 
     reason: str
     """One sentence."""
@@ -39,7 +39,7 @@ ResolvedLink = SectionLink | WebLink | DeadLink
 
 
 def resolve_link(href: str, library: Library, section_id: str) -> ResolvedLink:
-    """Return where `href`, written in the section `section_id`, leads."""
+    """Resolve `href`, a link written in the section `section_id`."""
     try:
         parts = urlsplit(href.strip())
     except ValueError:
@@ -69,7 +69,7 @@ def _find_in_file(file_id: str, fragment: str, library: Library) -> SectionLink:
 
 
 def find_link_to_url(library: Library, url: str) -> str | None:
-    """Return the first link of the library that leads to an address, None where none does."""
+    """Find the first link of the library to a URL."""
     wanted = parse_link("", url)
     for document in library.documents if wanted is not None else ():
         columns = document.columns
@@ -81,20 +81,21 @@ def find_link_to_url(library: Library, url: str) -> str | None:
 
 
 def resolve_relative_path(library: Library, section_id: str, path: str) -> str | None:
-    """Return the file of a folder that a relative path in a section names, also where it leaves out the ending."""
+    """Find the file of a folder that a relative path in a section names, with or without its extension."""
     if not library.root.columns.has_files:
         return None
     node = library.node(section_id)
     folder = node.doc if node.kind is NodeKind.FOLDER else posixpath.dirname(node.doc)
     name = posixpath.normpath(posixpath.join("/", folder, path)).lstrip("/")
-    ids = {"/".join(one): node_id for one, node_id in zip(library.root.columns.paths(), library.root.ids, strict=True)}
+    paths = map("/".join, library.root.columns.paths())
+    ids = dict(zip(paths, library.root.ids, strict=True))
     stem = name.removesuffix(".html")
     candidates = (f"{name}/README.md", f"{name}/index.md", name, f"{stem}.md", f"{stem}.mdx")
     return next((ids[candidate] for candidate in candidates if candidate in ids), None)
 
 
 def find_anchored_section(library: Library, section_id: str, fragment: str) -> str | None:
-    """Return the section of the same document whose heading has this anchor, as GitHub makes them."""
+    """Find the section of the same document whose heading has this anchor in GitHub's style."""
     document, _ = library.locate(section_id)
     row = document.anchors.get(fragment.lower())
     return None if row is None else document.ids[row]

@@ -1,4 +1,4 @@
-"""What loads the files and pages of a library, and what a library says about them."""
+"""Ports that load the files and pages of a library."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from roamtui.document.node import NodeKind
 _LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
 
 Report = Callable[[int, int], None]
-"""Told, from any thread, how many pages of a batch are there and how many bytes were received."""
+"""Called from any thread with the number of pages of a batch that are loaded, and of bytes received."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedBatch:
-    """What several nodes gave."""
+    """The documents loaded for several nodes."""
 
     documents: Mapping[str, Document]
-    """By node, in the order asked."""
+    """By node, in the requested order."""
     refused_origins: Mapping[str, str] = field(default_factory=dict)
-    """Nodes whose page leads on to an origin that nobody approved, each with that origin."""
+    """Nodes whose page redirects to an origin that is not approved, each with that origin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +32,15 @@ class WebOptions:
     """How pages are fetched."""
 
     cache_dir: Path | None = None
-    """Folder where pages are kept, None for nowhere."""
+    """Folder of the page cache, or None for no cache."""
     is_offline: bool = False
-    """Whether the cache alone is used."""
+    """Whether pages come only from the cache."""
     is_checking: bool = False
-    """Whether sites are asked if a page has changed even where they said that it would not yet."""
+    """Whether to ask sites if a page has changed even while the cached page is still fresh."""
     allowed: tuple[str, ...] = ()
-    """Addresses whose origins the person typed besides that of the source."""
+    """URLs of further origins that the person typed, besides the origin of the source."""
     read_allowed: Callable[[], tuple[str, ...]] = tuple
-    """Gives more of them, asked once the first page is needed."""
+    """Returns more of these; called when the first page is needed."""
 
 
 class BatchLoader(Protocol):
@@ -49,17 +49,17 @@ class BatchLoader(Protocol):
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
-        """Return the documents that belong below several nodes; pages are fetched side by side."""
+        """Load the documents of several nodes; pages are fetched in parallel."""
         ...
 
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
-        """Return the origins that a person must approve before these nodes can be loaded, each with its nodes."""
+        """List the origins that the person must approve before these nodes can be loaded, each with its nodes."""
         ...
 
     def close(self) -> None:
-        """Close all connections; a page under way fails."""
+        """Close all connections; a page that is being fetched fails."""
         ...
 
 
@@ -67,15 +67,15 @@ class Loader(BatchLoader, Protocol):
     """Reads the files, or fetches the pages, of one source."""
 
     def load(self, library: Library, node_id: str) -> Document:
-        """Return the document that belongs below a node; called in a thread.
+        """Load the document of a node; called in a thread.
 
-        What cannot be read is a document with a `problem`, never an exception.
+        If it cannot be read, return a document with a `problem`; never raise an exception.
         """
         ...
 
 
 def is_loadable(library: Library, node_id: str) -> bool:
-    """Return whether a node is a file or a link that is not loaded, or could not be."""
+    """Whether a node is a file or a link that is not loaded, perhaps because loading it failed."""
     if node_id not in library or library.is_loaded(node_id):
         return False
     document, row = library.locate(node_id)
@@ -83,7 +83,7 @@ def is_loadable(library: Library, node_id: str) -> bool:
 
 
 def load_files(library: Library, loader: Loader, report: Callable[[int, int], None] | None = None) -> Library:
-    """Return a library in which all files of the listing are loaded."""
+    """Load all files of the listing that nothing has tried to load yet."""
     node_ids = library.list_unloaded()
     documents: dict[str, Document] = {}
     for done, node_id in enumerate(node_ids, start=1):
@@ -94,18 +94,18 @@ def load_files(library: Library, loader: Loader, report: Callable[[int, int], No
 
 
 def get_link_url(library: Library, node_id: str) -> str:
-    """Return the address of a link, empty for any other node."""
+    """Return the URL of a link; empty for any other node."""
     document, row = library.locate(node_id)
     return document.columns.urls[row] if document.columns.kinds[row] is NodeKind.LINK else ""
 
 
 def make_error_document(key: str, problem: str, *, is_page: bool = True) -> Document:
-    """Return what stands below a node whose page or file is not there."""
+    """Make the empty document of a page or file that could not be read."""
     return Document(
         key=key, title="", text="", columns=build_columns((), 0), url=key if is_page else None, problem=problem
     )
 
 
 def format_refusal(url: str, origin: str) -> str:
-    """Return why a page is not fetched whose origin nobody approved, and how that is done."""
+    """Say that a page's origin is not approved, and how to approve it."""
     return f"{url} is on {origin}, which nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."

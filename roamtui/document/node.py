@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 
 class NodeKind(StrEnum):
-    """What a node stands for."""
+    """Kind of a node."""
 
     SECTION = "section"
-    """A heading and what follows it."""
+    """A heading and the text below it."""
     PREAMBLE = "preamble"
     """Text before the first heading; front matter belongs to it."""
     TEXT = "text"
@@ -35,19 +35,19 @@ class Span:
 
 
 class NodeLabel(NamedTuple):
-    """What names a node, for the many places that need no more: as a tuple it costs a twentieth of a `Node`."""
+    """The id, kind and title of a node, for callers that need no more. It costs a twentieth of a `Node`."""
 
     id: str
     kind: NodeKind
     title: str
     """As in `Node`."""
     has_more: bool
-    """Whether loaded nodes stand below it."""
+    """Whether there are loaded nodes below it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """One node of a library. Made on demand: a library keeps columns, and of nodes only the last."""
+    """One node of a library, made on demand: a library stores columns and caches only recently used nodes."""
 
     id: str
     """8 hex digits, stable over reloads while path and ordinal stay the same."""
@@ -59,10 +59,10 @@ class Node:
     path: tuple[str, ...]
     """Titles from the root of its document, its own last."""
     doc: str
-    """Key of its document within the source; of a file or folder, its own; empty for a single document."""
+    """Key of its document within the source; for a file or folder, its own key; empty for a single document."""
     url: str | None
     parent: str | None
-    """Id of the parent node, None at the top."""
+    """Id of the parent node, or None at the top."""
     start_line: int
     """1-based line of the heading."""
     end_line: int
@@ -70,9 +70,9 @@ class Node:
     own_end_line: int
     """1-based last line of the own text, inclusive."""
     page: int | None
-    """1-based page that it begins on, None in a document without pages."""
+    """1-based page on which it starts, or None in a document without pages."""
     page_end: int | None
-    """Page that its subtree ends on, inclusive."""
+    """Page on which its subtree ends, inclusive."""
     tokens: int
     """Estimated tokens of the subtree."""
     own_tokens: int
@@ -82,4 +82,4 @@ class Node:
     is_loaded: bool
     """False while its children have not been read or fetched."""
     problem: str = ""
-    """Why its file or page could not be read, empty where it could or was not tried."""
+    """Why its file or page could not be read; empty if it could, or was not tried."""

@@ -1,4 +1,4 @@
-"""Ranges of characters: what of a text was delivered already, what is left, and the pages of a long one."""
+"""Ranges of characters: merge and subtract them, and split a long text into pages."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Iterable
 from roamtui.document.tokens import estimate_tokens
 
 Bounds = tuple[int, int]
-"""Half-open: first character, and the one after the last."""
+"""Offsets of the first character and of the one after the last."""
 PAGE_TOKENS = 4_000
 _DENSITY_MAX = 1.25
-"""A page may have this many times the tokens aimed at, as where a text turns from prose to numbers."""
+"""A page may have this many times `PAGE_TOKENS`; a text that changes from prose to numbers needs the check."""
 _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def merge_bounds(bounds: Iterable[Bounds]) -> list[Bounds]:
-    """Return the same characters as sorted ranges that neither overlap nor touch."""
+    """Merge ranges into sorted ones that neither overlap nor touch."""
     merged: list[Bounds] = []
     for start, end in sorted(bounds):
         if start >= end:
@@ -30,7 +30,7 @@ def merge_bounds(bounds: Iterable[Bounds]) -> list[Bounds]:
 
 
 def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bounds]:
-    """Return what of `start` to `end` lies in none of `taken`, in order."""
+    """Return the parts of `start` to `end` that no range of `taken` covers, in order."""
     left: list[Bounds] = []
     position = start
     for taken_start, taken_end in merge_bounds(bounds for bounds in taken if bounds[1] > start and bounds[0] < end):
@@ -43,9 +43,9 @@ def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bound
 
 
 def split_pages(text: str) -> list[Bounds]:
-    """Return the pages of `text` as ranges that cover it: one where it has at most about 4,000 tokens.
+    """Split `text` into pages of about 4,000 tokens, as ranges that cover it.
 
-    They are cut at blank lines where possible, else at line ends, else anywhere.
+    Pages end at blank lines if possible, else at line ends, else anywhere.
     """
     tokens = estimate_tokens(text)
     if tokens <= PAGE_TOKENS:

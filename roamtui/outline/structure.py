@@ -1,6 +1,6 @@
-"""What an outline is made of: the nodes that have a line, ranges of many, and the ids that name either.
+"""The parts of an outline: entries for nodes, ranges of many nodes, and references to both.
 
-A model or a person may name ids, their pages (``07f3277d:2``), ranges (``07f3277d:c2.5``), paths, titles.
+A reference is an id, one of its pages (``07f3277d:2``), a range (``07f3277d:c2.5``), a path or a title.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from roamtui.document.tokens import format_tokens
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, has_own_text
 
 LISTED_MAX = 250
-"""Children of a range that are listed one by one; with as many ranges as there may be, two calls lead to any of 16,000
-sections and three to any of a million."""
+"""A range of up to this many children is listed one by one. With 64 ranges at each step, two calls lead to any of
+16,000 sections and three to any of a million."""
 _RANGE_SIZE = 60
-"""Children in a range at most, until there would be too many ranges."""
+"""The most children in a range; it doubles if there would be more than `_RANGES_MAX` ranges."""
 _RANGES_MAX = 64
 _TITLE_LENGTH = 80
 _CHAIN_MAX = 100
-"""Nodes; a longer chain is several lines."""
+"""Nodes; a longer chain is split into several lines."""
 _REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
 _CANDIDATES_MAX = 20_000
 _ID_DISTANCE_MAX = 3
@@ -37,23 +37,23 @@ _AROUND = " \t\r\n[]`\"'§"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineEntry:
-    """What one line of an outline stands for: a node, or a chain of nodes of which only the last says something."""
+    """One line of an outline: a node, or a chain of nodes in which only the last has text."""
 
     node_id: str
     """The first node of the chain."""
     section_id: str
-    """What opens it."""
+    """The id that opens it: the last node of the chain."""
     name: str
     """Titles of the chain, safe to display."""
     below: tuple[str, ...]
-    """Ids of what stands directly below, as `list_below` gives them."""
+    """Ids of the children that an outline lists below it."""
 
 
 def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
-    """Return the line for a node, None where nothing is to be read at it or below.
+    """Make the entry of a node, or return None if neither the node nor anything below it has text.
 
-    A file whose text has one title is that title's section, so that one text has one id. A node without own text and
-    with a single one below it is one line with that one.
+    A file with a single title is opened as the section of that title, so that one text has one id. A node without own
+    text and with a single child shares a line with that child.
     """
     first_id = node_id
     names: list[str] = []
@@ -76,7 +76,7 @@ def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
 
 
 def get_canonical_id(library: Library, node_id: str) -> str:
-    """Return the one id of what is read at a node: of a file with one title that of the title's section."""
+    """Return the id that opens a node: for a file with a single title, the section of that title."""
     if not library.grafts or library.get_label(node_id).kind is not NodeKind.FILE:
         return node_id
     file = library.file(node_id)
@@ -84,18 +84,18 @@ def get_canonical_id(library: Library, node_id: str) -> str:
 
 
 def list_roots(library: Library) -> tuple[str, ...]:
-    """Return the ids at the top of the outline, without preambles of nothing but white space."""
+    """List the ids at the top of the outline, without preambles that are only white space."""
     title_id = library.title_id()
     roots = library.children(library.root_id)
     hidden = library.root.hidden_ids
     if title_id is None:
         return tuple(root for root in roots if root not in hidden) if hidden else roots
-    beside = tuple(root for root in roots if root != title_id and root not in hidden)
-    return beside + library.children(title_id)
+    preambles = tuple(root for root in roots if root != title_id and root not in hidden)
+    return preambles + library.children(title_id)
 
 
 def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
-    """Return what an outline lists below a node: its children; below a file, those of the title that it stands for."""
+    """List the children of a node in an outline; for a file with a single title, the children of that title."""
     file = library.file(section_id)
     if file is None:
         return library.children(section_id)
@@ -105,7 +105,7 @@ def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
 
 
 def list_headings_below(library: Library, section_id: str, limit: int) -> tuple[tuple[NodeLabel, ...], int]:
-    """Return what names the first of the nodes of `list_below`, and how many these are."""
+    """Return the labels of the first `limit` outline children of a node, and the number of all of them."""
     if library.grafts:
         children = list_outline_children(library, section_id)
         return tuple(map(library.get_label, children[:limit])), len(children)
@@ -114,17 +114,17 @@ def list_headings_below(library: Library, section_id: str, limit: int) -> tuple[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """What an id in a tool call names."""
+    """A parsed id from a tool call."""
 
     section_id: str
     page: int | None = None
     """1-based page of its own text."""
     steps: tuple[int, ...] = ()
-    """1-based range of its children, and ranges within that."""
+    """1-based number of a range of its children, then of a range within that range, and so on."""
 
 
 def resolve_reference(library: Library, text: str) -> Reference | None:
-    """Return what `text` names: an id of whatever form, else a path or an exact title that only one section has."""
+    """Resolve an id of any form, else a path or exact title that only one section has."""
     reference = parse_reference(text)
     if reference is None and (section_id := resolve_name(library, text)) is not None:
         reference = Reference(section_id=section_id)
@@ -132,7 +132,7 @@ def resolve_reference(library: Library, text: str) -> Reference | None:
 
 
 def parse_reference(text: str) -> Reference | None:
-    """Return what `text` names, None where it has not the form of an id."""
+    """Parse an id of any form, or return None if `text` does not look like one."""
     match = _REFERENCE.match(text.strip(_AROUND).lower())
     if match is None:
         return None
@@ -145,9 +145,9 @@ def parse_reference(text: str) -> Reference | None:
 
 
 def resolve_name(library: Library, text: str) -> str | None:
-    """Return the one section with this title, file name or path (``guide.md > Install``), None for none or several.
+    """Return the only section with this title, file name or path (``guide.md > Install``); None if none or several.
 
-    A file is meant by its path or the end of it, with its ending or without.
+    A file can be named by its path or the end of its path, with or without the extension.
     """
     *above, last = [_fold(part) for part in text.strip(_AROUND).split(" > ")]
     if not last:
@@ -168,7 +168,7 @@ def resolve_name(library: Library, text: str) -> str | None:
 
 
 def _is_below(library: Library, section_id: str, names: list[str]) -> bool:
-    """Return whether the nodes above one have these names, in this order, others between them."""
+    """Whether nodes above this one have these names, in this order; there may be others between them."""
     titles = iter([_fold(library.title_of(node_id)) for node_id in library.ancestors(section_id)])
     return all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in names)
 
@@ -178,9 +178,9 @@ def _fold(title: str) -> str:
 
 
 def suggest_ids(library: Library, requested: str, *, limit: int = 3) -> tuple[str, ...]:
-    """Return up to `limit` ids whose digits or titles are nearest to what was asked for."""
-    from rapidfuzz import fuzz, process  # noqa: PLC0415 - the outline needs none of it
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - likewise
+    """Return up to `limit` ids whose digits or titles are most similar to `requested`."""
+    from rapidfuzz import fuzz, process  # noqa: PLC0415 - most sessions never need a suggestion
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - the same
 
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
     ids = list(islice(library.walk(), _CANDIDATES_MAX))
@@ -195,16 +195,16 @@ def suggest_ids(library: Library, requested: str, *, limit: int = 3) -> tuple[st
 
 @dataclass(frozen=True, slots=True)
 class ChildRanges:
-    """Children of a section in consecutive parts, each small enough to be given whole where there are not too many."""
+    """The children of a section in consecutive ranges, small enough to open whole unless there are too many."""
 
     library: Library
     children: tuple[str, ...]
     sums: Sequence[int]
-    """Tokens before each child with all below it, and of all."""
+    """Tokens of all subtrees before each child; the last entry is the total."""
 
     @classmethod
     def for_section(cls, library: Library, section_id: str) -> ChildRanges:
-        """Return those of what an outline lists below a section."""
+        """Make the ranges of the outline children of a section."""
         children = list_outline_children(library, section_id)
         if library.grafts or not children:
             return cls(library, children, [0, *accumulate(library.node(child).tokens for child in children)])
@@ -215,7 +215,7 @@ class ChildRanges:
         return cls(library, children, sums)
 
     def split(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the parts of `start` to `end` (excluded) in order, at most 64; a single one where that is enough."""
+        """Split the children from `start` to `end` (excluded) into at most 64 ranges."""
         size, tokens = _RANGE_SIZE, WHOLE_TOKENS_MAX
         while True:
             parts: list[tuple[int, int]] = []
@@ -230,7 +230,7 @@ class ChildRanges:
             size, tokens = size * 2, tokens * 2
 
     def get_bounds(self, steps: tuple[int, ...]) -> tuple[int, int] | None:
-        """Return the first and the last index (excluded) of a range, None where there is none."""
+        """Return the first and the last index (excluded) of a range, or None if it does not exist."""
         start, end = 0, len(self.children)
         for step in steps:
             parts = self.split(start, end)
@@ -240,11 +240,11 @@ class ChildRanges:
         return start, end
 
     def describe(self, section_id: str, steps: tuple[int, ...] = (), *, title_length_max: int = 50) -> list[str]:
-        """Return a line for each part of a range: id, first and last title, number, size.
+        """Render a line for each part of a range: id, first and last title, number of sections, size.
 
         Args:
             section_id: The section whose children they are.
-            steps: The range of them.
+            steps: The range to split.
             title_length_max: Characters of each of the two titles; 0 leaves them out.
         """
         bounds = self.get_bounds(steps)
