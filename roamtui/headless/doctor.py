@@ -48,32 +48,28 @@ def collect_diagnostics(
     inspected = None
     if model is not None:
         inspected = asyncio.run(inspect_model(model, api_base=api_base, options=model_options))
+    versions = {"roamtui": roamtui.__version__, "Python": platform.python_version()}
+    for title, package in _PACKAGES.items():
+        try:
+            versions[title] = version(package)
+        except PackageNotFoundError:
+            versions[title] = "not installed"
+    versions["SQLite"] = sqlite3.sqlite_version
+    examined = []
+    for name, path in places.items():
+        # A missing path is writable if it could be created.
+        nearest = next((folder for folder in (path, *path.parents) if folder.exists()), path)
+        is_writable = os.access(nearest, os.W_OK) and (nearest == path or nearest.is_dir())
+        examined.append({"name": name, "path": str(path), "exists": path.exists(), "writable": is_writable})
     return {
-        "versions": _get_versions(),
+        "versions": versions,
         "terminal": examine_terminal(os.environ),
-        "places": [_examine_place(name, path) for name, path in places.items()],
+        "places": examined,
         "settings_problem": problem or None,
         "models": [_describe_report(report) for report in inspect_providers(os.environ)],
         "ollama": asdict(probe_ollama(get_ollama_url(os.environ))),
         "model": None if inspected is None else _describe_report(inspected),
     }
-
-
-def _get_versions() -> dict[str, str]:
-    found = {"roamtui": roamtui.__version__, "Python": platform.python_version()}
-    for title, package in _PACKAGES.items():
-        try:
-            found[title] = version(package)
-        except PackageNotFoundError:
-            found[title] = "not installed"
-    return {**found, "SQLite": sqlite3.sqlite_version}
-
-
-def _examine_place(name: str, path: Path) -> dict[str, Any]:
-    # A missing path is writable if it could be created.
-    nearest = next((folder for folder in (path, *path.parents) if folder.exists()), path)
-    is_writable = os.access(nearest, os.W_OK) and (nearest == path or nearest.is_dir())
-    return {"name": name, "path": str(path), "exists": path.exists(), "writable": is_writable}
 
 
 def examine_terminal(environ: Mapping[str, str]) -> dict[str, Any]:

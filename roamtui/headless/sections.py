@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from roamtui.document.library import Library
-from roamtui.document.node import Node, NodeKind
+from roamtui.document.node import NodeKind
 from roamtui.errors import SourceError, UnknownSectionError
 from roamtui.headless.output import write_json_with_rows, write_note, write_text
 from roamtui.outline.render import render_outline
@@ -23,15 +22,14 @@ _NODE_FIELDS = (
 def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool) -> None:
     """Write the outline exactly as a model reads it, or every node of a library as JSON."""
     if as_json:
-        rows = (_to_json_node(library.node(section_id)) for section_id in library.walk())
+        nodes = map(library.node, library.walk())
+        rows = (
+            {name: getattr(node, name) for name in _NODE_FIELDS} | {"kind": node.kind.value, "path": list(node.path)}
+            for node in nodes
+        )
         write_json_with_rows({"source": library.source, "title": library.title}, "sections", rows)
     else:
         write_text(render_outline(library, budget_tokens=budget_tokens))
-
-
-def _to_json_node(node: Node) -> dict[str, Any]:
-    fields = {name: getattr(node, name) for name in _NODE_FIELDS}
-    return fields | {"kind": node.kind.value, "path": list(node.path)}
 
 
 def print_sections(library: Library, section_ids: Sequence[str]) -> None:

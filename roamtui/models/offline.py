@@ -220,9 +220,9 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
     searches = [results.get(call.id, "") for call in calls if call.name == "search_sections"]
     expansions = [call for call in calls if call.name == "expand_sections"]
     expanded = [results.get(call.id, "") for call in expansions]
-    told = [line for text in expanded for line in _NEAREST.findall(text)]
-    told += [text for text in searches if text.startswith(_NOTHING)]
-    nearest = tuple(_ID.findall(told[0])) if told else ()
+    suggestions = [line for text in expanded for line in _NEAREST.findall(text)]
+    suggestions += [text for text in searches if text.startswith(_NOTHING)]
+    nearest = tuple(_ID.findall(suggestions[0])) if suggestions else ()
     pages = {*nearest, *_PAGE_HIT.findall("\n".join(searches))}
     last_ids = _ID.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
     texts = (message.text for message in messages if message.role in (Role.USER, Role.TOOL))
@@ -230,11 +230,16 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
     inside = (section_id for section in given for _, section_id, _ in section.inside)
     _, mark, started = messages[asked[-1]].text.rpartition(FOUND_LEAD)
     within = next(reversed([*_WITHIN.finditer(preface)]), None)
+    quotable = given
+    if within:  # the sections at or below its path, or else those that may contain it
+        path = within["path"]
+        quotable = [section for section in given if f"{section.path} > ".startswith(f"{path} > ")]
+        quotable = quotable or [section for section in given if path.startswith(f"{section.path} > ")]
     return ParsedRequest(
         question=questions[-1],
         earlier_questions=tuple(questions[:-1]),
         within_id=within["id"] if within else None,
-        given=tuple(_keep_within(given, within["path"]) if within else given),
+        given=tuple(quotable),
         given_ids=frozenset((*(section.section_id for section in given), *inside)),
         started_ids=frozenset(section.section_id for section in _parse_delivered_sections(started))
         if mark
@@ -247,12 +252,6 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
         steps=tuple(call.name for call in calls),
         has_new_page=not pages.isdisjoint(last_ids),
     )
-
-
-def _keep_within(given: Sequence[DeliveredSection], path: str) -> list[DeliveredSection]:
-    """Return the sections at or below a path, or else those that may contain it."""
-    inside = [section for section in given if f"{section.path} > ".startswith(f"{path} > ")]
-    return inside or [section for section in given if path.startswith(f"{section.path} > ")]
 
 
 def _parse_delivered_sections(text: str) -> Iterator[DeliveredSection]:
@@ -374,7 +373,10 @@ def _write_answer(reading: ParsedRequest) -> str:
         return "Please ask a question about the document, in words that it may contain."
     candidates = _rank_candidates(reading)
     if not _has_match(candidates):
-        return _format_not_found(reading, terms)
+        looked = ", ".join(f"“{term}”" for term in terms[:6])
+        reply = f"Not found: no section that was opened answers this. Looked for {looked}."
+        ideas = [f"\n- What does the document say about {hit.path.split(' > ')[-1]}?" for hit in reading.found[:2]]
+        return f"{reply}\n\nYou could ask instead:{''.join(ideas)}" if ideas else reply
     best = candidates[0]
     chosen = [best]
     for candidate in candidates[1:]:
@@ -406,13 +408,6 @@ def _write_line(lead: str, section: DeliveredSection, quote: str, title: str = "
         words = words[:_QUOTE_LENGTH_MAX].rsplit(" ", 1)[0]
     quoted = f'"{words}"' if '"' not in words else f"“{words}”"
     return f"{lead}{under}: {quoted} [{section_id}]."
-
-
-def _format_not_found(reading: ParsedRequest, terms: Sequence[str]) -> str:
-    looked = ", ".join(f"“{term}”" for term in terms[:6])
-    told = f"Not found: no section that was opened answers this. Looked for {looked}."
-    ideas = [f"\n- What does the document say about {hit.path.split(' > ')[-1]}?" for hit in reading.found[:2]]
-    return f"{told}\n\nYou could ask instead:{''.join(ideas)}" if ideas else told
 
 
 def _has_match(candidates: Sequence[_Candidate]) -> bool:
@@ -493,7 +488,7 @@ class _HeadingPart:
 
 
 def _find_exception(
-    candidate: _Candidate, given: Sequence[DeliveredSection], terms: Sequence[str], told: Sequence[str]
+    candidate: _Candidate, given: Sequence[DeliveredSection], terms: Sequence[str], quoted: Sequence[str]
 ) -> tuple[_HeadingPart, str] | None:
     """Find what limits a passage: a sentence under a heading about exceptions, below or next to the passage's own."""
     section = candidate.section
@@ -510,7 +505,7 @@ def _find_exception(
         most = max(shared, default=0)
         if shared and (most or len(part.path) > len(here)):
             sentence = part.sentences[shared.index(most)]
-            return (part, sentence) if sentence not in told else None
+            return (part, sentence) if sentence not in quoted else None
     return None
 
 

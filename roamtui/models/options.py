@@ -18,17 +18,17 @@ _SECONDS_MAX = 86_400.0
 class ModelOptions:
     """Sizes, timeouts and retries."""
 
-    window_tokens: int | None = option(None, "size of the context window, else what is known", kind=int, low=1_000)
-    output_tokens: int | None = option(None, "longest reply, else the provider's default", kind=int, low=1)
+    window_tokens: int | None = option(None, "size of the context window (default: if known)", kind=int, low=1_000)
+    output_tokens: int | None = option(None, "maximum tokens of a reply (default: the provider's)", kind=int, low=1)
     """If None, Anthropic models get at most 8,192, because Anthropic requires a number."""
-    temperature: float | None = option(None, "how freely it chooses its words", kind=float, high=2)
+    temperature: float | None = option(None, "sampling temperature (default: the provider's)", kind=float, high=2)
     """If None, the provider's default."""
     first_token_seconds: float | None = option(
-        None, "patience until the first word, thought or call", kind=float, low=1, high=_SECONDS_MAX
+        None, "seconds to wait for the first piece of a reply", kind=float, low=1, high=_SECONDS_MAX
     )
     """If None, 120 seconds, or 900 for a server on this machine or network."""
-    gap_seconds: float = option(60.0, "patience between two pieces of a reply", low=1, high=_SECONDS_MAX)
-    retries: int = option(3, "how often a passing fault is answered by sending the request again", high=20)
+    gap_seconds: float = option(60.0, "seconds to wait between two pieces of a reply", low=1, high=_SECONDS_MAX)
+    retries: int = option(3, "number of retries after a transient failure", high=20)
 
     connect_seconds: float = 10.0
     """Timeout for a connection."""
