@@ -1,1 +1,1 @@
-"""The reader: a scroll view that renders the text of a section while it is scrolled through."""
+"""The reader: a scroll view that renders the text of a document while a person scrolls."""

@@ -1,8 +1,8 @@
-"""`DocumentView`: the document that the reader shows for a node, cut into chunks. Knows no screen.
+"""`DocumentView`: the document that the reader shows for a node, split into chunks. Independent of the screen.
 
-Each chunk can be parsed by itself: cuts are made where a page begins and at headings, else at blank lines outside
-fences before a line that begins at the margin, so that a chunk parses as it would inside the whole. Where there is no
-such place for long, a chunk begins with a prefix that puts the parser where the text before had left it.
+Each chunk can be parsed by itself. Chunks start at pages and headings, else after a blank line outside fences if the
+next line is not indented, so a chunk parses as it would within the whole document. If there is no such position for
+long, the chunk gets a prefix that restores the parser's state.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from roamtui.document.text import DocumentText, compute_line_starts, normalise_l
 from roamtui.tui.labels import format_node
 
 _FRONT_MATTER_MAX = 50_000
-"""Characters in which front matter is looked for."""
+"""In characters. Front matter is searched for only up to here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentView:
-    """All of `document`, from `start` on; with an `end` what stands between them alone."""
+    """The part of `document` to show: from `start` to `end`, or to the document's end if `end` is None."""
 
     document: Document
     start: int = 0
     end: int | None = None
     is_made: bool = False
-    """Whether the document is words in place of a text that is not there, as of a folder."""
+    """Whether the text is generated because the node has none of its own, such as a folder."""
 
     def cut(self, *, is_raw: bool) -> list[TextChunk]:
-        """Return the chunks to lay out one by one, of lines for the raw text, of blocks otherwise."""
+        """Split the text into chunks to lay out one by one: at line ends for raw text, else at blocks."""
         text, columns = self.document.text, self.document.columns
         first, end = (0, len(text)) if self.end is None else (self.start, self.end)
         if is_raw:
@@ -61,16 +61,16 @@ class DocumentView:
 
 
 _EXCERPT_LENGTH = 20_000
-"""Characters of what is below a section that are shown with it."""
+"""In characters. An excerpt shows this much of a section with its descendants."""
 
 
 def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = False) -> DocumentView:
-    """Return what is read at a node: its document from there on, or the file or page that was loaded below it.
+    """Return the view of a node: its document from there on, or the file or page that was loaded below it.
 
     Args:
-        library: With the node.
-        section_id: Of the node.
-        is_excerpt: Whether to show it alone: its own text, and the beginning of what is below it.
+        library: The library that contains the node.
+        section_id: The node's id.
+        is_excerpt: Whether to show only the node's own text and the beginning of its descendants' text.
 
     Raises:
         UnknownSectionError: No loaded node has this id.
@@ -89,16 +89,16 @@ def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = 
 
 
 CHUNK_LENGTH = 3_000
-"""Characters after which the next good place ends a chunk: some screens of text, parsed in a few milliseconds."""
+"""In characters. The next good position after this ends a chunk: some screens of text, parsed in a few milliseconds."""
 CHUNK_LENGTH_MAX = 12_000
-"""Characters after which any line end does; a longer line is cut as well."""
+"""In characters. After this, any line end ends a chunk. A longer line is split."""
 
 _PLACE = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])",
     re.MULTILINE,
 )
 _LINE_LENGTH = 2_000
-"""Characters in which most lines end."""
+"""In characters. Most lines are shorter, so a line end is searched for in this much text first."""
 _LINE_END = re.compile(r"\r\n?|\n")
 _TABLE_RULE_CHARACTERS = "-:| \t"
 _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
@@ -106,25 +106,25 @@ _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextChunk:
-    """A stretch of a document's text."""
+    """A span of a document's text."""
 
     start: int
     end: int
     prefix: str = ""
-    """Whole lines to parse before it, and not to show."""
+    """Whole lines that are parsed before the text but not shown."""
     is_front_matter: bool = False
     is_continued: bool = False
-    """Whether its last block goes on in the next chunk."""
+    """Whether its last block continues in the next chunk."""
 
 
 def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[int]) -> list[TextChunk]:
-    """Return the chunks of `text[start:end]`, without a gap.
+    """Split `text[start:end]` into chunks without gaps.
 
     Args:
         text: A document's text.
-        start: Where the first chunk begins.
-        end: Where the last one ends.
-        headings: Sorted offsets where headings begin, as the document's parser found them.
+        start: Offset of the first chunk.
+        end: Offset after the last chunk.
+        headings: Sorted start offsets of the headings that the document's parser found.
     """
     chunks: list[TextChunk] = []
     position = start
@@ -142,7 +142,7 @@ def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[in
 
 
 def split_lines(text: DocumentText, start: int, end: int) -> list[TextChunk]:
-    """Return chunks of whole lines of `text[start:end]`, whatever they mean."""
+    """Split `text[start:end]` into chunks at line ends, ignoring Markdown."""
     chunks: list[TextChunk] = []
     while start < end:
         cut = _get_line_end(text, start + CHUNK_LENGTH, end) or end
@@ -154,7 +154,7 @@ def split_lines(text: DocumentText, start: int, end: int) -> list[TextChunk]:
 
 
 def _split_blocks(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]:
-    """Yield the chunks of a stretch without headings."""
+    """Yield the chunks of a span without headings."""
     fence: re.Match[str] | None = None
     chunk_start = start
     for place in _PLACE.finditer(text[start:end]):
@@ -168,7 +168,7 @@ def _split_blocks(text: DocumentText, start: int, end: int) -> Iterator[TextChun
 
 
 def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]:
-    """Yield a chunk, or several where it is too long for one."""
+    """Yield one chunk, or several if the span is too long for one."""
     prefix = ""
     while end - start > CHUNK_LENGTH_MAX:
         cut = _get_line_end(text, start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX)
@@ -183,7 +183,7 @@ def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]
 
 
 def _build_parser_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
-    """Return the lines that put a parser at `cut` where it was, having read `prefix` and `text[start:cut]`."""
+    """Return the lines that bring a parser into the state it has at `cut`, after `prefix` and `text[start:cut]`."""
     read = prefix + text[start:cut]
     fence: re.Match[str] | None = None
     for place in _PLACE.finditer(read):
@@ -200,7 +200,7 @@ def _build_parser_context(text: DocumentText, start: int, cut: int, prefix: str)
 
 
 def _follow_fence(fence: re.Match[str] | None, place: re.Match[str]) -> re.Match[str] | None:
-    """Return the opening line of the fence that is open after a line of fence marks."""
+    """Return the opening line of the fence that is open after this fence line, or None."""
     mark, info = place["fence"], place["info"]
     if fence is None:
         return None if mark[0] == "`" and "`" in info else place
@@ -209,7 +209,7 @@ def _follow_fence(fence: re.Match[str] | None, place: re.Match[str]) -> re.Match
 
 
 def _get_line_end(text: DocumentText, start: int, end: int) -> int:
-    """Return the offset after the first line end from `start` on, 0 where there is none before `end`."""
+    """Return the offset after the first line end from `start` on, or 0 if there is none before `end`."""
     near = text[start : min(end, start + _LINE_LENGTH)]
     found = _LINE_END.search(near)
     if found is None or found.end() == len(near):

@@ -1,6 +1,6 @@
-"""Where characters of the source stand on shown lines, to mark quotes and matches, and where selected ones stand in it.
+"""Map source positions to shown lines, to mark quotes and matches, and map a selection back to the source.
 
-Marks of Markdown are gone from shown lines, so quotes are looked up there as they are in an answer. Knows no screen.
+Shown lines have no Markdown syntax, so quotes are searched in them as in an answer. Independent of the screen.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from roamtui.tui.text_search import match_ranges
 
 
 class LineSpan(NamedTuple):
-    """Characters `start` to `end` of line number `line` of a chunk."""
+    """The characters from `start` to `end` on line `line` of a chunk."""
 
     line: int
     start: int
@@ -31,21 +31,21 @@ class LineSpan(NamedTuple):
 
 @dataclass(slots=True)
 class Highlights:
-    """A quote and a search, and where they show; worked out chunk by chunk."""
+    """The quote and the search matches to highlight. Their positions are computed chunk by chunk."""
 
     quote: Span | None = None
     words: tuple[str, ...] = ()
-    """What was searched for, each marked wherever it stands."""
+    """Search words. All their matches are marked."""
     current_match: int | None = None
-    """Offset in the document of the match that was gone to."""
+    """Offset in the document of the current match."""
     _by_chunk: dict[int, list[tuple[LineSpan, HighlightKind]]] = field(default_factory=dict)
 
     def forget_lines(self) -> None:
-        """Forget where things show, since lines have changed."""
+        """Clear the computed positions after lines have changed."""
         self._by_chunk.clear()
 
     def highlight_line(self, lines: LazyLines, place: LinePosition) -> list[tuple[LineSpan, HighlightKind]]:
-        """Return what is marked in a line, and how."""
+        """Return the highlighted spans of a line and their kinds."""
         if self.quote is None and not self.words:
             return []
         if place.chunk not in self._by_chunk:
@@ -55,7 +55,6 @@ class Highlights:
         return [(stretch, overlay) for stretch, overlay in self._by_chunk[place.chunk] if stretch.line == place.line]
 
     def _highlight(self, lines: Sequence[Line], text: DocumentText) -> Iterator[tuple[LineSpan, HighlightKind]]:
-        """Yield what is marked in the lines of a chunk."""
         if self.quote is not None:
             for stretch in highlight_span(lines, text, self.quote.start, self.quote.end):
                 yield stretch, HighlightKind.QUOTE
@@ -65,21 +64,21 @@ class Highlights:
                 yield stretch, HighlightKind.MATCH
         offset = -1 if self.current_match is None else self.current_match
         in_block = [match for match in found if lines[match[0].line].start <= offset < lines[match[0].line].end]
-        if in_block:  # the same one of its block as it is in the source
+        if in_block:  # the n-th match of a block in the source is the n-th one shown
             ordinal = len(match_ranges(text[lines[in_block[0][0].line].start : offset], self.words))
             for stretch in in_block[min(ordinal, len(in_block) - 1)]:
                 yield stretch, HighlightKind.CURRENT_MATCH
 
 
 class _Block(NamedTuple):
-    """The text of a block on one line, and for each character its line and place there, None for what joins lines."""
+    """A block's text joined to one line. `places` has each character's line and column, None for joining spaces."""
 
     source: Line
     text: str
     places: list[tuple[int, int] | None]
 
     def to_line_spans(self, start: int, end: int) -> list[LineSpan]:
-        """Return where characters of the text stand."""
+        """Return the line spans of some characters of the joined text."""
         places = [place for place in self.places[start:end] if place]
         return [
             LineSpan(line, columns[0], columns[-1] + 1)
@@ -102,13 +101,13 @@ def _join_blocks(lines: Sequence[Line]) -> Iterator[_Block]:
 
 
 def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[LineSpan]:
-    """Return what to mark in the lines of a chunk for `text[start:end]`.
+    """Return the spans that show `text[start:end]` in the lines of a chunk.
 
     Args:
         lines: All lines of the chunk.
-        text: The document's text, that offsets of lines are of.
-        start: Offset where the stretch begins.
-        end: Offset after it.
+        text: The document's text. The offsets of lines refer to it.
+        start: Start offset of the span.
+        end: Offset after the span.
     """
     marked: list[LineSpan] = []
     for block in _join_blocks(lines):
@@ -120,7 +119,7 @@ def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: i
 
 
 def _locate_quote(shown: str, before: str, quote: str) -> tuple[int, int]:
-    """Return where the words of a quote stand in the shown text of a block: after what comes before; all if unknown."""
+    """Return a quote's range in the shown text of a block, after the text `before`, or the whole block's range."""
     shown = shown.replace("│", " ")
     whole, head = find_quoted_words(before + quote, shown), find_quoted_words(before, shown)
     if whole is None or (head is None and before.strip()):
@@ -136,30 +135,30 @@ def _locate_quote(shown: str, before: str, quote: str) -> tuple[int, int]:
 
 
 def locate_words(lines: Sequence[Line], words: Sequence[str]) -> list[list[LineSpan]]:
-    """Return where `words` stand in the lines of a chunk, whatever their case.
+    """Find `words` in the lines of a chunk, ignoring case.
 
-    Each place is a list, since a place may go on from one line of a block to the next.
+    Each match is a list of spans, since it may continue on the next line of a block.
     """
     blocks = _join_blocks(lines) if words else ()
     return [block.to_line_spans(start, end) for block in blocks for start, end in match_ranges(block.text, words)]
 
 
 class SelectedText(NamedTuple):
-    """What is selected of a line."""
+    """The selected part of a line."""
 
     line: Line
     start: int
     end: int
-    """Character after the last one."""
+    """Column after the last selected character."""
 
     @property
     def text(self) -> str:
-        """What it shows."""
+        """The selected characters."""
         return self.line.text[self.start : self.end]
 
 
 def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int, int]) -> list[SelectedText]:
-    """Return what is selected of each line, from and to a column and a line, without marks of pages."""
+    """List the selected part of each line between two (column, line) positions, without page marks."""
     selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
         found = lines.line_at(y)
@@ -172,9 +171,9 @@ def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int
 
 
 def compute_selection_span(selected: Sequence[SelectedText], document: Document) -> Span | None:
-    """Return where selected text stands, words and numbers at its ends whole; None where no text is.
+    """Return the source span of selected text, extended to whole words and numbers, or None if no text is selected.
 
-    Of what is shown otherwise than it is written, such as a table, these are whole rows or paragraphs.
+    Where the shown text differs from the source, as in a table, the span covers whole rows or paragraphs.
     """
     selected = [one for one in selected if one.text.strip()]
     if not selected:

@@ -1,6 +1,6 @@
-"""`LazyLines`: a document as numbered lines, of which only what was looked at has been laid out. Knows no screen.
+"""`LazyLines`: a document as numbered lines that are laid out when they are needed. Independent of the screen.
 
-Until a chunk is looked at, its number of lines is a guess. Looking at it corrects the guess, and moves what follows.
+The number of lines of a chunk is an estimate until the chunk is laid out. Correcting it moves the lines below.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from roamtui.tui.markdown.line import TAB_WIDTH, Line, Run, RunStyle, TextRole, 
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _KEPT_MAX = 64
-"""Chunks whose lines are kept; others are laid out again when they come back into view."""
+"""The number of chunks whose lines are cached. Others are laid out again when they come back into view."""
 _REFERENCE = re.compile(r"\](?!\()")
-"""May refer to a link that is defined elsewhere; looking through the whole document for that is often not needed."""
+"""May refer to a link definition elsewhere. Without a match, the document is not searched for definitions."""
 _LINKLESS_MAX = 200
-"""Chunks without a link that are looked through; a longer gap ends the walk."""
+"""The search for the next link ends after this many chunks without one."""
 
 
 class LinePosition(NamedTuple):
-    """A line by its chunk."""
+    """A line within a chunk."""
 
     chunk: int
     line: int
 
 
 class LinkPosition(NamedTuple):
-    """A link by its chunk and its number there."""
+    """A link within a chunk, by its number."""
 
     chunk: int
     number: int
@@ -45,13 +45,13 @@ class LinkPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkLines:
-    """What a chunk shows."""
+    """The lines of a chunk, with its links."""
 
     lines: tuple[Line, ...]
     links: Mapping[int, str | int] = field(default_factory=dict)
-    """Addresses of its links by their numbers, and offsets of the summaries of details, which fold."""
+    """The links by number: a URL, or the offset of a details summary, which folds."""
     folded: tuple[Details, ...] = ()
-    """Those that are folded."""
+    """The offsets of the folded details."""
 
 
 class LazyLines:
@@ -66,19 +66,19 @@ class LazyLines:
         is_wrapped: bool = True,
         turned: set[int] | None = None,
     ) -> None:
-        """Lay nothing out yet.
+        """Estimate the heights. Lines are laid out when they are needed.
 
         Args:
-            view: What is shown.
-            width: Cells of a line.
-            is_raw: Whether to show the text as it stands in the source.
-            is_wrapped: Whether long lines are broken to the width.
-            turned: Offsets of the details that a person folded or unfolded; None where all are shown.
+            view: The document to show.
+            width: Width of a line in cells.
+            is_raw: Whether to show the source text.
+            is_wrapped: Whether long lines are wrapped to the width.
+            turned: Offsets of the details that a person folded or unfolded, or None to unfold all.
         """
         self.document = view.document
         self.chunks = view.cut(is_raw=is_raw)
         self.width = 0
-        """Cells of the longest line looked at so far."""
+        """Width in cells of the longest line laid out so far."""
         self.measured: set[int] = set()
         """The chunks that have been laid out at least once."""
         self._width = width
@@ -86,16 +86,16 @@ class LazyLines:
         self._is_wrapped = is_wrapped
         self._toggled = turned
         self.heights = [self._estimate_lines(chunk) for chunk in self.chunks]
-        """The number of lines of each chunk, guessed or known."""
+        """The number of lines of each chunk, estimated until it is laid out."""
         self._tops: list[int] | None = None
         self._kept: dict[int, ChunkLines] = {}
 
     def __len__(self) -> int:
-        """Return how many lines there are, as far as is known."""
+        """Return the number of lines, partly estimated."""
         return self._find_tops()[-1]
 
     def get_chunk_lines(self, chunk: int) -> ChunkLines:
-        """Return the lines of a chunk; laying it out corrects its number of lines."""
+        """Return the lines of a chunk. Laying it out corrects its estimated height."""
         if chunk not in self._kept:
             if len(self._kept) >= _KEPT_MAX:
                 self._kept.clear()
@@ -109,7 +109,7 @@ class LazyLines:
         return shown
 
     def invalidate(self, chunk: int) -> None:
-        """Lay a chunk out anew: what it shows has changed."""
+        """Discard the lines of a chunk after its content has changed."""
         self._kept.pop(chunk, None)
         self.measured.discard(chunk)
         self.get_chunk_lines(chunk)
@@ -119,14 +119,14 @@ class LazyLines:
         return self._find_tops()[chunk]
 
     def locate(self, y: int) -> LinePosition:
-        """Return which line of which chunk line `y` is; the nearest one where there is none."""
+        """Return the chunk position of line `y`, or of the nearest line."""
         tops = self._find_tops()
         y = max(0, min(y, tops[-1] - 1))
         chunk = max(0, min(bisect_right(tops, y) - 1, len(self.chunks) - 1))
         return LinePosition(chunk, y - tops[chunk])
 
     def line_at(self, y: int) -> tuple[LinePosition, Line] | None:
-        """Return the line `y` and its place, None where there is none."""
+        """Return the line `y` and its position, or None if out of range."""
         if not 0 <= y < len(self):
             return None
         place = self.locate(y)
@@ -134,7 +134,7 @@ class LazyLines:
         return (place, lines[place.line]) if place.line < len(lines) else None
 
     def lay_out_view(self, y: int, height: int) -> None:
-        """Lay out what is needed to show `height` lines from line `y`; that line itself stays where it is."""
+        """Lay out the chunks needed to show `height` lines from line `y`. That line does not move."""
         chunk = self.locate(y).chunk
         while chunk < len(self.chunks) and self.top(chunk) < y + height:
             if chunk not in self.measured:
@@ -142,11 +142,11 @@ class LazyLines:
             chunk += 1
 
     def get_chunk_at(self, offset: int) -> int:
-        """Return the chunk that holds a character of the document; the nearest one where none does."""
+        """Return the number of the chunk that contains an offset, or of the nearest one."""
         return max(0, bisect_right(self.chunks, offset, key=lambda chunk: chunk.start) - 1)
 
     def get_block_line(self, offset: int) -> int:
-        """Return the number of the line where the block of a character of the document begins."""
+        """Return the first line of the block that contains an offset of the document."""
         if not self.chunks:
             return 0
         chunk = self.get_chunk_at(offset)
@@ -159,12 +159,12 @@ class LazyLines:
         return self.top(chunk) + found
 
     def get_line_at(self, offset: int) -> int:
-        """Return the number of the line where a character of the document begins, or its page with it."""
+        """Return the line of an offset of the document, or its page mark if the page starts there."""
         chunk = self.get_chunk_at(offset) if self.chunks else 0
         return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_line(offset)
 
     def get_links(self, chunk: int) -> dict[int, tuple[int, int]]:
-        """Return the links that a chunk shows, in order, each with its line and its first cell there."""
+        """Return the links of a chunk in order, each with its line and first cell."""
         found: dict[int, tuple[int, int]] = {}
         text, span = self.document.text, self.chunks[chunk]
         if text.find("[", span.start, span.end) < 0 and text.find("<", span.start, span.end) < 0:
@@ -177,9 +177,9 @@ class LazyLines:
         return found
 
     def get_adjacent_link(self, current: LinkPosition | None, direction: int, view: range) -> LinkPosition | None:
-        """Return the link after (1) or before (-1) the current one; None where there is none near.
+        """Return the link after (1) or before (-1) the current one, or None if there is none nearby.
 
-        Where the current one is out of view, the walk begins at the edge of the view.
+        If the current link is out of view, the search starts at the edge of the view.
         """
         if current is not None and self.get_links(current.chunk)[current.number][0] not in view:
             current = None
@@ -206,7 +206,6 @@ class LazyLines:
         return self._tops
 
     def _estimate_lines(self, chunk: TextChunk) -> int:
-        """Return about how many lines a chunk shows."""
         ends = self.document.text.count("\n", chunk.start, chunk.end)
         width = self._width if self._is_raw else min(self._width, PROSE_WIDTH_MAX)
         return max(1, ends + (chunk.end - chunk.start) // max(1, width) if self._is_wrapped else ends)
@@ -219,7 +218,7 @@ class LazyLines:
         return self._read_markdown(chunk)
 
     def _mark_page(self, chunk: TextChunk) -> Iterator[Line]:
-        """Yield the line that says which page begins with a chunk, if one does."""
+        """Yield a page mark if a page starts with this chunk."""
         starts = self.document.page_starts
         number = bisect_right(starts, chunk.start)
         if number and starts[number - 1] == chunk.start:
@@ -262,7 +261,7 @@ class LazyLines:
         ]
 
     def _read_raw(self, chunk: TextChunk) -> tuple[Line, ...]:
-        """Return the source lines of a chunk behind their numbers."""
+        """Return the source lines of a chunk with their line numbers."""
         starts = self.document.line_starts
         gutter = len(str(len(starts))) + 1
         width = max(1, self._width - gutter) if self._is_wrapped else None

@@ -1,4 +1,4 @@
-"""How lines look in the reader: strips of them, in styles made of variables that every theme has."""
+"""Styles of the reader's lines, made of variables that every theme has."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EMPHASES = {
 
 
 class HighlightKind(StrEnum):
-    """What is laid over characters of a line; later ones lie above earlier ones."""
+    """Kinds of highlights over a line's characters. Later kinds cover earlier ones."""
 
     QUOTE = "highlight"
     MATCH = "match"
@@ -64,7 +64,7 @@ Reader {
 
 
 class ReaderPalette:
-    """The styles of a widget that has the names and styles of this module."""
+    """The styles of a widget that uses this module's component classes and CSS."""
 
     def __init__(self, widget: Widget) -> None:
         def read_whole(name: str) -> Style:
@@ -81,15 +81,15 @@ class ReaderPalette:
         self.overlays = {overlay: read_whole(overlay) for overlay in HighlightKind}
         self._inline_code, self._code_background = read_whole("inline-code"), read_whole("code-background")
         selection = widget.screen.get_component_rich_style("screen--selection")
-        # Most themes leave the letters' colour as it is; mixed with the ground, no colour is the ground's own.
+        # Most themes set no foreground for selections. Blending would turn "no colour" into the background's colour.
         has_color = widget.screen.get_component_styles("screen--selection").color.a > 0
         color = selection.color if has_color else None
         self.selection = selection.without_color + Style(color=color, bgcolor=selection.bgcolor)
-        """Of what a person selected."""
+        """The style of selected text."""
         self._looks: dict[RunStyle, Style] = {}
 
     def style_of(self, look: RunStyle) -> Style:
-        """Return the style of a look."""
+        """Return the cached style of a run."""
         if look not in self._looks:
             style = self.base + self._roles[look.role]
             if Emphasis.CODE in look.emphasis:
@@ -101,7 +101,7 @@ class ReaderPalette:
         return self._looks[look]
 
     def draw(self, line: Line, width: int, overlays: Iterable[tuple[int, int, Style]]) -> Strip:
-        """Return a strip of a line, at least `width` cells long, with styles laid over some of its characters."""
+        """Draw a line as a strip of at least `width` cells, with styles over some of its characters."""
         ground = self._code_background if line.is_code else Style.null()
         segments = [Segment(run.text, self.style_of(run.look) + ground) for run in line.runs]
         for start, end, style in overlays:

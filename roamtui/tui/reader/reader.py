@@ -1,6 +1,6 @@
-"""`Reader`: the text of a document from any section on, rendered as it is scrolled through.
+"""`Reader`: the text of a document from any section on, laid out while a person scrolls.
 
-What is in view stays there while guesses about the height of what is above it are corrected.
+The text in view does not move when estimated heights above it are corrected.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition
 from roamtui.tui.reader.line_styles import STYLE_NAMES, STYLES, HighlightKind, ReaderPalette
 
 _MARGIN = 3
-"""Lines kept above a place that was jumped to, so that it is read in its context."""
+"""Lines kept above the target of a jump, to show its context."""
 
 _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
@@ -41,7 +41,7 @@ _NOTHING = DocumentView(document=parse_document(""), is_made=True)
 
 
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows a document of a library from one of its sections on; scrolled, the section at its top is the one read."""
+    """A document, shown from one of its sections on. After scrolling, the section at the top is the current one."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
     DEFAULT_CSS = STYLES
@@ -52,36 +52,36 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         id: str | None = None,  # noqa: A002 (Textual's own name)
         is_excerpt: bool = False,
     ) -> None:
-        """Show nothing yet; of an excerpt each section alone."""
+        """Start empty. With `is_excerpt`, only one section at a time is shown."""
         super().__init__(id=id)
         self._is_excerpt = is_excerpt
         self.lines = LazyLines(_NOTHING, 0)
-        """What is shown, as far as there is a width to lay it out for."""
+        """The lines of the document, empty until the width is known."""
         self._palette: ReaderPalette | None = None
         self._library: Library | None = None
         self.section_id: str | None = None
-        """The section that was jumped to, or since scrolled to the top; None for none."""
+        """The section that was jumped to or has been scrolled to the top since, or None."""
         self._view = _NOTHING
         self._highlights = Highlights()
         self._link: LinkPosition | None = None
         self._seen: ReadingPositionChanged | None = None
         self._start = 0
-        """Offset that was to be shown first."""
+        """The offset of the last jump."""
         self._anchor: int | None = None
-        """Offset of the block at the top since the last jump; None once it was scrolled on from there."""
+        """Offset of the block at the top after the last jump, or None once the person has scrolled."""
         self._blank_lines = 0
-        """Below the last line, so that any section can be shown from the top."""
+        """Blank lines after the last line, so that any section can be scrolled to the top."""
         self._is_jumping = False
         self._turned: set[int] = set()
         self.is_raw = False
-        """Whether the text is shown as it stands in the source."""
+        """Whether the source text is shown."""
         self.is_wrapped = True
-        """Whether long lines of prose are broken to the width of the view."""
+        """Whether long lines of prose are wrapped to the width of the view."""
         self._laid_out_width = 0
 
     @property
     def view_size(self) -> Size:
-        """The cells for text."""
+        """The size of the text area in cells."""
         return self.scrollable_content_region.size
 
     @property
@@ -91,20 +91,20 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def overflow_signs(self) -> str:
-        """Signs of where lines in view go on: ``◂``, ``▸`` or both; empty where all is in view."""
+        """Signs of text outside the view: ``◂``, ``▸`` or both, or empty."""
         start, (width, height) = self.scroll_offset.x, self.view_size
         found = (self.lines.line_at(self.top_y + y) for y in range(height))
         is_more = any(measure_runs(line[1].runs) > start + width for line in found if line)
         return ("◂" if start > 0 else "") + ("▸" if is_more else "")
 
     def show_section(self, library: Library, section_id: str, *, highlight: Span | None = None, into: int = 0) -> None:
-        """Show the text from a section on, or from a stretch of it, which is then marked.
+        """Show the text from a section on, or from a span to highlight.
 
         Args:
-            library: With the section.
-            section_id: Of the section.
-            highlight: What to mark.
-            into: Characters of it that come before what is shown.
+            library: The library that contains the section.
+            section_id: The section's id.
+            highlight: The span to highlight.
+            into: How many characters into the section to start.
 
         Raises:
             UnknownSectionError: The library has no such section.
@@ -127,7 +127,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._scroll_to_highlight(HighlightKind.QUOTE)
 
     def refresh_library(self, library: Library) -> None:
-        """Show the same place of the library as it is now; nothing, where its section is gone."""
+        """Show the same position in a changed library, or nothing if its section is gone."""
         place = self.position
         if place is None or place.section_id not in library:
             self.clear()
@@ -135,28 +135,28 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.show_section(library, place.section_id, into=place.offset)
 
     def clear(self) -> None:
-        """Show nothing."""
+        """Clear the view."""
         self._library = self.section_id = self._seen = None
         self._view = _NOTHING
         self._highlights = Highlights()
         self._lay_out(0)
 
     def toggle_raw(self) -> None:
-        """Show the text as it stands in the source, or rendered again."""
+        """Switch between source text and rendered text."""
         self.is_raw = not self.is_raw
         self._lay_out(self._offset_in_view())
 
     def toggle_wrap(self) -> None:
-        """Break long lines of prose to the width of the view, or let them run on."""
+        """Switch wrapping of long lines of prose on or off."""
         self.is_wrapped = not self.is_wrapped
         self._lay_out(self._offset_in_view())
 
     def highlight_words(self, words: tuple[str, ...], match: int | None = None) -> None:
-        """Mark words wherever they stand, and go to a match.
+        """Highlight all matches of words and jump to one.
 
         Args:
-            words: What was searched for, nothing to mark nothing.
-            match: Offset in the document of one of their places.
+            words: The search words. Empty to remove the highlights.
+            match: Offset in the document of the match to jump to.
         """
         self._highlights.words, self._highlights.current_match = words, match
         self._highlights.forget_lines()
@@ -164,11 +164,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def current_link(self) -> str | int | None:
-        """Return the address of the chosen link, of a summary its offset; None where none is chosen."""
+        """Return the URL of the selected link, the offset of a selected summary, or None."""
         return None if self._link is None else self.lines.get_chunk_lines(self._link.chunk).links[self._link.number]
 
     def toggle_details(self, offset: int) -> None:
-        """Fold or unfold the details whose summary stands at a character of the document."""
+        """Fold or unfold the details whose summary starts at an offset of the document."""
         self._turned ^= {offset}
         with self._keep_view():
             self.lines.invalidate(self.lines.get_chunk_at(offset))
@@ -178,7 +178,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def select_adjacent_link(self, direction: int, *, only_in_view: bool = False) -> bool:
-        """Choose the next link (1) or the one before (-1), from the view on; return whether there is one."""
+        """Select the next link (1) or the previous one (-1), starting in the view. Return whether there is one."""
         view = range(self.top_y, self.top_y + self.view_size.height)
         with self._keep_view():
             found = self.lines.get_adjacent_link(self._link, direction, view)
@@ -195,14 +195,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return True
 
     def _get_section_at(self, offset: int) -> str | None:
-        """Return the id of the section that a character of the document stands in."""
+        """Return the id of the section that contains an offset of the document."""
         if self._library is None or self._view.is_made:
             return self.section_id
         return self._library.section_at(self._view.document.key, offset) or self.section_id
 
     @property
     def position(self) -> ReadingPosition | None:
-        """Where the person is, None where nothing is shown."""
+        """The current reading position, or None if the reader is empty."""
         if self._library is None or self.section_id is None:
             return None
         library, section_id = self._library, self.section_id
@@ -211,16 +211,15 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return ReadingPosition(section_id, self._offset_in_view() - start, next(files, section_id))
 
     def _offset_in_view(self) -> int:
-        """Return the offset in the document of the block at the top of the view."""
         line = self.line_in_view()
         return line.start if line else self._start
 
     def page_in_view(self) -> int | None:
-        """Return the page at the top of the view, None in a document without pages."""
+        """Return the page at the top of the view, or None if the document has no pages."""
         return self._view.document.page_at(self._offset_in_view())
 
     def selected_or_section_text(self) -> str:
-        """Return what is selected, else the section's text exactly as in the source; its page below, if it has one."""
+        """Return the selection, else the section's exact source text. If it has a page, title and page follow."""
         if self._library is None or self.section_id is None:
             return ""
         selection, document = self.text_selection, self._view.document
@@ -236,7 +235,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return text if page is None else f"{text.rstrip()}\n\n({sanitise_line(self._library.title)}, p. {page})\n"
 
     def get_selection_span(self) -> Span | None:
-        """Return where the selected words stand, else the marked ones if they are in view; None for neither."""
+        """Return the span of the selected words, else of the highlight if it is in view, or None."""
         if self._view.is_made:
             return None
         found = compute_selection_span(self._list_selected(self.text_selection), self._view.document)
@@ -248,14 +247,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return found
 
     def breadcrumb(self) -> str:
-        """Return the titles down to the section, on one line; the document's own title only for itself."""
+        """Return the titles down to the section on one line. Only the document itself shows the document's title."""
         section_id = self.section_id
         if self._library is None or section_id is None or section_id not in self._library:
             return sanitise_line(self._library.title) if self._library else ""
         return format_full_path(self._library, section_id)
 
     def _scroll_to_highlight(self, overlay: HighlightKind) -> None:
-        """Scroll to the line where the quote is marked, or the match that was gone to; unfold what hides it."""
+        """Scroll to the highlighted quote or current match, unfolding details that hide it."""
         lines, offset = self.lines, self._highlights.current_match
         if overlay is HighlightKind.QUOTE:
             offset = self._highlights.quote.start if self._highlights.quote else None
@@ -265,7 +264,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         while hidden := [
             fold for fold in lines.get_chunk_lines(chunk).folded if fold.end <= offset < get_block_end(fold)
         ]:
-            for fold in hidden:  # others may lie in them
+            for fold in hidden:  # details may be nested
                 self.toggle_details(fold.start)
         y = lines.get_block_line(offset)
         first = lines.locate(y)
@@ -280,11 +279,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_into_view(y)
 
     def scroll_columns(self, columns: int) -> None:
-        """Scroll to the right by a number of cells, to the left by a negative one."""
+        """Scroll right by `columns` cells, or left if negative."""
         self.scroll_to(x=self.scroll_offset.x + columns, animate=False, force=True)
 
     def scroll_lines(self, lines: int) -> None:
-        """Scroll down by a number of lines, up by a negative one; where there is none more, tell that."""
+        """Scroll down by `lines`, or up if negative. Post a message if the document ends there."""
         self._post_scrolled_past_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
 
@@ -299,7 +298,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._post_scrolled_past_end(1 if isinstance(event, events.MouseScrollDown) else -1)
 
     def page(self, pages: int) -> None:
-        """Scroll down by screens, up by a negative number; two lines stay in view."""
+        """Scroll down by `pages` screens, or up if negative. Two lines stay in view."""
         self.scroll_lines(pages * max(1, self.view_size.height - 2))
 
     def go_top(self) -> None:
@@ -317,7 +316,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=len(self.lines), animate=False, force=True)
 
     def _lay_out(self, offset: int) -> None:
-        """Lay the text out anew, and show it from a character of the document on."""
+        """Lay out the text again and show it from an offset of the document on."""
         self._link = None
         self._highlights.forget_lines()
         self._laid_out_width = self.view_size.width
@@ -337,23 +336,23 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _show_offset(self, offset: int) -> None:
-        """Bring the block of a character of the document to the top of the view; the section stays the one read."""
+        """Scroll the block at an offset to the top of the view. The current section stays the same."""
         self.jump_to(self.lines.get_line_at(offset), margin=0, section_id=self.section_id)
 
     def jump_to(self, y: int, *, margin: int = _MARGIN, section_id: str | None = None) -> None:
-        """Bring a line to the top of the view, with some lines above it.
+        """Scroll a line to the top of the view, with some lines above it.
 
         Args:
-            y: Number of the line.
-            margin: How many lines above it.
-            section_id: What is read then; None for the section of the line.
+            y: The line number.
+            margin: The number of lines to keep above it.
+            section_id: The new current section, or None for the section of the line.
         """
         lines, height = self.lines, self.view_size.height
         if not lines.chunks:
             return
         lines.lay_out_view(y, height)
         self._fit_size()
-        found = lines.line_at(y)  # before what stands above is laid out: that moves the lines below it
+        found = lines.line_at(y)  # look it up first: laying out chunks above moves this line
         top = self._lay_out_chunk_at(max(0, y - margin), is_from_end=True)
         self._blank_lines = max(0, top + height - len(lines))
         self._fit_size()
@@ -366,13 +365,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._post_position()
 
     def scroll_into_view(self, y: int) -> None:
-        """Scroll to a line unless it is in view."""
+        """Scroll to a line if it is out of view."""
         if not self.top_y <= y < self.top_y + self.view_size.height:
             self.jump_to(y)
 
     @contextmanager
     def _keep_view(self) -> Iterator[None]:
-        """Keep what is in view where it is while chunks above it are laid out."""
+        """Keep the text in view in place while chunks above it are laid out."""
         lines = self.lines
         place = lines.locate(self.top_y) if lines.chunks else None
         yield
@@ -400,7 +399,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
     def highlights_at(self, place: LinePosition) -> list[tuple[int, int, HighlightKind]]:
-        """Return what is highlighted in a line: its first character, the one after its last, and how."""
+        """Return the highlights of a line: start column, end column and kind."""
         found = [(one.start, one.end, overlay) for one, overlay in self._highlights.highlight_line(self.lines, place)]
         if self._link is not None and self._link.chunk == place.chunk:
             position = 0
@@ -417,13 +416,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _list_selected(self, selection: Selection | None) -> list[SelectedText]:
         if selection is None:
             return []
-        # A selection that goes on in another pane has no end here: it ends with what is in view.
+        # A selection that continues in another pane has no end here, so it ends with the view.
         start = selection.start or Offset(0, self.top_y)
         end = selection.end or Offset(self.virtual_size.width, self.top_y + self.view_size.height - 1)
         return list_selected_lines(self.lines, start, end)
 
     def line_in_view(self) -> Line | None:
-        """Return the first line in view that has text."""
+        """Return the first line with text in the view, or None."""
         found = (self.lines.line_at(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height)))
         lines = [pair[1] for pair in found if pair]
         return next((line for line in lines if line.text.strip()), lines[0] if lines else None)
@@ -446,13 +445,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def palette(self) -> ReaderPalette:
-        """The styles of the theme in use."""
+        """The styles of the current theme."""
         if self._palette is None:
             self._palette = ReaderPalette(self)
         return self._palette
 
     def _lay_out_viewport(self, *, is_upward: bool) -> None:
-        """Lay out what is in view; the line at its top stays, by the end of its chunk when scrolled to from below."""
+        """Lay out the view. The top line keeps its place in its chunk, counted from the end when scrolling up."""
         lines, height = self.lines, self.view_size.height
         if not lines.chunks or not height:
             self._fit_size()
@@ -465,7 +464,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._post_position()
 
     def _post_position(self) -> None:
-        """Tell which section is read: the one that was jumped to, or at the top once it was scrolled on from there."""
+        """Post the current section: the target of the last jump, or once scrolled, the section at the top."""
         if self._is_jumping:
             return
         offset = self._offset_in_view()
@@ -479,7 +478,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 self.post_message(seen)
 
     def _lay_out_chunk_at(self, y: int, *, is_from_end: bool) -> int:
-        """Lay out the chunk of line `y`; return the line that is as far into it then, or from its end."""
+        """Lay out the chunk of line `y` and return the line's corrected number, kept relative to the start or end."""
         place = self.lines.locate(y)
         guessed = self.lines.heights[place.chunk]
         self.lines.get_chunk_lines(place.chunk)
@@ -494,7 +493,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.virtual_size = size
 
     def on_resize(self) -> None:
-        """Lay out what is in view for the new width."""
+        """Lay out the view for the new width."""
         if self.view_size.width != self._laid_out_width:
             is_first = not self._laid_out_width
             self._lay_out(self._start if is_first else self._offset_in_view())
@@ -518,7 +517,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 return
 
     def activate_link(self, link: str | int) -> None:
-        """Have an address followed, or fold the details of a summary."""
+        """Post a request to follow a URL, or fold the details of a summary."""
         if isinstance(link, int):
             self.toggle_details(link)
         else:
