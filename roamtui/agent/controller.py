@@ -257,7 +257,7 @@ class ConversationController:
         try:
             yield
         finally:
-            self._publish(*self.session.take_untold())
+            self._publish(*self.session.pop_undelivered_events())
 
     async def _publish_each(self, events: AsyncIterator[ConversationEvent]) -> None:
         async with aclosing(events) as stream:  # type: ignore[type-var]

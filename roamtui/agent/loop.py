@@ -1,4 +1,4 @@
-"""The loop: a question goes to the model, its calls are run, until it answers."""
+"""The agent loop: send the question to the model and run its tool calls until it answers."""
 
 from __future__ import annotations
 
@@ -50,37 +50,38 @@ from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.search.base import Searcher
 
 _FOUND_WINDOW_SHARE = 0.15
-"""Of the window, for what search brings with a question."""
+"""Share of the context window for the search results that come with a question."""
 _PREFACE_WINDOW_SHARE = 0.4
+"""Share of the context window for the open sections that come with a question."""
 _PREFACE_TOKENS_MAX = 32_000
-"""Of sections that a person opened, before a question."""
+"""Maximum of tokens for the same, whatever the window."""
 _HISTORY_WINDOW_SHARE = 0.2
-"""Of the window, for earlier questions and answers after a rebuild."""
+"""Share of the context window for earlier questions and answers after a rebuild."""
 
 
 @dataclass(slots=True)
 class StepReply:
-    """What the model has said in one step, and what its calls gave so far."""
+    """The model's reply in one step, and the results of its tool calls so far."""
 
     text: str = ""
     calls: list[ToolCall] = field(default_factory=list)
     uses: list[ToolUse] = field(default_factory=list)
-    """Those calls that were run, with their results."""
+    """The calls that have run, with their results."""
     thinking: str = ""
     reason: str = ""
-    """Why it ended, as `ReplyFinished` has it."""
+    """Why the reply ended, from `ReplyFinished`."""
     usage: Usage | None = None
-    """Of this reply alone, None until it is reported."""
+    """Usage of this reply, or None until it is reported."""
 
     def make_step(self, missing_result: str = CALL_NOT_RUN) -> Step:
-        """Return calls and results as one value; of a call that was not run why."""
+        """Return the reply as a step. `missing_result` becomes the result of each call that has not run."""
         missing = (ToolUse(call=call, result=missing_result) for call in self.calls[len(self.uses) :])
         return Step(text=self.text, uses=(*self.uses, *missing), thinking=self.thinking, usage=self.usage or Usage())
 
 
 @dataclass(slots=True)
 class QuestionRun:
-    """How far one question has come."""
+    """Progress of one question."""
 
     reply: StepReply = field(default_factory=StepReply)
     usage: Usage = field(default_factory=Usage)
@@ -88,14 +89,14 @@ class QuestionRun:
     steps: int = 0
     is_running_calls: bool = False
     has_reminded: bool = False
-    """Whether the model was told once that its reply was no answer yet."""
+    """Whether the model was reminded that its reply was not an answer yet. This happens at most once."""
     draft: str = ""
-    """That reply: the answer where nothing better follows."""
+    """The reply before the reminder. It becomes the answer if the model writes nothing more."""
     last_text: str = ""
-    """Text of the model since it did something last."""
+    """Text of the model since its last action."""
 
     def record(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
-        """Return what is to be recorded of an event that no command made, after what the model said before it."""
+        """List the events to log for an event of the run: the model's draft before it, and the event itself."""
         match event:
             case AnswerStreamed(text=text):
                 self.last_text += text
@@ -108,12 +109,12 @@ class QuestionRun:
                 return ()
 
     def pop_draft(self) -> tuple[ConversationEvent, ...]:
-        """Return what the model has said before it goes on working."""
+        """Return the model's text since its last action as a draft, and clear it."""
         draft, self.last_text = make_draft_events(self.last_text), ""
         return draft
 
     def get_final_text(self) -> str:
-        """Return what the model has said last that could be an answer."""
+        """Return the last text of the model that could be an answer."""
         return self.reply.text if self.reply.text.strip() else self.draft
 
 
@@ -127,31 +128,31 @@ class Agent:
         searcher: Searcher | None = None,
         options: AgentOptions | None = None,
     ) -> None:
-        """Answer with `model`; without a searcher there is no `search_sections`."""
+        """Answer with `model`. Without a searcher, the model gets no `search_sections` tool."""
         self.session = session
         self.model = model
         self.searcher = searcher
         self.options = options or AgentOptions()
         self._consented_id = ""
-        """The conversation that may pass the spending cap."""
+        """The conversation whose spending limit the person lifted."""
         self._outline: tuple[Library, int, str] | None = None
-        """The outline that was made last, with the library and the budget that it was made for."""
+        """The last outline, with the library and budget that it was rendered for."""
         self._calibration = TokenCalibration()
         self._tools: Mapping[str, Tool] = {}
-        """Those of the question under way: a folder may have grown since the one before."""
+        """Tools of the current question. They may differ from those of the previous one if the library has grown."""
 
     async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[ConversationEvent]:
-        """Answer `question` and yield what happens; `QuestionAnswered` is the last event.
+        """Answer `question` and yield events. The last one is `QuestionAnswered`.
 
-        Files that are not loaded yet are loaded first: the outline and search know whole texts alone. A failure of the
-        model is an event too. Closing or cancelling this keeps what was answered so far.
+        All files are loaded first because outline and search need whole texts. If the model fails, `QuestionAnswered`
+        says so. If the iterator is closed or cancelled, the answer so far is kept.
 
         Args:
-            question: A person's words.
-            within: Id of the section that the question is about, None for the whole document.
+            question: The person's question.
+            within: Id of the section that the question is about, or None for the whole document.
 
         Raises:
-            UnknownSectionError: `within` names no section; nothing has happened then.
+            UnknownSectionError: `within` is not a section. The question was not asked.
         """
         async for change in self.session.load_all():
             yield change
@@ -167,15 +168,15 @@ class Agent:
         number = self.session.state.question_number + 1
         is_saved = False
         try:
-            for told in await self._begin(question, within):
-                yield told
+            for change in await self._begin(question, within):
+                yield change
             try:
                 async with aclosing(self._run_steps(progress)) as events:
                     async for event in events:
                         self.session.record(progress.record(event))
                         yield event
-                words, reason = progress.get_final_text(), progress.reply.reason
-                outcome = build_outcome(self.session.state, words, progress.stopped, self.searcher, reason=reason)
+                text, reason = progress.get_final_text(), progress.reply.reason
+                outcome = build_outcome(self.session.state, text, progress.stopped, self.searcher, reason=reason)
             except ModelError as error:
                 outcome = QuestionAnswered(answer=progress.get_final_text(), stopped=StopReason.ERROR, error=str(error))
             changes = await self.session.finish_question(replace(outcome, usage=progress.usage, steps=progress.steps))
@@ -196,38 +197,39 @@ class Agent:
                 self.session.flush()
 
     async def _begin(self, question: str, within: str | None) -> tuple[ConversationEvent, ...]:
-        """Take up a question, with sections open where search is clear, and return what happened."""
-        state, start = self.session.state, RetrievedContext()
+        """Start the question together with the sections and hits that search finds for it."""
+        state, retrieved = self.session.state, RetrievedContext()
         room = self._compute_window_share(_FOUND_WINDOW_SHARE)
         if self._uses_retrieval():
             if whole := list_whole_document(state.library, room):
-                start = RetrievedContext(auto_opened=tuple(i for i in whole if state.get_open(i) is None))
+                retrieved = RetrievedContext(auto_opened=tuple(i for i in whole if state.get_open(i) is None))
             elif self.searcher is not None:
-                start = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
-        briefing = replace(
-            self._build_prompt_context(start.auto_opened),
+                retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
+        context = replace(
+            self._build_prompt_context(retrieved.auto_opened),
             within=within,
-            hits_text=start.hit_list.text,
-            excerpts=start.hit_list.excerpts,
-            search_events=(make_search_event(state.library, question, start.hits),) if start.hits else (),
+            hits_text=retrieved.hit_list.text,
+            excerpts=retrieved.hit_list.excerpts,
+            search_events=(make_search_event(state.library, question, retrieved.hits),) if retrieved.hits else (),
         )
-        changes = await self.session.begin_question(question, briefing)
+        changes = await self.session.begin_question(question, context)
+        # the end of an abandoned question is not the end of this one
         return tuple(change for change in changes if not isinstance(change, QuestionAnswered))
 
     def _uses_retrieval(self) -> bool:
-        """Return whether a question goes to the model with what search finds for it; to a recording as it did then."""
+        """Return whether questions carry search results. A recorded model needs the setting of its recording."""
         if isinstance(self.model, RecordedModel):
             return self.model.had_retrieval
         mode = self.options.confident_start
         return mode is RetrievalStart.ALWAYS or (mode is RetrievalStart.REMOTE and self.model.name != OFFLINE)
 
     def _compute_window_share(self, share: float) -> int | None:
-        """Return so much of the model's window in tokens, None where that is unknown."""
+        """Return a share of the model's context window in tokens, or None if its size is unknown."""
         window = self._calibration.get_window(self.model)
         return None if window is None else int(window * share)
 
     def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
-        """Return what the model is told besides the conversation, where these sections are opened with it."""
+        """Build the prompt context. `opened` are the sections that open with the question."""
         state = self.session.state
         room = self._compute_window_share(_PREFACE_WINDOW_SHARE)
         whole = (
@@ -235,10 +237,17 @@ class Agent:
             if self._uses_retrieval()
             else ()
         )
-        is_whole = bool(whole) and {*whole} <= {*state.open_ids, *opened}
+        outline = WHOLE_NOTE
+        if not whole or not {*whole} <= {*state.open_ids, *opened}:
+            window = self._calibration.get_window(self.model)
+            budget = compute_outline_budget(state.library, window, tokens=self.options.outline_tokens)
+            # rendering can take longer than a step, so the last outline is kept
+            if self._outline is None or self._outline[0] is not state.library or self._outline[1] != budget:
+                self._outline = (state.library, budget, render_outline(state.library, budget_tokens=budget))
+            outline = self._outline[2]
         return PromptContext(
             system=SYSTEM,
-            outline=WHOLE_NOTE if is_whole else self._make_outline(),
+            outline=outline,
             model=self.model.name,
             window_tokens=self.model.window_tokens,
             delivery_tokens_max=_PREFACE_TOKENS_MAX if room is None else min(_PREFACE_TOKENS_MAX, room),
@@ -246,15 +255,6 @@ class Agent:
             auto_opened=opened,
             preferences=self.options.read_preferences() if self.options.read_preferences is not None else "",
         )
-
-    def _make_outline(self) -> str:
-        """Return the outline, made anew for another library or budget alone: it can take longer than a step."""
-        library = self.session.state.library
-        window = self._calibration.get_window(self.model)
-        budget = compute_outline_budget(library, window, tokens=self.options.outline_tokens)
-        if self._outline is None or self._outline[0] is not library or self._outline[1] != budget:
-            self._outline = (library, budget, render_outline(library, budget_tokens=budget))
-        return self._outline[2]
 
     def _make_request(self, *, allow_calls: bool) -> ModelRequest:
         return ModelRequest(
@@ -264,7 +264,7 @@ class Agent:
         )
 
     async def _run_steps(self, progress: QuestionRun) -> AsyncGenerator[ConversationEvent, None]:
-        """Ask the model step by step, and run its calls, until it answers or the limit is reached."""
+        """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
         steps_max = self.options.steps_max
         for number in range(1, steps_max + 1):
             progress.steps = number
@@ -296,33 +296,31 @@ class Agent:
                 yield failure
 
     async def _confirm_spending(self, progress: QuestionRun) -> bool:
-        """Return whether the next request may be sent: below the spending cap, or with the person's consent.
-
-        What it will cost is guessed by what a step of the question has cost on average.
-        """
-        cap = self.options.cost_usd_max
-        if cap is None or self._consented_id == self.session.state.id:
+        """Return whether the next request stays below the spending limit or the person approves it."""
+        limit = self.options.cost_usd_max
+        if limit is None or self._consented_id == self.session.state.id:
             return True
         cost = progress.usage.cost_usd or 0.0
-        before = sum(exchange.usage.cost_usd or 0.0 for exchange in self.session.state.transcript.exchanges)
-        if before + cost + cost / max(1, progress.steps - 1) <= cap:
+        earlier_cost = sum(exchange.usage.cost_usd or 0.0 for exchange in self.session.state.transcript.exchanges)
+        average_cost = cost / max(1, progress.steps - 1)  # our guess for the next request
+        if earlier_cost + cost + average_cost <= limit:
             return True
-        if not await self.session.approver(CostApprovalRequest(spent_usd=before + cost, cap_usd=cap)):
+        if not await self.session.approver(CostApprovalRequest(spent_usd=earlier_cost + cost, cap_usd=limit)):
             return False
         self._consented_id = self.session.state.id
         return True
 
     async def _ask_model(self, progress: QuestionRun, *, allow_calls: bool) -> AsyncGenerator[ConversationEvent, None]:
-        """Send one request. Room is made before one that does not fit, and once more where the model still says so."""
+        """Send one request. Make room if it does not fit, and once more if the model rejects it as too long."""
         request = self._make_request(allow_calls=allow_calls)
-        is_fitting = fits_window(request, self._calibration.get_window(self.model))
-        changes = () if is_fitting else await self.session.shrink_transcript(self._build_prompt_context())
-        for may_repair in (True, False):
+        fits = fits_window(request, self._calibration.get_window(self.model))
+        changes = () if fits else await self.session.shrink_transcript(self._build_prompt_context())
+        for may_retry in (True, False):
             for change in changes:
                 yield change
             request = self._make_request(allow_calls=allow_calls)
             progress.reply = StepReply()
-            asked = self.model.name
+            model_name = self.model.name  # learning below must not credit a model that the person switches to meanwhile
             yield StepStarted(number=progress.steps, input_tokens=estimate_request_tokens(request))
             try:
                 async with aclosing(stream_reply(self.model, request, progress)) as events:
@@ -331,16 +329,16 @@ class Agent:
                             yield change
                         yield event
             except ModelError as error:
-                if not (may_repair and error.overflow):
+                if not (may_retry and error.overflow):
                     raise
                 transcript = self.session.state.transcript
                 changes = await self.session.shrink_transcript(
                     replace(self._build_prompt_context(), is_overflow_retry=True)
                 )
                 if self.session.state.transcript is transcript:
-                    raise  # there is no room to be made
+                    raise  # nothing is left to drop
             else:
-                self._calibration.learn(asked, request, progress.reply.usage)
+                self._calibration.learn(model_name, request, progress.reply.usage)
                 return
 
     async def _run_calls(self, progress: QuestionRun, *, is_next_last: bool) -> AsyncGenerator[ConversationEvent, None]:
@@ -379,7 +377,7 @@ class Agent:
 async def stream_reply(
     model: Model, request: ModelRequest, progress: QuestionRun
 ) -> AsyncGenerator[ConversationEvent, None]:
-    """Send a request, fill `progress.reply` from the stream, and yield what a person can watch of it.
+    """Send a request, fill `progress.reply` from the stream, and yield events for front ends.
 
     Raises:
         ModelError: The model could not answer.
@@ -396,7 +394,7 @@ async def stream_reply(
                     yield ThinkingStreamed(text=text)
                 case ToolCallReceived(call):
                     number, call_id = 1, call.id
-                    while not call_id or call_id in call_ids:  # some servers number those of each reply anew
+                    while not call_id or call_id in call_ids:  # some servers restart the numbers in each reply
                         number += 1
                         call_id = f"{call.id or 'call'}_{number}"
                     call_ids.add(call_id)

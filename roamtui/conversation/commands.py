@@ -1,4 +1,4 @@
-"""What is asked for in a conversation: commands on sections, by agent and person alike, and a person's consent."""
+"""Commands on sections, from the agent or a person, and requests for a person's approval."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Origin(StrEnum):
-    """Who asks."""
+    """Who gave a command."""
 
     AGENT = "agent"
     PERSON = "person"
@@ -19,15 +19,15 @@ class ExpandSections:
     """Open sections for the conversation, and unfold them in the tree."""
 
     section_ids: tuple[str, ...]
-    """As requested: for the agent also pages (``id:2``) and ranges of children (``id:c2``)."""
+    """Ids as requested. The agent may also ask for pages (``id:2``) and ranges of children (``id:c2``)."""
     origin: Origin
     room_tokens: int | None = None
-    """Estimated tokens of section text that this may deliver at most, None for any."""
+    """Maximum of estimated tokens of section text to deliver, or None for no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloseSections:
-    """Close sections: at once between questions, marked and closed after it during one."""
+    """Close sections at once, or, during a question, when it ends."""
 
     section_ids: tuple[str, ...]
     origin: Origin
@@ -35,7 +35,7 @@ class CloseSections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinSections:
-    """Pin open sections, or unpin them; a section that is not open is opened first."""
+    """Pin or unpin sections. Pinning a closed section opens it first."""
 
     section_ids: tuple[str, ...]
     is_pinned: bool
@@ -44,7 +44,7 @@ class PinSections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnfoldNodes:
-    """Show the children of nodes in the tree. Costs nothing."""
+    """Show the children of nodes in the tree. No section opens."""
 
     section_ids: tuple[str, ...]
     origin: Origin = Origin.PERSON
@@ -52,7 +52,7 @@ class UnfoldNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldNodes:
-    """Hide the children of nodes in the tree. What is open stays open."""
+    """Hide the children of nodes in the tree. Open sections stay open."""
 
     section_ids: tuple[str, ...]
     origin: Origin = Origin.PERSON
@@ -60,7 +60,7 @@ class FoldNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSection:
-    """Note which section the person is reading; None for none."""
+    """Record which section the person is reading, or None."""
 
     section_id: str | None
     origin: Origin = Origin.PERSON
@@ -68,7 +68,7 @@ class ReadSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """Take back what was last opened, closed or pinned, by whomever; or do again what was taken back last."""
+    """Undo the last opening, closing or pinning by the person or the agent, or redo the last undone one."""
 
     is_redo: bool = False
     origin: Origin = Origin.PERSON
@@ -86,7 +86,7 @@ Command = ExpandSections | CloseSections | PinSections | UnfoldNodes | FoldNodes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostApprovalRequest:
-    """The next request may take the conversation past its spending cap."""
+    """The next request could exceed the spending limit of the conversation."""
 
     spent_usd: float
     cap_usd: float
@@ -94,23 +94,22 @@ class CostApprovalRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginApprovalRequest:
-    """Pages are to be fetched from an origin that the person did not type."""
+    """A command needs pages from an origin that the person did not type."""
 
     host: str
-    """Host and port, as the address has them."""
+    """Host and port as in the URL."""
     origin: str
     """As ``https://host[:port]``."""
     urls: tuple[str, ...]
-    """The pages."""
 
 
 ApprovalRequest = CostApprovalRequest | OriginApprovalRequest
 
 
 Approver = Callable[[ApprovalRequest], Awaitable[bool]]
-"""Returns whether something may be done; asks a person, if there is one."""
+"""Returns whether the request is approved; asks a person if there is one."""
 
 
 async def deny(_approval: ApprovalRequest) -> bool:
-    """Return False: where no person can be asked, nothing is approved."""
+    """Return False, for front ends that cannot ask a person."""
     return False

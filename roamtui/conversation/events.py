@@ -1,4 +1,4 @@
-"""What happens in a conversation: one closed union of events, the agent's and the person's. None holds a state."""
+"""The events of a conversation: one closed union for the agent and the person. The state is their fold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamtui.document.plain import shorten
 
 
 class ExpandStatus(StrEnum):
-    """What became of one id of an `expand_sections` call."""
+    """Outcome of one id in an `expand_sections` call."""
 
     OPENED = "opened"
     ALREADY_OPEN = "already_open"
@@ -24,93 +24,93 @@ class ExpandStatus(StrEnum):
 
 
 class CloseReason(StrEnum):
-    """Why a section is open no longer."""
+    """Why a section was closed."""
 
     ASKED = "asked"
     BUDGET = "budget"
     FRESH = "fresh"
     UNDO = "undo"
     GONE = "gone"
-    """It is not in the document any more."""
+    """The document no longer has the section."""
     OVERFLOW = "overflow"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpandResult:
-    """What became of one requested id."""
+    """Outcome of one requested id."""
 
     id: str
     """As requested."""
     section_id: str | None
-    """The section that it names, None where it names none."""
+    """The section with this id, or None if there is no such section."""
     status: ExpandStatus
     text: str = ""
-    """What the model reads."""
+    """The tool result for the model."""
     tokens: int = 0
     """Estimated tokens of section text newly delivered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """What one section has of its text in the transcript from now on."""
+    """Text of one section that enters the transcript."""
 
     section_id: str
     tokens: int
-    """Estimated tokens of all of it that was delivered, of the whole section before anything is."""
+    """Estimated tokens delivered so far, or of the whole section if no text has been delivered."""
     spans: tuple[Span, ...] = ()
-    """Text that is new in the transcript; nothing yet of what a person opens."""
+    """Text new to the transcript. Empty if a person opened the section: its text comes with the next question."""
     content_hash: str = ""
-    """Digest of its own text where it was not open before."""
+    """Digest of the section's own text. Empty if the section was already open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationStarted:
-    """A conversation begins. Always its first event."""
+    """The first event of every conversation."""
 
     conversation_id: str
     unfolded: tuple[str, ...] = ()
-    """Nodes whose children the tree shows at first."""
+    """Nodes that are unfolded at the start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationForked:
-    """All from here on belongs to another conversation, which shares what was said until now."""
+    """All later events belong to another conversation, which shares the events before this one."""
 
     conversation_id: str
     title: str = ""
-    """Empty where it stays."""
+    """Empty if the title does not change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationRenamed:
-    """The conversation has another title."""
+    """The conversation got another title."""
 
     title: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentIdentified:
-    """What the conversation is about is this now, and what is to be found in it again lies there."""
+    """The conversation now refers to this document and these pages."""
 
     source: str
-    """Its name, or its content where it came by a pipe: what conversations about one source have in common."""
+    """Name of the document, or its content if it was piped in. All conversations about one source share it."""
     content_hash: str
     documents: tuple[tuple[str, str], ...] = ()
-    """Key and digest of documents of which text was delivered, as far as they are new."""
+    """Key and digest of each document whose text was delivered or shown, if not recorded before."""
     links: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Sections of pages, each with the links that lead to it, the outermost first, as far as they are new."""
+    """Sections of linked pages, each with the links that lead to it, outermost first, if not recorded before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntrySkipped:
-    """An entry of the log could not be read: it is damaged, or a newer version wrote it."""
+    """A log entry could not be read because it is damaged or was written by a newer version."""
 
     is_newer: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginsApproved:
-    """The person allowed pages to be fetched from more origins."""
+    """The person allowed fetching pages from more origins."""
 
     origins: tuple[str, ...]
 
@@ -122,11 +122,11 @@ class SectionsExpanded:
     results: tuple[ExpandResult, ...]
     origin: Origin
     deliveries: tuple[Delivery, ...] = ()
-    """Of the sections that were opened, or of which there is more now."""
+    """One for each section that was opened or got more text."""
     used_ids: tuple[str, ...] = ()
-    """Open sections that hold what was asked for."""
+    """Open sections that contain a requested section."""
     unfolded_ids: tuple[str, ...] = ()
-    """Nodes that were unfolded to show them."""
+    """Nodes that were unfolded to show the sections."""
 
     @property
     def opened_ids(self) -> tuple[str, ...]:
@@ -136,23 +136,23 @@ class SectionsExpanded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsDelivered:
-    """The text of sections that are open already goes to the model with the question."""
+    """The question carries the text of sections that were opened before it."""
 
     deliveries: tuple[Delivery, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsRelocated:
-    """What was open is this in another text of the document: found by id, else by its own text."""
+    """The document changed, and its open sections were found again by id or by their own text."""
 
     sections: tuple[OpenSection, ...]
     unchanged: tuple[str, ...] = ()
-    """Keys of documents whose text is the same, so that excerpts from them can still be quoted. 0.2 logged none."""
+    """Keys of documents with unchanged text: excerpts from them can still be quoted. 0.2 did not log these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsClosed:
-    """Sections are open no longer."""
+    """Sections were closed."""
 
     section_ids: tuple[str, ...]
     origin: Origin
@@ -161,7 +161,7 @@ class SectionsClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsMarkedForClosing:
-    """Sections will be closed when the question that is under way has ended."""
+    """Sections will close when the current question ends."""
 
     section_ids: tuple[str, ...]
     origin: Origin
@@ -169,9 +169,10 @@ class SectionsMarkedForClosing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosingDeclined:
-    """Sections were to be closed and stay open, with the reason for each."""
+    """Sections were not closed as requested."""
 
     reasons: tuple[tuple[str, str], ...]
+    """Section ids, each with the reason."""
     origin: Origin
 
 
@@ -185,7 +186,7 @@ class SectionsPinned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodesUnfolded:
-    """Nodes show their children now."""
+    """The tree shows the children of these nodes."""
 
     section_ids: tuple[str, ...]
     origin: Origin
@@ -193,7 +194,7 @@ class NodesUnfolded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodesFolded:
-    """Nodes hide their children now."""
+    """The tree hides the children of these nodes."""
 
     section_ids: tuple[str, ...]
     origin: Origin
@@ -201,131 +202,132 @@ class NodesFolded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingSectionChanged:
-    """The person reads another section, or none."""
+    """The person is reading another section."""
 
     section_id: str | None
+    """None if the person is not reading any section."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoStepRecorded:
-    """The person or the agent opened, closed or pinned something: it can be taken back."""
+    """A command changed what is open and can be undone. The agent's own openings are undo steps without this event."""
 
     deed: UndoStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoApplied:
-    """The last deed was taken back, or what was taken back was done again."""
+    """The last step was undone or redone."""
 
     deed: UndoStep
-    """What doing that changed, beside what other events tell: that is how it is reversed."""
+    """Changes that undoing or redoing made. Reversing them reverses this event."""
     restored: tuple[OpenSection, ...] = ()
-    """Sections that are open again, or pinned or marked otherwise, as they are now."""
+    """New state of the sections that were reopened or whose pin or closing mark changed."""
     is_redo: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadingProgressed:
-    """Files are being read, all that are not loaded yet, or the pages of some links."""
+    """Progress of loading files or linked pages."""
 
     done: int
     total: int
     bytes_received: int = 0
-    """Of pages, so far."""
+    """Bytes of pages received so far."""
     are_pages: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodesLoaded:
-    """Files or pages were read; their sections stand below these nodes now."""
+    """Files or pages were loaded: these nodes now have their sections as children."""
 
     section_ids: tuple[str, ...]
     problems: tuple[tuple[str, str], ...] = ()
-    """Those of them that could not be read, each with a sentence that says why."""
+    """Nodes that could not be loaded, each with a sentence that says why."""
     notes: tuple[str, ...] = ()
-    """What a person should know of the pages, such as that one is an older copy."""
+    """Sentences for a person, for example that a page is an older copy."""
     moved: tuple[tuple[str, str], ...] = ()
-    """Ids that nodes had to give up for those that were read, each with the new one."""
+    """Pairs of old and new id, for nodes whose id was taken by a loaded section."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveFailed:
-    """The conversation goes on, but this could not be written to disk."""
+    """Something could not be written to disk. The conversation continues."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveWarningRaised:
-    """The conversation is on disk, but not where or as it was, such as under another id."""
+    """The conversation was saved differently than expected, for example under another id."""
 
     message: str
     conversation_id: str
-    """The id that it has now."""
+    """Current id of the conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAsked:
-    """A question was taken up and is on disk."""
+    """A question was asked. It is on disk."""
 
     number: int
     question: str
     within: str | None = None
-    """The section that it is about, None for the whole document."""
+    """The section that the question is about, or None for the whole document."""
     model: str = ""
     window_tokens: int | None = None
-    """Size of the model's context window, None where unknown."""
+    """Size of the model's context window, or None if unknown."""
     preface: str = ""
-    """What the model is told before it: texts the person opened, what they read, what search found."""
+    """Text before the question in the prompt: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()
-    """Text that the preface shows of what search found."""
+    """Document text that the search results in the preface quote."""
     is_one_shot: bool = False
-    """Whether `roamtui ask` asked it; the conversation may be continued all the same."""
+    """Whether `roamtui ask` asked it. The conversation can still be continued."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptRebuilt:
-    """What the model is told begins anew: our fixed text, then the outline with all that is open."""
+    """The transcript was rebuilt: the system prompt, then the outline and all open sections."""
 
     system: str
     prologue: str
     model: str
     rebuilt_at: int
-    """Exchanges before this index are sent as question and answer from now on."""
+    """Exchanges before this index are sent as question and answer only."""
     history_from: int = 0
     """Exchanges before this index are not sent at all."""
     was_refused: bool = False
-    """Whether the model found the request before it too long."""
+    """Whether the model rejected the previous request as too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecorded:
-    """The model's calls have their results, or it was told that its reply is no answer yet."""
+    """The model's tool calls have their results, or the model was reminded that its reply is not an answer yet."""
 
     step: Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftRecorded:
-    """The model has said more of what is the answer, should nothing more come."""
+    """More text of the reply. If the program is killed, the drafts become the answer."""
 
     start: int
-    """Character at which this follows; 0 for a new reply."""
+    """Character offset in the draft at which this text continues; 0 for a new reply."""
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsDropped:
-    """The first steps of the question under way lost the texts of their results, to make room."""
+    """The result texts of the current question's first steps were dropped to make room."""
 
     steps: int
     left: tuple[Delivery, ...]
-    """Sections of which some text is left, with all that is."""
+    """Sections that lost part of their text, each with the text that remains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted:
-    """A request goes to the model."""
+    """A request was sent to the model."""
 
     number: int
     """1 for the first step of the question."""
@@ -335,14 +337,14 @@ class StepStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerStreamed:
-    """Some more text of the model; an answer unless calls follow it in the same step."""
+    """More text of the reply. It is part of the answer unless tool calls follow in the same step."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingStreamed:
-    """Some more of what the model thinks aloud."""
+    """More of the model's thinking."""
 
     text: str
 
@@ -356,12 +358,12 @@ class SearchHit:
     score: float = 0.0
     snippet: str = ""
     why: str = ""
-    """How it was found, empty where that says nothing."""
+    """How the section was found, for example by its ranks; may be empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsSearched:
-    """The agent searched."""
+    """The agent searched the document."""
 
     query: str
     hits: tuple[SearchHit, ...]
@@ -369,7 +371,7 @@ class SectionsSearched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What became of one item of a call: an id and its status."""
+    """Outcome of one item of a tool call."""
 
     id: str
     status: str
@@ -377,7 +379,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished:
-    """A tool call has its result, and both are on disk."""
+    """A tool call has its result. Both are on disk."""
 
     tool: str
     section_ids: tuple[str, ...] = ()
@@ -387,14 +389,14 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderSent:
-    """The reply was no answer yet, so the model was told what is missing; what it said so far is a draft."""
+    """The reply was not an answer yet, so the model was reminded of what is missing. Its text was a draft."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryScheduled:
-    """A passing fault of the provider: the request is sent again after a wait."""
+    """The provider failed temporarily, so the request is sent again after a wait."""
 
     reason: str
     wait_seconds: float
@@ -402,50 +404,50 @@ class RetryScheduled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAnswered:
-    """The exchange is over and on disk. Always the last event of a question."""
+    """The question has ended and is on disk. Always the last event of a question."""
 
     number: int = 0
-    """0 until it is decided."""
+    """Number of the question; 0 until `finish_question` sets it."""
     answer: str
     stopped: StopReason
     citations: tuple[Citation, ...] = ()
     usage: Usage = field(default_factory=Usage)
     steps: int = 0
-    """Requests that it took."""
+    """Number of requests to the model."""
     error: str = ""
-    """One plain sentence where `stopped` is `error`."""
+    """One plain sentence if `stopped` is `error`."""
     cited_ids: tuple[str, ...] = ()
-    """Open sections that hold what is cited."""
+    """Open sections that were cited or contain a cited section."""
     is_cut: bool = False
-    """Whether it was stopped in the middle of calls, so that some of their text may not be in the transcript."""
+    """Whether it stopped during tool calls. The transcript may lack some of their text."""
     said: str = ""
-    """What the model itself said, where the answer has more."""
+    """The model's own words if the answer adds to them."""
 
     @property
     def is_unproven(self) -> bool:
-        """Whether this is an answer without a single quote, so that nothing of it could be checked."""
+        """Whether this is an answer without a quote, so that nothing could be checked."""
         is_answer = self.stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT) and bool(self.answer)
         return is_answer and all(citation.quote is None for citation in self.citations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsRewound:
-    """The conversation went back to before a question: it and all that followed are no longer part of it."""
+    """A question and everything after it were removed from the conversation."""
 
     first: int
-    """Number of that question."""
+    """Number of the first question removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationSwitched:
-    """Another conversation goes on in place of the one before."""
+    """The session now holds another conversation."""
 
     conversation_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentReloaded:
-    """The document is now as it was read last."""
+    """The document was read again."""
 
 
 InternalEvent = (
@@ -463,7 +465,7 @@ InternalEvent = (
     | ResultsDropped
     | UndoStepRecorded
 )
-"""What the state is made of and nobody is told of."""
+"""Events that change the state and that front ends never see."""
 TransientEvent = (
     AnswerStreamed
     | ConversationSwitched
@@ -479,7 +481,7 @@ TransientEvent = (
     | ThinkingStreamed
     | ToolFinished
 )
-"""What changes nothing of the state, but what a person is told of it."""
+"""Events that leave the state unchanged and only inform front ends."""
 StateEvent = (
     QuestionAsked
     | QuestionAnswered
@@ -494,7 +496,7 @@ StateEvent = (
     | NodesLoaded
     | QuestionsRewound
 )
-"""What changes the state, and is told."""
+"""Events that change the state and that front ends see."""
 ConversationEvent = InternalEvent | TransientEvent | StateEvent
 EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
     {
@@ -538,26 +540,26 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
         TranscriptRebuilt: "transcript_rebuilt",
     }
 )
-"""What each kind of event is called in logs, traces and JSON. A class may be renamed; a name on disk may not."""
+"""Names of events in logs, traces and JSON. A class may be renamed; a name on disk may not."""
 _DRAFT_LENGTH = 300
-"""Characters kept of what the model said before it went on working: all of it is in its step."""
-_TOLD_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
-"""Other closings were asked for, and are no news."""
+"""Characters kept of a draft. The whole text is in its step."""
+_NOTABLE_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
+"""Closings that nobody asked for. A person should see these later too."""
 
 
 def list_visible_events(events: Iterable[ConversationEvent]) -> tuple[ConversationEvent, ...]:
-    """Return the events that front ends are told of."""
+    """List the events that front ends see."""
     return tuple(event for event in events if not isinstance(event, InternalEvent))
 
 
 def make_draft_events(text: str) -> tuple[AnswerStreamed, ...]:
-    """Return what the model said before it went on working as it is kept, nothing where it said nothing."""
-    said = text.strip()
-    return (AnswerStreamed(text=shorten(said, _DRAFT_LENGTH)),) if said else ()
+    """Return the stored form of text that the model wrote before its tool calls; empty if there is none."""
+    draft = text.strip()
+    return (AnswerStreamed(text=shorten(draft, _DRAFT_LENGTH)),) if draft else ()
 
 
 def strip_texts(event: ConversationEvent) -> ConversationEvent:
-    """Return an event without what stands in the exchange's steps too: text of the document."""
+    """Remove document text from an event: the steps of its exchange hold it already."""
     match event:
         case SectionsSearched(hits=hits):
             return replace(event, hits=tuple(replace(hit, path=(), snippet="") for hit in hits))
@@ -568,10 +570,10 @@ def strip_texts(event: ConversationEvent) -> ConversationEvent:
 
 
 def to_stored_event(event: ConversationEvent) -> ConversationEvent | None:
-    """Return an event as it is kept with its exchange, so that a person sees it again; None where it is not.
+    """Return the form in which an exchange stores an event to show it again, or None if it is not stored.
 
-    What only concerns the moment is not kept, such as what could not be saved or how far loading is; of an answer, the
-    drafts alone are.
+    Events of the moment, such as a failed save or loading progress, are not stored. Of the model's text, only drafts
+    become events of the state.
     """
     match event:
         case SectionsExpanded(origin=Origin.AGENT, results=results):
@@ -580,7 +582,7 @@ def to_stored_event(event: ConversationEvent) -> ConversationEvent | None:
             return strip_texts(event)
         case AnswerStreamed() | ReminderSent() | RetryScheduled() | ClosingDeclined(origin=Origin.AGENT):
             return event
-        case SectionsClosed(reason=reason) if reason in _TOLD_REASONS:
+        case SectionsClosed(reason=reason) if reason in _NOTABLE_REASONS:
             return event
         case NodesLoaded(notes=notes, problems=problems) if notes or problems:
             return event

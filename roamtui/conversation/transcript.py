@@ -1,4 +1,4 @@
-"""The values of a conversation: messages, calls with their results, citations, open sections."""
+"""The values of a conversation: messages, tool calls and results, citations, open sections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from roamtui.document.node import Span
 
 
 class Role(StrEnum):
-    """Who speaks in a message to a model."""
+    """The author of a message to a model."""
 
     SYSTEM = "system"
     USER = "user"
@@ -31,59 +31,59 @@ class StopReason(StrEnum):
 
 
 class QuoteState(StrEnum):
-    """What a lookup of a citation's quote found."""
+    """Result of looking up a citation's quote."""
 
     EXACT = "exact"
     NORMALISED = "normalised"
-    """Found after white space, Markdown marks and typographic signs were made alike."""
+    """Found after white space, Markdown marks and typographic characters were normalised."""
     MISATTRIBUTED = "misattributed"
     """Found in another delivered section."""
     JOINED = "joined"
-    """Found in pieces: an ellipsis leaves out more than words of one sentence, list item or table row."""
+    """Found in pieces: an ellipsis spans more than one sentence, list item or table row."""
     UNVERIFIED = "unverified"
     NO_QUOTE = "no_quote"
-    """A mark without a quote."""
+    """The citation has no quote."""
 
     @property
     def label(self) -> str:
-        """What a person is told of it, wherever that is."""
-        return _QUOTE_WORDS.get(self, "quote found in the text")
+        """Text for a person, the same in all front ends."""
+        return _QUOTE_LABELS.get(self, "quote found in the text")
 
 
-_QUOTE_WORDS = {
-    QuoteState.MISATTRIBUTED: "quote in another section",
+_QUOTE_LABELS = {
+    QuoteState.MISATTRIBUTED: "quote found in another section",
     QuoteState.JOINED: "quote joined from several sentences",
-    QuoteState.UNVERIFIED: "quote not in the text",
+    QuoteState.UNVERIFIED: "quote not found in the text",
     QuoteState.NO_QUOTE: "no quote",
 }
 
 
 FOUND_LEAD = "Open already for the question below:"
-"""Stands before sections that are opened with a question."""
+"""Introduces the sections that are opened with a question."""
 HITS_LEAD = "What search finds for it, with excerpts that can be quoted; open a section to see all of it:"
-"""Stands before hits for a question."""
+"""Introduces the search results for a question."""
 QUESTION_START = "Question: "
-"""Stands before a question that follows other text in its message."""
+"""Introduces a question that follows other text in its message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A model's wish to run a tool."""
+    """The model's request to run a tool."""
 
     id: str
     name: str
     arguments: str
-    """JSON as the model sent it, perhaps broken."""
+    """JSON as the model sent it; may be invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
-    """A call with its result: neither exists in a transcript without the other."""
+    """A tool call with its result: a transcript never holds one without the other."""
 
     call: ToolCall
     result: str
     excerpts: tuple[Span, ...] = ()
-    """Text that the result shows without delivering it: it can be quoted, and is not open."""
+    """Text that the result shows without opening the section. It can be quoted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     thinking: str = ""
-    """The provider's own thinking blocks as JSON, to be sent back unchanged."""
+    """The provider's own thinking blocks as JSON. They are sent back unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    """Part of the input that the provider read from its cache."""
+    """Part of `input_tokens` that the provider read from its cache."""
     cost_usd: float | None = None
     source: str = "estimate"
     """`provider` or `estimate`."""
@@ -115,7 +115,7 @@ class Usage:
 
     @classmethod
     def total(cls, usages: Iterable[Usage]) -> Usage:
-        """Return what several took together; many at once take a tenth of the time of adding them up one by one."""
+        """Add up usages. For many usages this takes a tenth of the time of repeated `+`."""
         usages = [*usages]
         costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
         return cls(
@@ -129,20 +129,19 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One reply of the model that called tools, with what the tools answered."""
+    """One reply of the model with the results of its tool calls."""
 
     text: str
     uses: tuple[ToolUse, ...]
     thinking: str = ""
     reminder: str = ""
-    """What the model was told after a reply without calls that was no answer yet."""
+    """Message to the model after a reply that had no tool calls and was not an answer yet."""
     usage: Usage = Usage()
-    """Of the reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """A claim's proof: a section and, where given, words from it."""
+    """The proof of a claim: a section and, if the answer has one, a quote from it."""
 
     section_id: str
     quote: str | None
@@ -151,81 +150,82 @@ class Citation:
     path: tuple[str, ...] = ()
     start_line: int = 0
     end_line: int = 0
-    """1-based lines of the quote where it was found, else of the section; 0 where the id is unknown."""
+    """1-based lines of the quote if found, else of the section; 0 if the id is unknown."""
     page: int | None = None
-    """Page on which that begins, None where the document has none."""
+    """First page of these lines, or None if the document has no pages."""
     span: Span | None = None
-    """Where the quote stands, None where it was not found."""
+    """The quote in the document, or None if it was not found."""
 
     @property
     def place(self) -> str:
-        """Where it stands in words, such as ``p. 12, lines 3-5``."""
+        """Page and lines as text, such as ``p. 12, lines 3-5``."""
         page = f"p. {self.page}, " if self.page is not None else ""
-        is_one = self.start_line == self.end_line
-        return f"{page}line {self.start_line}" if is_one else f"{page}lines {self.start_line}-{self.end_line}"
+        if self.start_line == self.end_line:
+            return f"{page}line {self.start_line}"
+        return f"{page}lines {self.start_line}-{self.end_line}"
 
     @property
     def is_verified(self) -> bool:
-        """Whether the quote stands in the section that was named."""
+        """Whether the quote was found in the section that the answer names."""
         return self.state in (QuoteState.EXACT, QuoteState.NORMALISED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSection:
-    """A section that the conversation holds."""
+    """A section whose text the conversation keeps in the prompt."""
 
     section_id: str
     opened_by: Origin
     opened_at: int
-    """Number of the question before or during which it was opened."""
+    """Number of the question before or during which the section was opened."""
     last_used: int
-    """Number of the last question at which it was opened or asked for again."""
+    """Number of the last question that opened or requested the section."""
     last_cited: int = 0
-    """Number of the last question whose answer cites it, 0 for never."""
+    """Number of the last question whose answer cites the section; 0 if none does."""
     is_pinned: bool = False
     is_closing: bool = False
-    """Marked: it closes when the question under way has ended."""
+    """Whether the section closes when the current question ends."""
     closing_by: Origin | None = None
-    """Who marked it, None where it is not marked; what a person marked closes whatever the agent asks for."""
+    """Who marked the section for closing. If a person did, the agent cannot keep it open."""
     deliveries: tuple[Span, ...] = ()
-    """Text of it that is in the transcript; empty until the next question for what a person opened."""
+    """Text of the section in the transcript. Empty until the next question if a person opened the section."""
     tokens: int = 0
-    """Estimated tokens of the deliveries, of the whole section before them."""
+    """Estimated tokens of the deliveries, or of the whole section before there are any."""
     content_hash: str = ""
-    """Digest of its own text, to find it again in a changed document."""
+    """Digest of the section's own text, used to find the section in a changed document."""
 
 
 def mark_for_closing(section: OpenSection, origin: Origin) -> OpenSection:
-    """Return a section that closes when the question under way has ended."""
-    by = Origin.PERSON if section.closing_by is Origin.PERSON else origin
-    return replace(section, is_closing=True, closing_by=by)
+    """Mark a section to close when the current question ends."""
+    closing_by = Origin.PERSON if section.closing_by is Origin.PERSON else origin
+    return replace(section, is_closing=True, closing_by=closing_by)
 
 
 def keep_open(section: OpenSection) -> OpenSection:
-    """Return a section that stays open after the question."""
+    """Remove the closing mark of a section."""
     return replace(section, is_closing=False, closing_by=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoStep:
-    """What somebody changed of what is open at one stroke, so that it can be taken back."""
+    """One change to the open sections and the tree that can be undone."""
 
     before: tuple[OpenSection, ...] = ()
-    """The sections that it changed, as they were, those that it opened left out."""
+    """The changed sections before the step, without those that it opened."""
     after: tuple[OpenSection, ...] = ()
-    """The same as they became, those that it closed left out."""
+    """The changed sections after the step, without those that it closed."""
     unfolded_ids: tuple[str, ...] = ()
     folded_ids: tuple[str, ...] = ()
     asked: int = -1
-    """How many questions there were, where it was done between them: until the next, what it closed is only to be
-    opened again for its text to be told as it was. -1 during a question."""
+    """Number of questions before the step; -1 if it happened during a question. Until the next question, the text of a
+    section that the step closed is still in the transcript, so undoing only has to open it again."""
 
     @property
     def section_ids(self) -> tuple[str, ...]:
-        """All sections that it changed."""
+        """All changed sections."""
         return tuple(dict.fromkeys(section.section_id for section in (*self.before, *self.after)))
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing came of it."""
+        """Whether the step changed nothing."""
         return not (self.before or self.after or self.unfolded_ids or self.folded_ids)

@@ -1,4 +1,4 @@
-"""The one place where openness changes: a state and a command into a new state and what happened."""
+"""`update` decides what a command opens, closes, pins or unfolds. Nothing else decides that. Pure."""
 
 from __future__ import annotations
 
@@ -49,12 +49,11 @@ ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 Events = tuple[ConversationEvent, ...]
 Update = tuple[ConversationState, Events]
 _QUOTED_TOKENS_MAX = 1_000
-"""Of a section that an answer quoted, to come before the next question unasked; a longer one waits until it is asked
-for."""
+"""Largest section to deliver with the next question only because an answer quoted it. The agent can request more."""
 
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> ExpandEvents:
-    """Open a batch: deliver each section's text, unfold it with its ancestors."""
+    """Deliver the text of each section, and unfold it with its ancestors."""
     library, room, delivered = state.library, command.room_tokens, state.delivered
     tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open_sections}
     results: list[ExpandResult] = []
@@ -93,7 +92,6 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Expan
 def _make_expansion_events(
     state: ConversationState, results: tuple[ExpandResult, ...], deliveries: tuple[Delivery, ...], used: Iterable[str]
 ) -> ExpandEvents:
-    """Return the events of a batch of the agent: what it shows is unfolded with its ancestors, top first."""
     library = state.library
     unfolding: dict[str, None] = {}
     for result in results:
@@ -115,7 +113,7 @@ def _make_expansion_events(
 
 
 def _add_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
-    """Yield the nodes, and after a file the heading that holds all of it: unfolding one alone would show but that."""
+    """Yield the nodes, and after each file its title section: unfolding only the file would show only the title."""
     for node_id in node_ids:
         yield node_id
         file = library.file(node_id)
@@ -124,7 +122,7 @@ def _add_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
 
 
 def expand_for_person(state: ConversationState, command: ExpandSections) -> ExpandEvents:
-    """Open sections whose text goes to the model before the next question."""
+    """Open sections for a person. The model gets their text with the next question."""
     library = state.library
     results: list[ExpandResult] = []
     deliveries: dict[str, Delivery] = {}
@@ -132,29 +130,37 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
         if section_id not in library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
             continue
-        node, found = library.node(section_id), state.get_open(section_id)
+        node, already_open = library.node(section_id), state.get_open(section_id)
         status, text = ExpandStatus.FAILED, ""
         if node.kind is NodeKind.FOLDER:
             text = f"{format_node_title(node)} is a folder: open the files in it."
         elif not node.is_loaded:
             text = node.problem or "It is not loaded."
-        elif section_id in deliveries or (found is not None and not found.is_closing):
+        elif section_id in deliveries or (already_open is not None and not already_open.is_closing):
             status = ExpandStatus.ALREADY_OPEN
         else:
             status = ExpandStatus.OPENED
-            again = found and Delivery(section_id=section_id, tokens=found.tokens)
-            deliveries[section_id] = again or _open(library, section_id)
+            # a delivery without text removes the closing mark of a section that is still open
+            reopened = already_open and Delivery(section_id=section_id, tokens=already_open.tokens)
+            deliveries[section_id] = reopened or _open(library, section_id)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     opened = tuple(deliveries.values())
     return (SectionsExpanded(results=tuple(results), origin=Origin.PERSON, deliveries=opened),)
 
 
 def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]) -> ExpandEvents:
-    """Open the sections that an answer quotes from what a search showed: their text comes before the next question."""
-    held = state.delivered
-    cited = ((one.section_id, one.span) for one in citations if one.is_verified and one.span is not None)
-    missing = (one for one, span in cited if subtract_bounds(span.start, span.end, held.get(span.doc, ())))
-    ids = dict.fromkeys(section_id for section_id in missing if state.get_open(section_id) is None)
+    """Open the sections that an answer quotes from search results. Their text comes with the next question."""
+    delivered = state.delivered
+    ids: dict[str, None] = {}
+    for citation in citations:
+        section_id, span = citation.section_id, citation.span
+        if (
+            citation.is_verified
+            and span is not None
+            and subtract_bounds(span.start, span.end, delivered.get(span.doc, ()))
+            and state.get_open(section_id) is None
+        ):
+            ids[section_id] = None
     if not ids:
         return ()
     results = tuple(ExpandResult(id=i, section_id=i, status=ExpandStatus.OPENED) for i in ids)
@@ -162,10 +168,13 @@ def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]
 
 
 def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[Delivery, ...], tuple[str, ...]]:
-    """Return what of the sections that a person opened is delivered now, and the blocks that the model reads of it.
+    """Deliver open sections that have no text in the transcript yet.
 
-    What has no room stays open without text, and is tried again before the question after. What stands in the
-    transcript already, inside another section, is named once.
+    A section without enough room stays open without text, and is tried again with the next question. A section whose
+    text the transcript already holds as part of another one is only named.
+
+    Returns:
+        The deliveries, and the text blocks for the model.
     """
     texts: list[str] = []
     deliveries: list[Delivery] = []
@@ -175,8 +184,8 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
             continue
         block = render_section(state.library, section.section_id, delivered=delivered, nonce=state.nonce)
         cost = _count_block_tokens(block)
-        is_given = not block.spans and not section.tokens
-        if is_given or (section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX):
+        is_empty = not block.spans and not section.tokens
+        if is_empty or (section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX):
             continue
         if room is not None and cost > room:
             texts.append(format_no_room(state.library, section.section_id, cost))
@@ -191,40 +200,43 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
 
 
 def estimate_delivery_tokens(library: Library, section_id: str) -> int:
-    """Return the tokens that opening a section will cost: the subtree where it is small, else its first page."""
+    """Estimate the tokens that opening a section delivers: the whole subtree if it is small, else its first page."""
     node = library.node(section_id)
     return node.tokens if node.tokens <= WHOLE_TOKENS_MAX else min(node.own_tokens, PAGE_TOKENS)
 
 
 def _count_block_tokens(block: ExpandedBlock) -> int:
-    """Return what a block takes of the room: all that the model reads where it delivers or lists, else nothing."""
+    """Count the tokens of a block that delivers text or lists children. Other blocks, such as hints, cost nothing."""
     return estimate_tokens(block.text) if block.spans or block.is_listing else 0
 
 
 def hash_own_text(library: Library, section_id: str) -> str:
-    """Return a digest of a section's own text without the blank lines at its end, which depend on what follows it."""
+    """Hash a section's own text without trailing blank lines, which depend on the section that follows."""
     return hash_text(library.text_at(library.get_own_content_span(section_id)).rstrip())
 
 
 def _deliver(library: Library, section_id: str, block: ExpandedBlock, before: int | None) -> Delivery:
-    """Return what a block delivers of a section that had delivered so many tokens, None for one that was not open."""
+    """Make the delivery of a block. `before` is the tokens delivered so far, or None if the section was not open."""
     content_hash = hash_own_text(library, section_id) if before is None else ""
     tokens = block.tokens + (before or 0)
     return Delivery(section_id=section_id, tokens=tokens, spans=block.spans, content_hash=content_hash)
 
 
 def _open(library: Library, section_id: str) -> Delivery:
-    """Return what opens a section whose text comes before the next question."""
+    """Make a delivery that opens a section before its text is delivered."""
     tokens = estimate_delivery_tokens(library, section_id)
     return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(library, section_id))
 
 
 def update(state: ConversationState, command: Command) -> Update:
-    """Return the state after a command, and the events that make it of the one before.
+    """Carry out a command of the agent or a person.
 
     Args:
-        state: Its library must have loaded what the command opens.
-        command: From the agent or a person alike.
+        state: Its library must have loaded the sections that the command opens.
+        command: The command.
+
+    Returns:
+        The new state, and the events that lead to it.
     """
     events: Events = ()
     match command:
@@ -247,31 +259,31 @@ def update(state: ConversationState, command: Command) -> Update:
         case Undo():
             events = _undo(state, command)
         case CloseAgentOpened(origin=origin):
-            agents = [section.section_id for section in state.open_sections if _is_wanted_by_agent_only(section)]
-            unfolded = dict.fromkeys(node_id for deed in state.undo_stack for node_id in deed.unfolded_ids)
-            events = (*close(state, agents, origin, CloseReason.ASKED), *_fold(state, unfolded, origin))
+            by_agent = [section.section_id for section in state.open_sections if _is_wanted_by_agent_only(section)]
+            unfolded = dict.fromkeys(node_id for step in state.undo_stack for node_id in step.unfolded_ids)
+            events = (*close(state, by_agent, origin, CloseReason.ASKED), *_fold(state, unfolded, origin))
         case _:
             assert_never(command)
     return apply_all(state, events), events
 
 
 def _collapse(state: ConversationState, command: CloseSections) -> Events:
-    """Close sections; what the agent would close stays where it is pinned or was cited just now."""
-    is_agents = command.origin is Origin.AGENT
-    kept: list[tuple[str, str]] = []
+    """Close sections. The agent cannot close pinned sections or those cited in the last two questions."""
+    is_agent = command.origin is Origin.AGENT
+    declined: list[tuple[str, str]] = []
     closing: list[str] = []
     for section_id in map(state.library.get_canonical_link, command.section_ids):
         section = state.get_open(section_id)
         if section is None:
-            kept.append((section_id, "not open"))
-        elif is_agents and section.is_pinned:
-            kept.append((section_id, "pinned"))
-        elif is_agents and section.last_cited and section.last_cited >= state.question_number - 1:
-            kept.append((section_id, "just cited"))
+            declined.append((section_id, "not open"))
+        elif is_agent and section.is_pinned:
+            declined.append((section_id, "pinned"))
+        elif is_agent and section.last_cited and section.last_cited >= state.question_number - 1:
+            declined.append((section_id, "just cited"))
         else:
             closing.append(section_id)
     events = close(state, closing, command.origin, CloseReason.ASKED)
-    return (*events, ClosingDeclined(reasons=tuple(kept), origin=command.origin)) if kept else events
+    return (*events, ClosingDeclined(reasons=tuple(declined), origin=command.origin)) if declined else events
 
 
 def _pin(state: ConversationState, command: PinSections) -> Events:
@@ -293,59 +305,56 @@ def _fold(state: ConversationState, node_ids: Iterable[str], origin: Origin) -> 
 def make_undo_events(
     before: ConversationState, after: ConversationState, command: Command
 ) -> tuple[UndoStepRecorded, ...]:
-    """Return what must be known to take a command back; the agent's batches are deeds as they are."""
+    """Return the event that makes a command undoable. The agent's openings are undo steps without one."""
     match command:
         case ExpandSections(origin=Origin.PERSON) | CloseSections() | PinSections() | CloseAgentOpened():
-            deed = _diff_states(before, after)
-            return () if deed.is_empty else (UndoStepRecorded(deed=deed),)
+            step = _diff_states(before, after)
+            return () if step.is_empty else (UndoStepRecorded(deed=step),)
         case _:
             return ()
 
 
 def _undo(state: ConversationState, command: Undo) -> Events:
-    """Take back the last deed, or do again what was taken back last, as far as it still makes a difference.
+    """Undo or redo the last step, leaving out whatever no longer applies.
 
-    What the agent opened stays where the person has wanted it since. Text that was told meanwhile stays told: what is
-    closed takes a new transcript, as ever; during a question it is marked.
+    A section that the agent opened stays open if the person has opened or pinned it since. As with every closing, the
+    text of a closed section leaves the prompt with the next rebuild, and during a question the section is only marked.
     """
-    deeds = state.redo_stack if command.is_redo else state.undo_stack
-    if not deeds:
+    steps = state.redo_stack if command.is_redo else state.undo_stack
+    if not steps:
         return ()
-    deed, library = deeds[-1], state.library
-    wanted = {section.section_id: section for section in deed.before if section.section_id in library}
+    step, library = steps[-1], state.library
+    reopening = {section.section_id: section for section in step.before if section.section_id in library}
     closing = []
-    for then in deed.after:
+    for then in step.after:
         now = state.get_open(then.section_id)
         if (
-            then.section_id not in wanted
+            then.section_id not in reopening
             and now is not None
             and (_is_wanted_by_agent_only(now) or not _is_wanted_by_agent_only(then))
         ):
             closing.append(then.section_id)
-    is_told = not state.is_asking and deed.asked == state.question_number
-    restored = tuple(_restore(state, section, is_told=is_told) for section in wanted.values())
-    folded = _fold(state, deed.unfolded_ids, command.origin)
-    unfolding = tuple(node_id for node_id in deed.folded_ids if node_id in library and node_id not in state.unfolded)
+    # without a question since the step, the transcript still holds the text of the sections that the step closed
+    is_in_transcript = not state.is_asking and step.asked == state.question_number
+    restored = []
+    for then in reopening.values():
+        now = state.get_open(then.section_id) or replace(then, deliveries=then.deliveries if is_in_transcript else ())
+        is_closing = then.is_closing and state.is_asking
+        closing_by = then.closing_by if is_closing else None
+        restored.append(replace(now, is_pinned=then.is_pinned, is_closing=is_closing, closing_by=closing_by))
+    folded = _fold(state, step.unfolded_ids, command.origin)
+    unfolding = tuple(node_id for node_id in step.folded_ids if node_id in library and node_id not in state.unfolded)
     unfolded = (NodesUnfolded(section_ids=unfolding, origin=command.origin),) if unfolding else ()
     events = (*close(state, closing, command.origin, CloseReason.UNDO), *folded, *unfolded)
-    undone = UndoApplied(deed=deed, restored=restored, is_redo=command.is_redo)
+    undone = UndoApplied(deed=step, restored=tuple(restored), is_redo=command.is_redo)
     after = apply_all(state, (*events, undone))
     return (*events, replace(undone, deed=_diff_states(state, after)))
 
 
-def _restore(state: ConversationState, then: OpenSection, *, is_told: bool) -> OpenSection:
-    """Return a section as it was; without its text, which comes anew, where another question was asked since."""
-    now = state.get_open(then.section_id) or replace(then, deliveries=then.deliveries if is_told else ())
-    is_closing = then.is_closing and state.is_asking
-    closing_by = then.closing_by if is_closing else None
-    return replace(now, is_pinned=then.is_pinned, is_closing=is_closing, closing_by=closing_by)
-
-
 def _diff_states(before: ConversationState, after: ConversationState) -> UndoStep:
-    """Return what became other between two states."""
     old = {section.section_id: section for section in before.open_sections}
     new = {section.section_id: section for section in after.open_sections}
-    changed = [i for i in dict.fromkeys((*old, *new)) if _describe(old.get(i)) != _describe(new.get(i))]
+    changed = [i for i in dict.fromkeys((*old, *new)) if _get_marks(old.get(i)) != _get_marks(new.get(i))]
     return UndoStep(
         before=tuple(old[section_id] for section_id in changed if section_id in old),
         after=tuple(new[section_id] for section_id in changed if section_id in new),
@@ -355,17 +364,16 @@ def _diff_states(before: ConversationState, after: ConversationState) -> UndoSte
     )
 
 
-def _describe(section: OpenSection | None) -> tuple[object, ...]:
+def _get_marks(section: OpenSection | None) -> tuple[object, ...]:
     return () if section is None else (section.is_pinned, section.is_closing, section.closing_by)
 
 
 def _is_wanted_by_agent_only(section: OpenSection) -> bool:
-    """Return whether the agent alone wants a section open."""
     return section.opened_by is Origin.AGENT and not section.is_pinned
 
 
 def close(state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason) -> Events:
-    """Close sections: at once, or, during a question, when it has ended."""
+    """Close sections at once, or mark them during a question."""
     wanted = set(section_ids)
     ids = tuple(section_id for section_id in state.open_ids if section_id in wanted)
     if not ids:

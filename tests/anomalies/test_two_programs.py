@@ -68,8 +68,8 @@ def test_the_second_goes_on_as_a_new_conversation_and_says_so(programs: MortalPr
         f"{title} (continued elsewhere)": [title, "What does it cost?", "When is it open?"],
     }
     warnings = [line for line in chat.leave().splitlines() if "Another program" in line]
-    told = "Another program went on with this conversation too, so that it is a new one here:"
-    assert warnings == [f"{told} “{title} (continued elsewhere)”."]
+    message = "Another program continued this conversation; yours goes on as"
+    assert warnings == [f"{message} “{title} (continued elsewhere)”."]
 
 
 def test_programs_that_ask_at_once_lose_nothing(programs: MortalPrograms, tmp_path: Path) -> None:

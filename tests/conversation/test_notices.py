@@ -56,14 +56,14 @@ def test_a_search_names_its_first_hits(state: ConversationState) -> None:
     ids = ids_of(state)
     hits = tuple(hit(ids[title]) for title in ("Ovens", "Steam", "Dough", "Starter"))
     piece = _tell(SectionsSearched(query="oven", hits=hits), state)[0]
-    assert piece.text == "searched “oven” · 4 found, first 3"
+    assert piece.text == "Searched “oven” · 4 results, top 3"
     assert [section.title for section in piece.sections] == ["1 Ovens", "2 Steam", "3 Dough"]
     assert piece.sections[0].note == "text rank 1 · title rank 2"
 
 
 def test_a_search_without_hits_says_so(state: ConversationState) -> None:
     piece = _tell(SectionsSearched(query="x", hits=()), state)[0]
-    assert piece.text == "searched “x” · found nothing"
+    assert piece.text == "Searched “x” · no results"
 
 
 def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> None:
@@ -79,12 +79,12 @@ def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> 
     )
     told = _tell(SectionsExpanded(results=results, origin=Origin.AGENT), state)
     assert [(piece.text, [section.title for section in piece.sections]) for piece in told] == [
-        ("opened 2 sections", ["Ovens", "Dough"]),
-        ("part of these", ["Steam"]),
-        ("already open", ["Larch Lane Bakery"]),
-        ("asked for ids that do not exist: 0badc0de", []),
-        ("no room left for", ["Starter"]),
-        ("could not be opened", ["Stone oven"]),
+        ("Opened 2 sections", ["Ovens", "Dough"]),
+        ("Included in these", ["Steam"]),
+        ("Already open", ["Larch Lane Bakery"]),
+        ("Asked for unknown ids: 0badc0de", []),
+        ("No room for", ["Starter"]),
+        ("Could not open", ["Stone oven"]),
     ]
 
 
@@ -99,18 +99,18 @@ def test_what_a_person_did_is_told_for_the_moment(state: ConversationState) -> N
     ovens, steam = ids["Ovens"], ids["Steam"]
     folder = ExpandResult(id=steam, section_id=steam, status=ExpandStatus.FAILED, text="Steam is a folder.")
     told: list[tuple[ConversationEvent, str]] = [
-        (SectionsExpanded(results=(result(ovens, ExpandStatus.OPENED),), origin=Origin.PERSON), "opened “Ovens”"),
+        (SectionsExpanded(results=(result(ovens, ExpandStatus.OPENED),), origin=Origin.PERSON), "Opened “Ovens”"),
         (SectionsExpanded(results=(folder,), origin=Origin.PERSON), "Steam is a folder."),
-        (SectionsExpanded(results=(result(ovens, ExpandStatus.ALREADY_OPEN),), origin=Origin.PERSON), "already open"),
-        (SectionsPinned(section_ids=(ovens, steam), is_pinned=False), "unpinned 2 sections"),
-        (SectionsClosed(section_ids=(ovens,), origin=Origin.PERSON, reason=CloseReason.ASKED), "closed “Ovens”"),
+        (SectionsExpanded(results=(result(ovens, ExpandStatus.ALREADY_OPEN),), origin=Origin.PERSON), "Already open"),
+        (SectionsPinned(section_ids=(ovens, steam), is_pinned=False), "Unpinned 2 sections"),
+        (SectionsClosed(section_ids=(ovens,), origin=Origin.PERSON, reason=CloseReason.ASKED), "Closed “Ovens”"),
         (
             SectionsMarkedForClosing(section_ids=(ovens,), origin=Origin.PERSON),
-            "1 section will close after this answer",
+            "Closing 1 section after this answer",
         ),
-        (LoadingProgressed(done=0, total=1), "reading 1 file"),
-        (LoadingProgressed(done=3, total=10), "read 3 of 10 files"),
-        (LoadingProgressed(done=0, total=2, bytes_received=12_000, are_pages=True), "fetched 0 of 2 pages, 12 kB"),
+        (LoadingProgressed(done=0, total=1), "Loading 1 file"),
+        (LoadingProgressed(done=3, total=10), "Loaded 3 of 10 files"),
+        (LoadingProgressed(done=0, total=2, bytes_received=12_000, are_pages=True), "Fetched 0 of 2 pages, 12 kB"),
     ]
     for event, brief in told:
         assert [(piece.short_text or piece.text, piece.slot) for piece in _tell(event, state)] == [
@@ -121,7 +121,7 @@ def test_what_a_person_did_is_told_for_the_moment(state: ConversationState) -> N
 def test_lines_have_ids_and_tell_nothing_twice(state: ConversationState) -> None:
     ovens = ids_of(state)["Ovens"]
     kept = ClosingDeclined(reasons=((ovens, "pinned"),), origin=Origin.AGENT)
-    assert list(format_event_lines(kept, state.library)) == [f"kept open: Ovens [{ovens}] (pinned)"]
+    assert list(format_event_lines(kept, state.library)) == [f"Left open: Ovens [{ovens}] (pinned)"]
     for event in (LoadingProgressed(done=3, total=10), AnswerStreamed(text="So.")):
         assert list(format_event_lines(event, state.library)) == []
 
@@ -132,16 +132,16 @@ def test_of_many_problems_the_first_are_named(state: ConversationState) -> None:
     assert [(piece.text, piece.severity) for piece in told] == [
         ("An older copy.", Severity.INFO),
         *((text, Severity.WARNING) for text in ("Page 0 is gone.", "Page 1 is gone.", "Page 2 is gone.")),
-        ("2 more files could not be read.", Severity.WARNING),
+        ("Could not read 2 more files.", Severity.WARNING),
     ]
 
 
 @pytest.mark.parametrize(
     ("quote", "stopped", "endings"),
     [
-        (None, StopReason.ANSWERED, ["no quotes, so nothing was checked"]),
-        (None, StopReason.STEP_LIMIT, ["stopped at the step limit", "no quotes, so nothing was checked"]),
-        (None, StopReason.NOT_FOUND, ["nothing found"]),
+        (None, StopReason.ANSWERED, ["no quotes to verify"]),
+        (None, StopReason.STEP_LIMIT, ["stopped at the step limit", "no quotes to verify"]),
+        (None, StopReason.NOT_FOUND, ["not found in the document"]),
         ("forty grams", StopReason.ANSWERED, []),
     ],
 )

@@ -150,8 +150,7 @@ async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
     events = await session.begin_question("From here?", BRIEFING)
     assert [type(event) for event in events] == [QuestionAsked, SaveWarningRaised]
     assert events[1] == SaveWarningRaised(
-        message="Another program went on with this conversation too, so that it is a new one here:"
-        " “Why? (continued elsewhere)”.",
+        message="Another program continued this conversation; yours goes on as “Why? (continued elsewhere)”.",
         conversation_id=session.state.id,
     )
     assert session.state.id != first_id

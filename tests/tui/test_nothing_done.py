@@ -51,9 +51,9 @@ async def test_opening_what_is_open_says_that_it_is() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
         status_line = app_of(pilot).main_screen.status_line
         await pilot.press("escape", "j", "a")
-        await wait_until(pilot, lambda: status_line.status.message == "opened “Ovens”")
+        await wait_until(pilot, lambda: status_line.status.message == "Opened “Ovens”")
         await pilot.press("a")
-        await wait_until(pilot, lambda: status_line.status.message == "already open")
+        await wait_until(pilot, lambda: status_line.status.message == "Already open")
 
 
 async def test_matches_in_the_reader_are_counted_and_numbered() -> None:

@@ -164,9 +164,9 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
             await ask(pilot, question)
         _check_words(
             pilot,
-            *("opened 2 sections", "part of these", "asked for ids that do not exist: 0badc0de", "already open"),
+            *("Opened 2 sections", "Included in these", "Asked for unknown ids: 0badc0de", "Already open"),
             *("✓", "in another section", "not in the text", "no quote", "cut off here"),
-            *("1 Stone oven", "found nothing", "asked the model to quote", "kept open", "step limit"),
+            *("1 Stone oven", "no results", "Asked the model for quotes", "Left open", "step limit"),
         )
 
 
@@ -195,7 +195,7 @@ async def test_cancelled_and_failed_answers(stores: tuple[ConversationStore, Con
         await wait_until(pilot, lambda: not main.is_asking)
         await ask(pilot, "And now?")
         await ask(pilot, "Once more?")
-        _check_words(pilot, "stopped by you", "trying again in 2 s", "The key was refused")
+        _check_words(pilot, "stopped", "retrying in 2 s", "The key was refused")
 
 
 async def test_retried_and_edited_questions_an_undone_batch_and_closings(
@@ -215,7 +215,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         main = app_of(pilot).main_screen
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
-        _check_words(pilot, "Closed to stay within what may be open", "$0.0123")
+        _check_words(pilot, "Closed to stay within the open-section budget", "$0.0123")
         main.chat_log.action_retry()
         await wait_until(pilot, lambda: main.session.state.transcript.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)

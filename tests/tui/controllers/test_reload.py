@@ -138,7 +138,7 @@ async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
         await wait_until(pilot, lambda: "◇ nothing open" in screen_text(app))
         assert app.main_screen.reader_pane.section_id is None
         notices = [notice.text for notice in app.screen.query(NoticeView)]
-        assert notices == ["Closed 1 section that the document of today no longer has."]
+        assert notices == ["Closed 1 section no longer in the document."]
         assert "◆ roamtui  Another" in screen_text(app)
 
 
