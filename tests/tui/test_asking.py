@@ -109,7 +109,7 @@ async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_tex
         lines = last(app, SourcesView).splitlines()
         assert lines[0] == "Sources  1/2 quotes found in the text"
         assert lines[1] == " 1 Deck oven · line 15 ✓"
-        assert lines[2] == " 2 Stone oven ✗ not in the text"
+        assert lines[2] == " 2 Stone oven ✗ not found in the text"
         assert "2 steps" in last(app, OutcomeView)
 
 

@@ -165,7 +165,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
         _check_words(
             pilot,
             *("Opened 2 sections", "Included in these", "Asked for unknown ids: 0badc0de", "Already open"),
-            *("✓", "in another section", "not in the text", "no quote", "cut off here"),
+            *("✓", "in another section", "not found in the text", "no quote", "cut off here"),
             *("1 Stone oven", "no results", "Asked the model for quotes", "Left open", "step limit"),
         )
 
@@ -242,7 +242,7 @@ async def test_mode_fresh_and_a_full_context(stores: tuple[ConversationStore, Co
     async with _Twins(stores, OpenSectionOptions(mode=KeepOpenMode.FRESH)).play(*replies) as pilot:
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
-        _check_words(pilot, "Closed before a new question", "context was full")
+        _check_words(pilot, "Closed before a new question", "context window was full")
 
 
 async def test_an_answer_whose_quote_no_longer_stands_is_marked(

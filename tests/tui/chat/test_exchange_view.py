@@ -32,7 +32,7 @@ def test_a_section_has_one_line_with_all_its_places_and_no_quote_that_the_answer
     assert lines == [
         "Sources  3/4 quotes found in the text",
         " 1 a.md › 0a · line 3 ✓ ✓ · line 5 ✓",
-        " 2 a.md › 0b · line 8 · no quote ✗ not in the text “four”",
+        " 2 a.md › 0b · line 8 · no quote ✗ not found in the text “four”",
     ]
 
 
