@@ -1,1 +1,1 @@
-"""The conversation as a person sees it: questions, what the model does, answers, and their sources."""
+"""The conversation as a person sees it: questions, the model's actions, answers, and sources."""

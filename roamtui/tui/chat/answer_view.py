@@ -1,4 +1,4 @@
-"""The text of an answer, while it streams in and afterwards: the same picture, so that nothing jumps at the end."""
+"""The text of an answer. It looks the same while it streams and when it is complete, so nothing jumps at the end."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from roamtui.tui.markdown.line import Line, draw_code_ground, render_run
 
 _REST_SECONDS_MIN = 1 / 60
 _REST_FACTOR = 4
-"""How many times as long as drawing took nothing is drawn again, so that a long answer leaves time for keys."""
+"""The pause between two drawings, as a multiple of the drawing time, so that a long answer leaves time for keys."""
 _MARK_STYLE = "bold $accent"
 
 
 class AnswerView(ContentView):
-    """Shows Markdown with its citation marks as numbers; a click on one jumps to its section, on a link where it leads.
+    """Markdown with numbered citation marks. A click on a mark jumps to its section, a click on a link follows it.
 
-    Keys walk over the links alone: the list of sources has the sections, each once.
+    Keys select only links, because the list of sources has each section once.
     """
 
     DEFAULT_CSS = """
@@ -41,7 +41,7 @@ class AnswerView(ContentView):
         """The answer as the model wrote it."""
         self._citations = citations
         self.numbers: dict[str, int] = {}
-        """Of the sections in the order in which the answer names them first, shared with the list of sources."""
+        """Section numbers in the order of first mention, shared with the list of sources."""
         self._targets: list[SectionTarget | LinkTarget] = []
         self._is_coming = False
         self._cost_seconds = 0.0
@@ -58,7 +58,7 @@ class AnswerView(ContentView):
         return [index for index, target in enumerate(self._targets) if isinstance(target, LinkTarget)]
 
     def append(self, text: str) -> None:
-        """Show some more of a streamed answer."""
+        """Append streamed text."""
         self.text += text
         self._is_coming = True
         if self._timer is None:
@@ -66,7 +66,7 @@ class AnswerView(ContentView):
             self._timer = self.set_timer(rest_seconds, self._draw)
 
     def finish(self, text: str, citations: tuple[Citation, ...]) -> None:
-        """Show the whole answer for good."""
+        """Show the complete answer."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -76,7 +76,7 @@ class AnswerView(ContentView):
         self.invalidate()
 
     def number_citations(self) -> None:
-        """Give each section that the answer names its number."""
+        """Assign a number to each section that the answer names."""
         for _, _, section_ids in iter_citation_marks(self.text):
             for section_id in section_ids:
                 self.numbers.setdefault(section_id, len(self.numbers) + 1)
@@ -103,7 +103,7 @@ class AnswerView(ContentView):
         return content
 
     def _read_marks(self, text: str, is_first: bool) -> Iterator[tuple[str, str | None]]:  # noqa: ARG002, FBT001 - a `ReadText`
-        """Make each citation mark the number of its section."""
+        """Yield the text with each citation mark replaced by its section's number."""
         position = 0
         for start, end, section_ids in iter_citation_marks(text):
             yield text[position:start], None
@@ -131,7 +131,7 @@ class AnswerView(ContentView):
         return draw_code_ground(content, width) if line.is_code else content
 
     def _take_next_citation(self, section_id: str) -> Citation | None:
-        """Return the next citation of this section that no earlier mark has, else its last one."""
+        """Return the section's next citation that no earlier mark used, else its last one."""
         own = [citation for citation in self._citations if citation.section_id == section_id]
         earlier = [target for target in self._targets if isinstance(target, SectionTarget)]
         seen = sum(target.section_id == section_id for target in earlier)
@@ -139,7 +139,7 @@ class AnswerView(ContentView):
 
 
 def iter_citation_marks(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Yield the citation marks of `text` in order: start, end, and ids without the numbers of pages and ranges."""
+    """Yield the citation marks of `text` in order: start, end, and ids without page numbers and ranges."""
     for match in MARK.finditer(text):
         yield match.start(), match.end(), tuple(dict.fromkeys(MARKED_ID.findall(match.group())))
 
@@ -150,7 +150,7 @@ _CUT_STRONG = re.compile(r"\*{1,2}\Z")
 
 
 def close_open_markup(text: str) -> str:
-    """Return Markdown that may end anywhere with its last marks closed, and without a citation that is not whole."""
+    """Close the open markup of truncated Markdown and drop an incomplete citation."""
     if len(_FENCE.findall(text)) % 2:
         return text
     text = _CUT_CITATION.sub("", text)

@@ -1,4 +1,4 @@
-"""`ChatLog`: the conversation from top to bottom, the newest of it, with one selection over all that it names."""
+"""`ChatLog`: the newest part of the conversation, with one selection over all its targets."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
 
 EXCHANGES_STEP = 20
-"""Exchanges that are shown at first, and added at each wish for earlier ones."""
+"""The number of exchanges shown at first, and added with each request for earlier ones."""
 EXCHANGES_MAX = 40
-"""When so many are shown and a new one comes, the oldest go: each costs time at every change below it."""
+"""If a new exchange comes after this many, the oldest are removed, because each slows down every change below it."""
 
 
 class EarlierQuestionsView(ContentView):
-    """Says how many earlier questions there are; choosing it shows some of them."""
+    """The number of earlier questions. Activating it shows some of them."""
 
     DEFAULT_CSS = """
     EarlierQuestionsView { padding: 0 1; margin-bottom: 1; }
@@ -70,7 +70,7 @@ class EarlierQuestionsView(ContentView):
         return (EarlierTarget(),) if self._count else ()
 
     def show_count(self, count: int) -> None:
-        """Show how many questions are not shown."""
+        """Update the number of earlier questions."""
         self._count = count
         self.display = count > 0
         self.invalidate()
@@ -83,7 +83,7 @@ class EarlierQuestionsView(ContentView):
 
 
 class Messages(Vertical):
-    """Holds exchanges and notices."""
+    """The container of exchanges and notices."""
 
     # At least as high as the view: an anchored scroll view puts lower content below its top edge.
     DEFAULT_CSS = """
@@ -92,7 +92,7 @@ class Messages(Vertical):
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
-    """Shows exchanges and notices, the newest in view unless a person scrolled away; of a long answer its beginning."""
+    """Exchanges and notices. The newest stays in view, or a long answer's start, unless the person scrolls away."""
 
     BINDINGS = make_bindings(Scope.CHAT)
     DEFAULT_CSS = """
@@ -105,19 +105,19 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     """
 
     class Ready(Message):
-        """Messages can be shown from now on."""
+        """The log is ready to show messages."""
 
     class RetryRequested(Message):
-        """A person wants the last question asked again, as it is or changed."""
+        """The person asked to repeat the last question, unchanged or edited."""
 
         def __init__(self, *, is_edited: bool, opening: tuple[str, ...] = ()) -> None:
             super().__init__()
             self.is_edited = is_edited
             self.open_first = opening
-            """Sections to open before."""
+            """Sections to open first."""
 
     class ForkRequested(Message):
-        """A person wants a conversation of its own from before a question on."""
+        """The person asked to branch off a conversation before a question."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -132,27 +132,27 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._messages = Messages(self._earlier, welcome)
         self._shown: list[ExchangeView] = []
         self._pending: ExchangeView | None = None
-        """A question that was sent, and has no number yet."""
+        """A question that was sent but has no number yet."""
         self._selected: tuple[ContentView, int] | None = None
         self._is_keeping = False
-        """Whether the newest is kept in view; a long answer stays at its beginning, to be read."""
+        """Whether the newest message is kept in view. A long answer stays at its start, to be read."""
 
     @override
     def compose(self) -> ComposeResult:
         yield self._messages
 
     def on_mount(self) -> None:
-        """Tell that messages can be shown, and follow them as they grow."""
+        """Post that messages can be shown, and follow them as they grow."""
         self.watch(self, "virtual_size", self._scroll_if_following, init=False)
         self.post_message(self.Ready())
 
     @property
     def current(self) -> ExchangeView | None:
-        """The exchange that is under way, or the last one."""
+        """The running exchange, or the last one."""
         return self._shown[-1] if self._shown else None
 
     def show_pending(self, question: str, within: str | None, waiting_for: str) -> None:
-        """Show at once, in view, what a person asked of which section, and what must come before it can begin."""
+        """Show a sent question in view at once, with its section and what it waits for."""
         self._welcome.display = False
         self._pending = self._make_view(0, question, within)
         self._pending.show_waiting(waiting_for)
@@ -160,14 +160,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._follow_newest()
 
     def discard_pending(self) -> None:
-        """Show a question that was sent, and never begun, no longer."""
+        """Remove a sent question that never started."""
         if self._pending is not None:
             self._pending.remove()
             self._pending = None
             self._welcome.display = not self._shown
 
     def start_exchange(self, number: int, question: str) -> None:
-        """Show a question as begun, in view: the one that waits for it, else a new one at the end."""
+        """Show a started question in view: the pending one, else a new one at the end."""
         self._welcome.display = False
         view, self._pending = self._pending, None
         if view is None:
@@ -182,7 +182,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._follow_newest()
 
     def remove_from(self, number: int) -> None:
-        """Show question `number` and all that follow no longer: they are no longer part of the conversation."""
+        """Remove question `number` and all later ones, which are no longer part of the conversation."""
         self.clear_selection()
         left = [view for view in self._shown if view.number < number]
         if len(left) < len(self._shown):
@@ -201,7 +201,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._follow_newest()
 
     def reload(self) -> None:
-        """Show the conversation that the session holds now, from its last answer, and nothing of the one before."""
+        """Replace everything by the session's current conversation, starting at its last answer."""
         self.clear_selection()
         for child in self._messages.children:
             if child is not self._earlier and child is not self._welcome:
@@ -214,14 +214,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.load_saved()
 
     def add_notice(self, text: str, weight: Severity = Severity.INFO) -> None:
-        """Say something at the end, or before a question that waits to be begun."""
+        """Add a notice at the end, or before a pending question."""
         self._messages.mount(NoticeView(text, weight), before=self._pending)
         is_kept = weight is Severity.INFO and self._is_keeping
         if weight is Severity.ERROR or (self.current is not None and not is_kept):
             self.anchor()
 
     def show_event(self, event: ConversationEvent, state: ConversationState) -> str:
-        """Show an event of the conversation; return words about it that are worth no more than a moment."""
+        """Show an event of the conversation. Return text for a brief status message."""
         current = self.current
         match event:
             case QuestionAsked(number=number, question=question):
@@ -245,7 +245,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return self.narrate(event, state)
 
     def narrate(self, event: ConversationEvent, state: ConversationState) -> str:
-        """Say what happened, above the answer under way or below it; return what is worth no more than a moment."""
+        """Add notices about an event above or below the running answer. Return text for a brief status message."""
         passing: list[str] = []
         for piece in make_notices(event, state.library):
             if piece.slot is NoticeSlot.ACTIVITY and state.is_asking and self.current is not None:
@@ -258,14 +258,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return "; ".join(passing)
 
     def show_drafts(self, library: Library) -> None:
-        """Show what the answer under way says so far as a draft: the model goes on working."""
+        """Show the text of the running answer as a draft, because the model continues to work."""
         if self.current is not None:
             for draft in self.current.pop_draft():
                 for piece in make_notices(draft, library):
                     self.current.add_activity(piece)
 
     def show_earlier(self) -> None:
-        """Show some earlier questions; what is in view stays in view."""
+        """Show some earlier questions without moving the view."""
         self.clear_selection()
         self._let_scroll()
         before = self._messages.virtual_size.height
@@ -282,7 +282,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.call_after_refresh(stay)
 
     def _remove(self, first: Widget, end: Widget | None) -> None:
-        """Take messages away, from one to before another, to the last for None."""
+        """Remove the messages from `first` up to `end`, or to the last if `end` is None."""
         children = self._messages.children
         for child in children[children.index(first) : None if end is None else children.index(end)]:
             child.remove()
@@ -297,8 +297,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return ExchangeView(number, question, about, self._format_source)
 
     def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
-        """Return views of saved exchanges that stand before all others, each with the notices that stood below it."""
-        from roamtui.agent.recheck import count_stale_quotes  # noqa: PLC0415 - only a conversation that goes on needs it
+        """Make views of saved exchanges to show before all others, each with the notices that followed it."""
+        from roamtui.agent.recheck import count_stale_quotes  # noqa: PLC0415 - only a resumed conversation needs it
 
         library = self._first.state.library
         widgets: list[Widget] = []
@@ -322,18 +322,18 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return widgets
 
     def _format_source(self, citation: Citation) -> str:
-        """Return the file of a citation, where there are several, and its section."""
+        """Return the section of a citation, with its file if there are several."""
         title = format_section(citation.section_id, self._first.state.library)
         file = sanitise_line(citation.doc.rpartition("/")[2] or citation.doc if "://" in citation.doc else citation.doc)
         return title if file in ("", title) else f"{file}{STEP}{title}"
 
     @property
     def has_targets(self) -> bool:
-        """Whether there is anything to select."""
+        """Whether there are targets to select."""
         return next(self._walk_targets(), None) is not None
 
     def clear_selection(self) -> bool:
-        """Select nothing; return whether something was selected."""
+        """Clear the selection. Return whether there was one."""
         if self._selected is None:
             return False
         self._selected[0].select_target(None)
@@ -349,7 +349,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._move_selection(-1)
 
     def action_show_target(self) -> None:
-        """Jump to the selected section; select the first source of the last answer where none is."""
+        """Jump to the selected section, or select the first source of the last answer if there is no selection."""
         if self._selected is None:
             self._move_selection(1)
         if self._selected is not None:
@@ -382,18 +382,18 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(self.RetryRequested(is_edited=False))
 
     def action_open_unread(self) -> None:
-        """Ask the last question again with what search found for it and nobody opened."""
+        """Ask the last question again with the search results that were not opened."""
         if self.current is not None and self.current.unopened is not None and self.current.unopened.likely:
             opening = tuple(hit.section_id for hit in self.current.unopened.likely)
             self.post_message(self.RetryRequested(is_edited=False, opening=opening))
 
     def action_edit(self) -> None:
-        """Change the last question."""
+        """Edit the last question."""
         if self.current is not None:
             self.post_message(self.RetryRequested(is_edited=True))
 
     def action_fork(self) -> None:
-        """Begin a new conversation from before the selected question, else from before the last one."""
+        """Start a new conversation before the selected question, else before the last one."""
         view = self.current
         if self._selected is not None:
             view = next((shown for shown in self._shown if shown in self._selected[0].ancestors), view)
@@ -401,7 +401,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(self.ForkRequested(view.number))
 
     def action_keep(self) -> None:
-        """Keep the selected quote, or section."""
+        """Add the selected quote or section to the notes."""
         target = self._selected[0].targets[self._selected[1]] if self._selected is not None else None
         if isinstance(target, SectionTarget):
             self.post_message(NoteRequested(target.section_id, citation=target.citation))
@@ -417,25 +417,25 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @on(ScrollUp)
     @on(ScrollTo)
     def _let_scroll(self) -> None:
-        """Stay where the person goes, whatever comes below."""
+        """Stop following the newest message."""
         self._is_keeping = False
         self.release_anchor()
 
     def on_exchange_view_resized(self) -> None:
-        """Follow an exchange as it grows, by name: the first screen does without its class."""
+        """Follow an exchange as it grows. The handler's name spares the first screen the import of the class."""
         self._scroll_if_following()
 
     def _scroll_if_following(self) -> None:
         self.call_after_refresh(self._scroll_to_newest)
 
     def _follow_newest(self) -> None:
-        """Keep the newest in view from now on."""
-        self.anchor(anchor=False)  # Textual's own anchor knows no answer that is being read
+        """Keep the newest message in view from now on."""
+        self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
         self._is_keeping = True
         self._scroll_to_newest()
 
     def _scroll_to_newest(self) -> None:
-        """Scroll to the end, or as far as the newest answer's beginning allows; never back."""
+        """Scroll to the end, or until the newest answer starts at the top. Never scroll back."""
         newest, line = self._pending or self.current, self.max_scroll_y
         if newest is not None and newest.answer_line is not None:
             first = self._messages.gutter.top + newest.virtual_region.y
@@ -465,7 +465,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.call_after_refresh(self._show_selected)
 
     def _first_place(self, places: list[tuple[ContentView, int]]) -> int:
-        """Return where the sources of the last exchange begin; without sources, where it begins itself."""
+        """Return the index of the last exchange's first source, else of its first target."""
         current = self.current
         if current is None:
             return 0
@@ -488,7 +488,7 @@ _LOOKS = {
 
 
 class NoticeView(TextView):
-    """Shows a notice with a sign, so that it is known without colour too."""
+    """A notice with a sign, so that its severity is clear without colour."""
 
     DEFAULT_CSS = """
     NoticeView { padding: 0 1; margin: 1 0; }
@@ -500,13 +500,13 @@ class NoticeView(TextView):
             Content.styled(sanitise_text(text), style), lead=Content.styled(f"{sign} ", style), follow="  "
         )
         self.text = text
-        """What it says."""
+        """The text of the notice."""
         self.weight = weight
-        """How much it matters."""
+        """Its severity."""
 
 
 def format_answer(answer: str, citations: tuple[Citation, ...]) -> str:
-    """Return an answer with its sources as Markdown, for use elsewhere."""
+    """Format an answer with its sources as Markdown, for the clipboard."""
     if not citations:
         return answer.strip() + "\n"
     lines = [answer.strip(), "", "Sources:", ""]

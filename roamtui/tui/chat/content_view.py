@@ -1,4 +1,4 @@
-"""`ContentView`: a widget whose content is laid out anew for each width, and names targets that can be selected."""
+"""`ContentView`: a widget that lays out its content for each width and has targets that can be selected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roamtui.conversation.transcript import Citation
 
 
 class ContentView(Widget):
-    """Shows what `lay_out` returns."""
+    """A widget that shows the result of `render_content`."""
 
     DEFAULT_CSS = """
     ContentView { height: auto; width: 1fr; }
@@ -30,36 +30,36 @@ class ContentView(Widget):
         """Index of the selected target."""
 
     def on_unmount(self) -> None:
-        """Let go of what was drawn: Textual remembers the last thousand widgets with their lines, also those gone."""
+        """Release the drawn lines, because Textual caches the last thousand widgets, including removed ones."""
         self.refresh()
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """What can be selected here, in order."""
+        """The targets that can be selected, in order."""
         return ()
 
     @property
     def keyboard_targets(self) -> Sequence[int]:
-        """Indexes of the targets that keys walk over; a click reaches them all."""
+        """Indexes of the targets that keys can select. Clicks can activate all targets."""
         return range(len(self.targets))
 
     def select_target(self, index: int | None) -> None:
-        """Show a target as selected, or none."""
+        """Show a target as selected, or no target for None."""
         self.selected = index
         self.invalidate()
 
     def render_content(self, width: int) -> Content:
-        """Return the content in lines of at most `width` cells."""
+        """Lay out the content in lines of at most `width` cells."""
         raise NotImplementedError
 
     def invalidate(self) -> None:
-        """Lay the content out again: what it is made from has changed."""
+        """Lay out the content again after a change."""
         self._laid_out = None
         self.refresh(layout=True)
 
     @property
     def line_of_selected(self) -> int:
-        """Line on which the selected target begins."""
+        """The line where the selected target starts."""
         content = self._content(self.size.width)
         for start, _, style in sorted(content.spans, key=lambda span: span.start):
             if not isinstance(style, str) and style.meta.get(META_KEY) == self.selected:
@@ -93,13 +93,13 @@ class ContentView(Widget):
 
 
 META_KEY = "roamtui_target"
-"""Under which a style carries the index of a target, so that a click finds it."""
+"""The style metadata key with a target's index, so that a click finds the target."""
 SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
 @dataclass(frozen=True, slots=True)
 class SectionTarget:
-    """A section to jump to, perhaps with words from it."""
+    """A section to jump to, optionally with a quote."""
 
     section_id: str
     citation: Citation | None = None
@@ -107,30 +107,30 @@ class SectionTarget:
 
 @dataclass(frozen=True, slots=True)
 class LinkTarget:
-    """A link that the model wrote: to a section, or to a page that a person must agree to open."""
+    """A link that the model wrote: to a section, or to a page that opens only after the person confirms."""
 
     href: str
     section_id: str | None = None
-    """A section that the answer cites: what the link is relative to."""
+    """A cited section. Relative links are resolved against it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleTarget:
-    """A question to try."""
+    """An example question."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierTarget:
-    """Earlier questions, which are not shown yet."""
+    """The earlier questions that are not shown yet."""
 
 
 Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget
 
 
 class TargetActivated(Message):
-    """A person has chosen a target."""
+    """The person activated a target."""
 
     def __init__(self, target: Target) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class TargetActivated(Message):
 
 
 class TextView(ContentView):
-    """Shows words, the first line behind a lead, and those that follow behind another one."""
+    """Text with one prefix for its first line and another for the lines that follow."""
 
     def __init__(self, words: Content, *, lead: Content | str = "", follow: str = "") -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class TextView(ContentView):
         self._follow = follow
 
     def show_words(self, words: Content) -> None:
-        """Show other words."""
+        """Replace the text."""
         self._words = words
         self.invalidate()
 
@@ -157,12 +157,12 @@ class TextView(ContentView):
 
 
 def link_target(content: Content, index: int, *, is_selected: bool) -> Content:
-    """Return `content` so that a click on it means the target with this index."""
+    """Return `content` with the style and metadata of the target at this index."""
     linked = content.stylize(Style.from_meta({META_KEY: index}))
     return linked.stylize(SELECTED_STYLE) if is_selected else linked
 
 
 def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Content | str = "") -> list[Content]:
-    """Return `content` in lines of at most `width` cells, each behind its lead."""
+    """Wrap `content` to lines of at most `width` cells, including their prefixes."""
     room = max(8, width - Content(str(follow)).cell_length)
     return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]

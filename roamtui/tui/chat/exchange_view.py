@@ -1,4 +1,4 @@
-"""One question with all that followed from it."""
+"""One question with the model's actions, its answer and sources."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR
 
 
 class OutcomeView(TextView):
-    """The last line of an exchange: how it ended and what it took."""
+    """The last line of an exchange: how it ended, its steps, tokens and cost."""
 
     DEFAULT_CSS = """
     OutcomeView { padding: 0 1; margin-top: 1; color: $muted; }
@@ -35,7 +35,7 @@ class OutcomeView(TextView):
 
 
 class ExchangeView(Vertical):
-    """Shows a question, what the model does, the answer as it streams in, and its sources."""
+    """A question, the model's actions, the streamed answer, and its sources."""
 
     DEFAULT_CSS = """
     ExchangeView {
@@ -47,16 +47,16 @@ class ExchangeView(Vertical):
     """
 
     class Resized(Message):
-        """It has another place or size on the screen."""
+        """The exchange moved or changed its size on the screen."""
 
     def __init__(self, number: int, question: str, about: str, name: Callable[[Citation], str]) -> None:
         """Show a question.
 
         Args:
-            number: In the conversation.
-            question: What the person asked.
-            about: The section that it is about; empty for the whole document.
-            name: Returns the file of a citation, where there are several, and its section.
+            number: Its number in the conversation.
+            question: The question's text.
+            about: The section it is limited to, or empty for the whole document.
+            name: Returns the section of a citation, with its file if there are several.
         """
         super().__init__()
         self.number = number
@@ -70,10 +70,10 @@ class ExchangeView(Vertical):
         for view in (self._activity, self._answer, self.sources, self._ending):
             view.display = False
         self.citations: tuple[Citation, ...] = ()
-        """What the finished answer cites."""
+        """The citations of the finished answer."""
         self._is_waiting = False
         self.unopened: UnopenedHits | None = None
-        """What search found for it and nobody opened, None before it has ended."""
+        """Search results that were not opened, or None before the exchange has ended."""
 
     @property
     def answer(self) -> str:
@@ -82,7 +82,7 @@ class ExchangeView(Vertical):
 
     @property
     def answer_line(self) -> int | None:
-        """Line of this view where the answer begins, None while there is none."""
+        """Line of this view where the answer starts, or None if there is no answer yet."""
         return self._answer.virtual_region.y if self._answer.display else None
 
     @override
@@ -94,21 +94,21 @@ class ExchangeView(Vertical):
         yield self._ending
 
     def on_resize(self) -> None:
-        """Tell that it is laid out: only now it is known where its answer begins."""
+        """Post that the layout has changed. Only now the line of the answer is known."""
         self.post_message(self.Resized())
 
     def on_unmount(self) -> None:
-        """Let go of what was drawn, as `ContentView` does."""
+        """Release the drawn lines, as `ContentView` does."""
         self.refresh()
 
     def add_activity(self, piece: Notice) -> None:
-        """Show something that the model did."""
+        """Show an action of the model."""
         self._end_waiting()
         self._activity.display = True
         self._activity.add(piece)
 
     def pop_draft(self) -> tuple[AnswerStreamed, ...]:
-        """Show no longer what was said before the model goes on working, and return it: the answer comes after it."""
+        """Remove and return the text that the model wrote before it continued to work. The answer follows later."""
         draft = make_draft_events(self._answer.text)
         if draft:
             self._answer.finish("", ())
@@ -116,19 +116,19 @@ class ExchangeView(Vertical):
         return draft
 
     def append_answer(self, text: str) -> None:
-        """Show some more of the answer."""
+        """Append text to the answer."""
         self._end_waiting()
         self._answer.display = True
         self._answer.append(text)
 
     def show_thinking(self, text: str) -> None:
-        """Show what the model thinks aloud."""
+        """Show the model's thinking."""
         self._end_waiting()
         self._activity.display = True
         self._activity.show_thought(text)
 
     def show_waiting(self, what: str) -> None:
-        """Say what is waited for, until anything comes."""
+        """Show what the exchange waits for, until something arrives."""
         self._is_waiting = True
         self._activity.display = True
         self._activity.show_thought(f"waiting for {what}")
@@ -140,7 +140,7 @@ class ExchangeView(Vertical):
             self._activity.display = bool(self._activity.pieces)
 
     def finish(self, exchange: Exchange, library: Library) -> None:
-        """Show the whole answer with its sources, how it ended, and what search found that nobody opened."""
+        """Show the complete answer with its sources, its outcome, and the search results that were not opened."""
         event = exchange.outcome
         self._end_waiting()
         self.citations = event.citations
@@ -158,7 +158,7 @@ class ExchangeView(Vertical):
 
 
 def format_outcome(event: QuestionAnswered, unread: UnopenedHits) -> Content:
-    """Return how an exchange ended, its steps, tokens and cost, and what may be worth opening."""
+    """Format the outcome of an exchange: how it ended, its steps, tokens and cost, and results worth opening."""
     parts: list[Content] = []
     for piece in make_outcome_notices(event):
         sign = "✗ " if piece.severity is Severity.ERROR else ""
@@ -174,12 +174,12 @@ def format_outcome(event: QuestionAnswered, unread: UnopenedHits) -> Content:
 
 
 _LENGTH_MAX = 4_000
-"""Characters shown; a pasted page would bury its own answer."""
+"""In characters. A whole pasted page would push its answer out of view."""
 _PROMPT = Content.styled("❯ ", "bold $secondary")
 
 
 class QuestionView(TextView):
-    """What the person asked."""
+    """The person's question."""
 
     DEFAULT_CSS = """
     QuestionView { background: $surface; padding: 0 1; }
@@ -198,7 +198,7 @@ _TITLE_LENGTH = 48
 
 
 class ActivityView(ContentView):
-    """Lists what the model did, oldest first; each section that is named can be jumped to."""
+    """The model's actions, oldest first. Each named section is a target."""
 
     DEFAULT_CSS = """
     ActivityView { padding: 0 1; color: $muted; }
@@ -207,7 +207,7 @@ class ActivityView(ContentView):
     def __init__(self) -> None:
         super().__init__()
         self.pieces: list[Notice] = []
-        """What was done so far."""
+        """The actions so far."""
         self._thought = ""
 
     @property
@@ -224,12 +224,12 @@ class ActivityView(ContentView):
         self.invalidate()
 
     def show_thought(self, text: str) -> None:
-        """Show the end of what the model thinks aloud, until something else happens."""
+        """Show the end of the model's thinking until the next event."""
         self._thought = sanitise_line((self._thought + text)[-4 * _THOUGHT_LENGTH :])
         self.invalidate()
 
     def hide_thinking(self) -> None:
-        """Show no longer what the model thought aloud."""
+        """Hide the model's thinking."""
         self._thought = ""
         self.invalidate()
 
@@ -261,7 +261,7 @@ class ActivityView(ContentView):
 
 _QUOTE_LENGTH = 140
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
-"""A link of Markdown; in a quote its words are enough, as in the answer."""
+"""A Markdown link. In a quote, only its text is shown, as in the answer."""
 _INDENT = 3
 _FOUND = ("✓", "$success")
 _VERDICTS = {
@@ -272,11 +272,11 @@ _VERDICTS = {
     QuoteState.UNVERIFIED: ("✗", "$error"),
     QuoteState.NO_QUOTE: ("·", "$muted"),
 }
-"""Sign and colour of each state; what was found needs no words."""
+"""Sign and colour of each state. Quotes that were found need no label."""
 
 
 class SourcesView(ContentView):
-    """Lists the cited sections, in the order of their numbers in the answer: a line for each, with all its places."""
+    """The cited sections in the order of their numbers in the answer, one line each with all cited positions."""
 
     DEFAULT_CSS = """
     SourcesView { padding: 0 1; margin-top: 1; }
@@ -293,13 +293,13 @@ class SourcesView(ContentView):
     def show_citations(
         self, citations: tuple[Citation, ...], numbers: dict[str, int], answer: str, *, are_passages: bool = False
     ) -> None:
-        """Show citations under the numbers that they have in the answer.
+        """Show citations with their numbers in the answer.
 
         Args:
-            citations: Of the answer.
-            numbers: Of the sections in the answer's marks; those that have none get one.
-            answer: What stands there already need not be said again.
-            are_passages: Whether rules picked them, which know no answer: none of them is shown as a good one.
+            citations: The answer's citations.
+            numbers: Section numbers of the answer's marks. Sections without a number get one.
+            answer: The answer's text. Quotes that it already contains are not repeated.
+            are_passages: Whether rules chose the citations without knowing the answer. Then none is shown as verified.
         """
         self._numbers = numbers
         self._answer = strip_links(answer)
@@ -327,12 +327,12 @@ class SourcesView(ContentView):
         return Content("\n").join(lines)
 
     def _lay_out_source(self, group: list[tuple[int, Citation]]) -> Content:
-        """Return a section and each place in it, with what became of its quote; all of them can be jumped to."""
+        """Lay out a section and each cited position with its quote's state. All of them are targets."""
         source, before = Content(), ""
         for index, citation in group:
             place = citation.place if citation.page is None else f"p. {citation.page}"
             if not citation.start_line or citation.state in (QuoteState.MISATTRIBUTED, QuoteState.UNVERIFIED):
-                place = ""  # its words do not stand there
+                place = ""  # the quote is not in the text there
             sign, style = _VERDICTS[citation.state]
             words = sign if citation.is_verified else f"{sign} {citation.state.label.removeprefix('quote ')}"
             parts = [] if source else [Content.styled(self._name_source(citation), "bold")]
@@ -349,10 +349,10 @@ class SourcesView(ContentView):
         return source
 
     def _strip_success_style(self, style: str) -> str:
-        """Return a style without the praise that a passage does not earn by standing in the text."""
+        """Return a style without the success colour: a passage was copied, so being in the text proves nothing."""
         return "$muted" if self._are_passages and style == "$success" else style
 
 
 def strip_links(text: str) -> str:
-    """Return text on one line, of its links the words alone."""
+    """Return text on one line, with links replaced by their text."""
     return _LINK.sub(r"\1", sanitise_line(text))

@@ -1,4 +1,4 @@
-"""What the conversation shows before the first question: what this is, three keys, and questions to try."""
+"""The view before the first question: an introduction, three keys, and example questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LESSONS = (
 
 
 class WelcomeView(ContentView):
-    """Teaches the first minute."""
+    """An introduction to the first minute with the app."""
 
     DEFAULT_CSS = """
     WelcomeView { padding: 0 1; margin-bottom: 1; }
@@ -42,18 +42,18 @@ class WelcomeView(ContentView):
         return tuple(ExampleTarget(question) for question in self._examples)
 
     def show_title(self, *, has_title: bool) -> None:
-        """Say of which document this is, where the first line of the screen does not."""
+        """Show the document's title if the first line of the screen does not."""
         if has_title != self._has_title:
             self._has_title = has_title
             self.invalidate()
 
     def show_examples(self, examples: tuple[str, ...]) -> None:
-        """Propose other questions."""
+        """Replace the example questions."""
         self._examples = examples
         self.invalidate()
 
     def show_model(self, model: ModelLabel) -> None:
-        """Tell of another model."""
+        """Show another model."""
         self._model = model
         self.invalidate()
 
