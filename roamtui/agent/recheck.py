@@ -47,68 +47,68 @@ _SOURCE_LINE = re.compile(
 )
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
 _VERIFIED = (QuoteState.EXACT.label, QuoteState.EXACT.value, QuoteState.NORMALISED.value)
-"""What an export says of a quote that was found, and what it said before."""
+"""States of a found quote in exports, in the current wording and in older ones."""
 _PATH_STEP = " › "
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
 _PLACES = 8
-"""Places of a text whose words are compared with those of a quote one by one."""
+"""Number of candidate positions at which a text is compared with the quote word by word."""
 _LIKE_MIN = 0.6
-"""Share of words in common, in order, from which on a text of the same section is the quote with other words."""
+"""Minimum share of common words, in order, for a text of the same section to count as a reworded quote."""
 _LIKE_MOVED_MIN = 0.7
-"""The same in all of the source, where the section itself is no longer there."""
+"""The same for the whole source if the section no longer exists."""
 _LIKE_ELSEWHERE_MIN = 0.9
-"""The same outside of the section where it is: documents say much in nearly the same words."""
+"""The same for other sections if the section still exists: documents repeat themselves in nearly the same words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A quote, and where it stood."""
+    """A quote and its claimed source."""
 
     quote: str
     place: str
-    """Where the claim is made: ``faq.md``, or a conversation and its question."""
+    """Where the claim is made: ``faq.md``, or a conversation and the number of its question."""
     line: int = 0
-    """1-based line there, 0 in a conversation."""
+    """1-based line in that file; 0 in a conversation."""
     source: str = ""
-    """A path or an address; empty for what the whole conversation or file is about."""
+    """Path or URL. Empty if it is the source of the whole conversation or file."""
     section_id: str = ""
-    """Empty where none was named."""
+    """Empty if the claim names no section."""
     anchor: str = ""
-    """Of the section's heading, as a link has it."""
+    """Anchor of the section's heading, from a link."""
 
 
 class ClaimStatus(StrEnum):
-    """What became of a quote."""
+    """Result of looking up a claim's quote in the current document."""
 
     SAME = "same"
     MOVED = "moved"
-    """It stands in another section now."""
+    """The quote is now in another section."""
     CHANGED = "changed"
-    """A text with other words stands in its place."""
+    """A similar text has replaced the quote."""
     JOINED = "joined"
-    """Pieces of it stand in several sentences, which together may say what none of them does."""
+    """The quote joins pieces of several sentences, and may say something that none of them says."""
     GONE = "gone"
     UNREACHABLE = "unreachable"
-    """What it was taken from cannot be opened."""
+    """The source cannot be opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A claim, and what became of its quote."""
+    """A claim with the result of its check."""
 
     claim: Claim
     standing: ClaimStatus
     span: Span | None = None
-    """Where it stands, or the text that is nearest to it; None for neither."""
+    """The quote or the most similar text, or None if there is neither."""
     section_id: str = ""
-    """The section that holds that."""
+    """The section that contains `span`."""
     message: str = ""
-    """Why it cannot be reached."""
+    """Why the source cannot be opened."""
 
 
 def extract_claims(conversation_id: str, exchanges: Iterable[Exchange]) -> tuple[Claim, ...]:
-    """Return the quotes of a conversation that stood in the text when it was answered."""
+    """List the quotes of a conversation that were verified when they were made."""
     return tuple(
         Claim(
             quote=citation.quote,
@@ -122,9 +122,9 @@ def extract_claims(conversation_id: str, exchanges: Iterable[Exchange]) -> tuple
 
 
 def parse_source_line(markdown: str) -> str:
-    """Return what the ``Source:`` line of a Markdown text names, empty without one."""
-    named = _SOURCE.search(markdown)
-    return named["source"] if named else ""
+    """Return the value of the ``Source:`` line in a Markdown text, or empty if there is none."""
+    match = _SOURCE.search(markdown)
+    return match["source"] if match else ""
 
 
 def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:

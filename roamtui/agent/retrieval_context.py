@@ -1,7 +1,4 @@
-"""What search finds, as a model reads it: each file named once, its sections below it, with what answers in them.
-
-A question brings the best hits for its words with it, and the one section that answers, open already.
-"""
+"""Render search hits for the model, and choose the hits and the open section that come with a question."""
 
 from __future__ import annotations
 
@@ -31,27 +28,27 @@ from roamtui.search.terms import locate_terms, query_terms
 from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
-"""Of a search that the model asks for."""
+"""Hits of a search that the model requests."""
 _START_HITS_MAX = 10
-"""Of a question: with them in place of a longer outline more questions need no call."""
+"""Hits that come with a question. With more hits and a shorter outline, more questions need no tool call."""
 _EXCERPT_TOKENS = (350, 180, 150, 120)
-"""Of the excerpt of each hit, the last one's for all that follow."""
+"""Size of the excerpt by rank. The last number applies to all later hits."""
 _WHOLE_TOKENS = (1_000, 400, 350, 350, 350, 250)
-"""Sections up to this size come with all below them, likewise: a call to open one would cost far more."""
+"""Size by rank up to which a section is shown with its whole subtree: a call to open it would cost far more."""
 _WHOLES_TOKENS_MAX = 1_500
-"""Of all excerpts together, beyond which none is whole only for being small."""
+"""Once the excerpts exceed this, no section is shown whole merely because it is small."""
 _NOISE_SHARE = 0.35
-"""Of the best score; what is found with less is about something else."""
+"""Share of the best score below which a hit is about something else."""
 _NOISE_SHARE_LATER = 0.5
-"""Likewise, past the first `HITS_MAX`."""
+"""The same for hits after the first `HITS_MAX`."""
 _SMALL_FILE_TOKENS = 1_000
-"""A file up to this size of which several sections are found is one hit."""
+"""Size up to which a file with several hits counts as one hit."""
 _CONDITION = re.compile(
     r"(?i)\b(?:except|limited|notwithstanding|other than|subject to|unless|vorbehaltlich)\b[^,;\n]{0,80}\Z"
 )
-"""What stands before a reference to what limits a rule."""
+"""Words before a reference to a section that limits a rule."""
 _LIMITED_MAX = 3
-"""Hits, the best, whose limits come with them."""
+"""Number of top hits that come with the sections that limit them."""
 _LIMIT_TOKENS = 120
 _EXCERPT_TOKENS_MIN = 40
 _SIBLINGS_MAX = 12
@@ -66,16 +63,16 @@ _LINK_SIGN = "\N{LINK SYMBOL}"
 _LINKED_ID = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
 _INDENT = "    "
 _PATH_TITLES_MAX = 3
-"""Titles with which a section is named, its own the last."""
+"""Number of titles in a section's path, including its own title."""
 RIVAL_MAX = 0.8
-"""Share of the best score up to which the second one leaves no doubt."""
+"""The best hit is clear if the second score is at most this share of the best."""
 COVERED_MIN = 0.75
-"""Share of the question's content words that the section's text must hold: a title alone, or one mention, is none."""
+"""Share of the question's content words that the section's text must contain. A title or one mention is not enough."""
 _OPENED_TOKENS_MAX = 1_000
 _TERMS_MIN = 2
-"""Words of a question below which a clear hit says little: a greeting has one too."""
+"""Minimum of words in a question. With fewer, a clear hit says little: even a greeting has one."""
 _PROSE_MIN = 12
-"""Words of a text below which it is a bare link or a label."""
+"""A text with fewer words is a bare link or a label."""
 _EMPTY_TERMS = frozenset(
     {
         *("advantage", "advantages", "benefit", "benefits", "difference", "function", "happens", "help", "mean"),
@@ -83,35 +80,34 @@ _EMPTY_TERMS = frozenset(
         *("works",),
     }
 )
-"""Words by which many questions ask, whatever they ask about."""
+"""Question words that say nothing about the topic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitList:
-    """Hits in words, and what of the document they show."""
+    """Search hits rendered for the model."""
 
     text: str
-    """Empty where nothing was found."""
+    """Empty if nothing was found."""
     excerpts: tuple[Span, ...] = ()
-    """Ranges that the model may quote from."""
+    """Document text in the list. The model may quote it."""
     section_ids: tuple[str, ...] = ()
-    """Sections with a line, in order."""
+    """Sections that have a line in the list, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievedContext:
-    """What a question goes to the model with."""
+    """Search results that come with a question."""
 
     hits: tuple[Hit, ...] = ()
-    """What search found for its words."""
     hit_list: HitList = HitList(text="")
-    """The same as the model reads it, without what is opened."""
+    """The hits without `auto_opened`, rendered for the model."""
     auto_opened: tuple[str, ...] = ()
-    """Sections to open at once."""
+    """Sections to open with the question."""
 
 
 def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str, ...]:
-    """Return the sections that hold all of a document so small that it goes to the model whole, else nothing."""
+    """List the top sections of a document that is small enough to be sent whole; empty if it is not."""
     tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
     if library.grafts or sum(library.root.own_tokens) > tokens_max or library.root.columns.has_files:
         return ()
@@ -122,14 +118,14 @@ def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str,
 async def retrieve_context(
     searcher: Searcher, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None = None
 ) -> RetrievedContext:
-    """Return what search finds for a question, nothing where it finds nothing or fails.
+    """Search for a question. The result is empty if the search finds nothing or fails.
 
     Args:
         searcher: Searches the library of the conversation.
         state: The conversation before the question.
-        question: A person's words.
-        within: Id of the section that the question is about, None for the whole document.
-        room_tokens: Of all that is brought, None where the window is no matter.
+        question: The person's question.
+        within: Id of the section that the question is about, or None for the whole document.
+        room_tokens: Maximum of tokens for all results, or None for no limit.
     """
     earlier = list_history_texts(state.transcript.exchanges)
     try:
