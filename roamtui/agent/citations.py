@@ -1,9 +1,10 @@
-"""Citations of an answer: ``[a8a96034]`` marks and quotes in double quotation marks, each looked up by code.
+"""Extract the citations of an answer, ``[a8a96034]`` marks and quotations, and look up each quote.
 
-A quote, in the marks of any language, binds to an id in its own sentence, the nearest before it first, else after it.
-What follows a colon, such as the items of a list, belongs to the sentence before the colon where it has no ids of its
-own. A quote without an id binds to the only section that holds its words, an id without a quote is a citation with
-none. What the model was given decides, delivered or as an excerpt, not what the document holds.
+A quotation, in the quotation marks of any language, binds to an id in its own sentence: first to the nearest before
+it, else to one after it. If the text after a colon, such as list items, has no ids of its own, it belongs to the
+sentence before the colon. A quotation without an id binds to the only section that contains its words. An id without a
+quotation is a citation without a quote. Quotes are looked up only in the text that the model got, as deliveries or
+excerpts, not in the whole document.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import get_canonical_id
 
 _UNMARKED_WORDS_MIN = 3
-"""Words of a quote that is bound to a section without an id: fewer stand in many places by chance."""
+"""Minimum of words for a quote without an id. Fewer words occur in many sections by chance."""
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
 _DRESS = r"[\"'`*§\s]*+"
 MARK = re.compile(rf"\[{_DRESS}{_SECTION}(?:[,;\"'`*§\s]++{_SECTION})*+{_DRESS}\]")
 MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
-"""Each id of a mark, without the numbers of pages and ranges."""
+"""Ids in a mark, without page numbers and ranges."""
 _TYPOGRAPHIC = re.compile(
     r"“(?P<curly>[^“”]*(?:“[^“”]*”[^“”]*)*)”|„(?P<low>[^„“”]+)[“”]|«(?P<guillemets>[^«»]*(?:«[^«»]*»[^«»]*)*)»"
     r"|»(?P<reversed>[^«»]+)«|「(?P<corner>[^「」]+)」|『(?P<white_corner>[^『』]+)』|〝(?P<prime>[^〝〞〟]+)[〞〟]"
@@ -41,20 +42,20 @@ _TYPOGRAPHIC = re.compile(
 _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _CANDIDATES_MAX = 8
-"""Marks on each side of a quote that are looked at."""
+"""Number of marks to try on each side of a quote."""
 _BEFORE_WHAT_FOLLOWS = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
 _CLOSERS = r"[\"'”’»)\]」』*_]*+"
 _SENTENCE_END = re.compile(
-    # Not from the middle of a row of them, which would be read once for each.
+    # Never match from the middle of a row of full stops: that would scan the row once for each of them.
     rf"(?:(?<![.…])(?:(?<!\b[^\W\d_])|[.…](?=[.…]))[.…]++|(?<![!?])[!?]++)"
     rf"{_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
     rf"|[。！？]++{_CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
     r"|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+|#]|\d+[.)])[ \t|#])"
 )
-"""Where a sentence ends: after the marks that follow its full stop, but neither after an initial nor before a small
-letter or a number, as they follow abbreviations."""
+"""End of a sentence, including the marks after its full stop. A full stop after an initial does not end a sentence, nor
+does one before a lower-case letter or a number, since it may belong to an abbreviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +78,15 @@ class Quotation:
     end: int
     """Offset after the closing mark."""
     is_code: bool = False
-    """Whether it stands between backticks: a quote only where an id stands in its sentence."""
+    """Whether the words are in backticks. They count as a quote only if their sentence has an id."""
     marks: Sequence[CitationMark] = ()
-    """Ids of its sentence, the likeliest first."""
+    """Ids of the sentence, most likely first."""
 
 
 def extract_quotations(answer: str) -> list[Quotation]:
-    """Return the outermost quotations of an answer in order, and what stands in backticks outside of them.
+    """Return the outermost quotations of an answer, and the code spans outside of them, in order.
 
-    String literals inside code are none.
+    String literals inside code do not count.
     """
     found = [*_extract_straight_quotations(answer)]
     for match in _TYPOGRAPHIC.finditer(answer):
@@ -107,7 +108,7 @@ def extract_quotations(answer: str) -> list[Quotation]:
 
 
 def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
-    """Yield pairs of straight marks, inner ones first; a mark opens or closes by what stands beside it."""
+    """Yield pairs of straight marks, inner pairs first. The adjacent characters decide if a mark opens or closes."""
     opened: list[int] = []
     for match in _STRAIGHT.finditer(answer):
         position = match.start()
@@ -125,7 +126,7 @@ def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
 
 
 def _is_letter(character: str) -> bool:
-    """Return whether words go on beside this character: scripts without spaces quote in the middle of a line."""
+    """Return whether a mark next to this character is inside a word. Scripts without spaces do not count."""
     return character.isalnum() and ord(character) < 0x0E00
 
 
