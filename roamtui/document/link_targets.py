@@ -60,7 +60,7 @@ def resolve_link(href: str, library: Library, section_id: str) -> ResolvedLink:
             return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
         return _find_in_file(file_id, fragment, library)
     target = find_anchored_section(library, section_id, fragment)
-    return SectionLink(target) if target is not None else DeadLink(f'No heading here has the anchor "#{fragment}".')
+    return SectionLink(target) if target is not None else DeadLink(f'No heading with the anchor "#{fragment}".')
 
 
 def _find_in_file(file_id: str, fragment: str, library: Library) -> SectionLink:

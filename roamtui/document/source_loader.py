@@ -1,4 +1,4 @@
-"""What a person named, paths or an address, into a library with what loads the rest of it."""
+"""Open the sources that a person named, paths or a URL, as a library and a loader for the rest of it."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _NO_WEB = WebOptions()
 
 
 def build_library(raw: RawText) -> Library:
-    """Return the library of a single document."""
+    """Build the library of a single document."""
     return Library(source=raw.source, root=parse_source_text(raw))
 
 
 def open_sources(
     names: Sequence[str], *, web: WebOptions = _NO_WEB, kept_dir: Path | None = None, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
-    """Return the library of what a person named: paths, or one address or ``-``.
+    """Open the sources that a person named: paths, or one URL, or ``-``.
 
     Returns:
-        The library, of files their listing alone, and what loads those and the pages of links; None where it has
-        neither.
+        The library (only the listing if there are several files) and the loader of the files and links, or None if
+        there are none.
 
     Raises:
-        SourceError: It cannot be read.
-        UsageError: Something was named together with others that can only be opened alone.
+        SourceError: A source cannot be read.
+        UsageError: Several sources were named, and one of them can only be opened alone.
     """
     if len(names) == 1 and is_address(names[0]):
         from roamtui.document.web_loader import make_page_loader, open_address  # noqa: PLC0415 - only addresses need the web
@@ -51,7 +51,7 @@ def open_sources(
         url = parse_url(names[0])
         pages = make_page_loader(web, frozenset({origin_of(url)}))
         library, loader = open_address(url, pages), SourceLoader(None, lambda: pages)
-        _ = loader._pages  # noqa: SLF001 - its connections are open already, and `close` must find them
+        _ = loader._pages  # noqa: SLF001 - its connections are already open, so `close` must find them
         return library, loader
     is_single = len(names) == 1 and not (is_path(names[0]) and is_multi_file(Path(names[0])))
     listing = None
@@ -61,7 +61,7 @@ def open_sources(
         else:
             for name in names:
                 if not is_path(name):
-                    raise UsageError(f"{name} is opened by itself, not together with other sources.")
+                    raise UsageError(f"{name} cannot be combined with other sources.")
             listing = list_sources([Path(name) for name in names], kept_dir=kept_dir)
             rows = [
                 NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
@@ -80,12 +80,12 @@ def open_sources(
 
 
 def is_address(name: str) -> bool:
-    """Return whether what a person named has a scheme, as an address of the web must."""
+    """Whether the name of a source is a URL rather than a path or ``-``."""
     return name != "-" and not is_path(name)
 
 
 def suggest_address(name: str) -> str | None:
-    """Return the address that a person may mean by a name without a scheme that is no file, None where none."""
+    """Suggest the URL that a name without a scheme may stand for; None if it names a file or is not like a host."""
     if os.path.lexists(name) or _HOST.fullmatch(name) is None:
         return None
     return f"https://{name}"
@@ -98,7 +98,7 @@ def _make_page_loader(web: WebOptions) -> BatchLoader:
 
 
 class SourceLoader:
-    """Reads the files of a listing, and has a loader of pages made when the first link is opened."""
+    """Reads the files of a listing; makes a page loader when the first link is opened."""
 
     def __init__(self, listing: Listing | None, make_pages: Callable[[], BatchLoader]) -> None:
         self._listing = listing
@@ -109,7 +109,7 @@ class SourceLoader:
         return self._make_pages()
 
     def close(self) -> None:
-        """Close the connections of pages; see `Loader`."""
+        """Close the connections of the page loader, if there is one; see `Loader`."""
         if "_pages" in vars(self):
             self._pages.close()
 
@@ -119,7 +119,7 @@ class SourceLoader:
         return self._listing.bytes_total if self._listing is not None else 0
 
     def load(self, library: Library, node_id: str) -> Document:
-        """Return the document that belongs below a node, with all counted that would cost time later; see `Loader`."""
+        """Load the document of a node and compute its cached values; see `Loader`."""
         if self._listing is None or get_link_url(library, node_id):
             return self._pages.load_batch(library, (node_id,), frozenset()).documents[node_id]
         listing, row = library.locate(node_id)
@@ -132,8 +132,8 @@ class SourceLoader:
             raw = reader()
         except SourceError as error:
             return make_error_document(key, str(error), is_page=False)
-        said = raw.notes[1:] if raw.is_converted else raw.notes  # that it was converted is not news in a folder
-        notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in said)
+        kept_notes = raw.notes[1:] if raw.is_converted else raw.notes  # in a folder, conversion is not worth a note
+        notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in kept_notes)
         document = parse_source_text(replace(raw, notes=notes), key=key)
         document.precompute()
         return document
@@ -141,7 +141,7 @@ class SourceLoader:
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
-        """Return the documents that belong below several nodes, in the order asked; see `Loader`."""
+        """Load the documents of several nodes, in the requested order; see `Loader`."""
         links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
         batch = self._pages.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
         documents = dict(batch.documents)
@@ -157,6 +157,6 @@ class SourceLoader:
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
-        """Return the origins that a person must approve first, each with its nodes; see `Loader`."""
+        """List the origins that the person must approve first, each with its nodes; see `Loader`."""
         links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
         return self._pages.list_unapproved_origins(library, links, approved) if links else {}

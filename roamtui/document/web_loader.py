@@ -1,4 +1,4 @@
-"""Documents of pages of the web: the one whose address a person named, those that links lead to."""
+"""Load web pages as documents: the page at a URL that the person named, and the pages that links lead to."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TAG_LENGTH_MAX = 4_000
 
 
 class PageKind(StrEnum):
-    """What an address gave."""
+    """Kind of a fetched page."""
 
     MARKDOWN = "Markdown"
     """Markdown or plain text."""
@@ -58,7 +58,7 @@ class PageKind(StrEnum):
 
 
 def classify_page(page: FetchedPage) -> PageKind:
-    """Return what a page is: by its media type, and by its first characters where that is wrong or says nothing."""
+    """Detect the kind of a page by its media type, or by its content if the media type is wrong or missing."""
     media_type = page.media_type
     if not page.body.strip():
         return PageKind.EMPTY
@@ -72,7 +72,7 @@ def classify_page(page: FetchedPage) -> PageKind:
 
 
 def _is_json(page: FetchedPage) -> bool:
-    """Return whether a text without a media type of its own is one JSON object or list."""
+    """Whether a text without a useful media type is one JSON object or list."""
     body = page.body.strip()
     if page.media_type == "text/markdown" or body[:1] not in (b"{", b"[") or len(body) > _JSON_LENGTH_MAX:
         return False
@@ -83,7 +83,7 @@ def _is_json(page: FetchedPage) -> bool:
 
 
 def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
-    """Return a page as a document; the message of a `SourceError` says what it is instead."""
+    """Parse a page. If it is not readable text, raise a `SourceError` that says what it is."""
     kind = classify_page(page)
     found = _read_page(page, kind)
     raw = RawText(
@@ -121,7 +121,7 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
             return ConvertedText(text=text, notes=notes)
         case PageKind.FILE:
             file = convert(page.body, make_title_from_url(page.final_url), page.media_type)
-            assert file is not None  # its format was found before
+            assert file is not None  # `classify_page` detected the format
             return file
         case PageKind.EMPTY:
             raise SourceError(f"{page.url} is empty. Try another address.")
@@ -129,11 +129,13 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
             raise SourceError(f"{page.url} is JSON, not a page for readers. Save it as a file to open it as text.")
         case PageKind.OTHER:
             named = page.media_type or "of no known type"
-            raise SourceError(f"{page.url} is {named}, which is not opened from the web. Save it and name the file.")
+            raise SourceError(
+                f"{page.url} is {named}, which cannot be opened from the web. Download it and open the file."
+            )
 
 
 def decode_fetched_html(page: FetchedPage) -> str:
-    """Return the characters of an HTML page, by what the site says of its encoding, then by what the page says."""
+    """Decode an HTML page with the charset of the HTTP header, else of the page itself, else UTF-8."""
     found = _CHARSET.search(page.body[:_START_LENGTH])
     named = (page.charset, found.group(1).decode("ascii", "replace") if found else None)
     charset = next(filter(None, map(normalise_charset, filter(None, named))), "utf-8")
@@ -141,7 +143,7 @@ def decode_fetched_html(page: FetchedPage) -> str:
 
 
 def extract_link_url(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:
-    """Return the address in the first ``<link>`` with one of these relations, and types where any are given."""
+    """Return the URL of the first ``<link>`` with one of these relations and, if any are given, media types."""
     for begin in _LINK_TAG.finditer(html[:_LINKS_LENGTH]):
         end = html.find(">", begin.end(), begin.end() + _TAG_LENGTH_MAX)
         tag = html[begin.end() : end + 1]
@@ -153,11 +155,11 @@ def extract_link_url(html: str, *rels: str, media_types: tuple[str, ...] = ()) -
 
 
 DEPTH_MAX = 2
-"""Links that lead from the source to a page, one after the other; the pages at the end have no links to open."""
+"""Links to follow one after the other from the source to a page. Links on a page at this depth are not nodes."""
 _FETCHED_AT_ONCE = 8
 _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
 _LOOKED_UP = ("/llms.txt", "/docs/llms.txt")
-"""Where a site's list of pages is looked up, one after the other."""
+"""Paths at which a site's list of pages is looked up, in this order."""
 _LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
 _RELS = ("llms", "llms.txt", "llms-txt", "llmstxt")
 _TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
@@ -165,10 +167,10 @@ _PAGE_SUFFIXES = (".html", ".htm")
 
 
 class VariantStyle(StrEnum):
-    """How the address of a variant is made from that of its page. Tried in this order."""
+    """How the URL of a page's Markdown variant follows from the page's URL, tried in this order."""
 
     SAME = "the same address"
-    """The site answers with Markdown where that is asked for."""
+    """The site answers a request for Markdown with Markdown."""
     SUFFIX = "page.md"
     HTML_SUFFIX = "page.html.md"
     INDEX_HTML = "page/index.html.md"
@@ -179,16 +181,16 @@ class VariantStyle(StrEnum):
 
 
 OTHER_ADDRESSES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.INDEX_HTML, VariantStyle.INDEX)
-"""Styles whose variants have an address of their own."""
+"""Styles with a separate URL for the variant."""
 
 
 def is_text_url(url: str) -> bool:
-    """Return whether an address already is that of a text."""
+    """Whether a URL ends like a text file."""
     return urlsplit(url).path.lower().endswith(_TEXT_SUFFIXES)
 
 
 def make_markdown_url(url: str, style: VariantStyle) -> str | None:
-    """Return the address of a page's variant in one style, None where that style has none for it."""
+    """Return the URL of a page's variant in a style, or None if the style does not apply to the page."""
     parts = urlsplit(url)
     if style not in OTHER_ADDRESSES or parts.query:
         return None
@@ -215,7 +217,7 @@ class PageLoader:
         self.typed = typed
         self._depth_max = depth_max
         self.styles: dict[str, VariantStyle] = {}
-        """What was learned of each origin."""
+        """The style of each origin, once known."""
         self.locks: dict[str, threading.Lock] = {}
 
     def close(self) -> None:
@@ -225,7 +227,7 @@ class PageLoader:
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
-        """Return the origins that a person must approve before these links can be opened; see `Loader`."""
+        """List the origins that the person must approve before these links can be opened; see `Loader`."""
         allowed = AllowedOrigins(typed=self.typed, approved=approved)
         found: dict[str, tuple[str, ...]] = {}
         for node_id in node_ids:
@@ -238,7 +240,7 @@ class PageLoader:
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
-        """Return the pages of several links, at most 8 fetched at a time; see `Loader`."""
+        """Load the pages of several links, at most 8 at a time; see `Loader`."""
         urls = {node_id: get_link_url(library, node_id) for node_id in node_ids}
         depths: dict[str, int] = {}
         for node_id, url in urls.items():
@@ -256,7 +258,7 @@ class PageLoader:
 
 
 class _FetchBatch:
-    """One batch under way. Its pages are read in threads."""
+    """A batch in progress, whose pages are loaded in threads."""
 
     def __init__(self, loader: PageLoader, allowed: AllowedOrigins, report: Report | None) -> None:
         self.refused: dict[str, str] = {}
@@ -268,7 +270,7 @@ class _FetchBatch:
         self._lock = threading.Lock()
 
     def read(self, library: Library, url: str, *, has_links: bool) -> Document:
-        """Return the page at an address, or why it is not there."""
+        """Return the page at a URL, or an empty document with the reason if it cannot be loaded."""
         known = _get_loaded_page(library, url)
         if known is not None:
             return known
@@ -284,7 +286,7 @@ class _FetchBatch:
         return document
 
     def _fetch_page_or_variant(self, url: str) -> FetchedPage:
-        """Return the Markdown variant of a page, or the page where it has none."""
+        """Fetch the Markdown variant of a page, or the page itself if there is no variant."""
         if is_text_url(url):
             return self._fetch(url)
         origin, styles = origin_of(url), self._loader.styles
@@ -301,10 +303,10 @@ class _FetchBatch:
         return page
 
     def _detect_variant(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
-        """Return a page or its variant, and what that tells of the site; None where it tells nothing.
+        """Fetch a page or its variant, and detect the style of the site (None if this page does not show it).
 
-        The page and all that may be its variant are asked for at once: once for a site, that saves a round trip.
-        Without the network a variant alone may be in the cache.
+        The page and all its possible variants are requested in parallel, which saves a round trip and happens only once
+        for a site. If the page cannot be fetched, its variant may still be in the cache.
         """
         addresses = [make_markdown_url(url, style) for style in OTHER_ADDRESSES]
         asked = run_in_thread(partial(self._fetch, url))
@@ -328,7 +330,7 @@ class _FetchBatch:
         return page, VariantStyle.NONE if is_telling else None
 
     def _fetch_variant(self, url: str | None) -> FetchedPage | None:
-        """Return the text at an address, None where there is none."""
+        """Fetch the text at a URL, or return None if there is none."""
         if url is None:
             return None
         try:
@@ -358,7 +360,7 @@ class _FetchBatch:
 
 
 def _get_loaded_page(library: Library, url: str) -> Document | None:
-    """Return the page at an address where it stands in the library already."""
+    """Return the page at a URL if the library already holds it."""
     if url == library.root.url:
         return make_error_document(url, f"{url} is what you have open: this link leads to itself.")
     try:
@@ -369,7 +371,7 @@ def _get_loaded_page(library: Library, url: str) -> Document | None:
 
 
 def _extract_alternate_url(page: FetchedPage) -> str | None:
-    """Return the address of the variant that an HTML page names, None where it names none."""
+    """Return the URL of the variant that an HTML page names, or None."""
     href = extract_link_url(decode_fetched_html(page), "alternate", media_types=_MARKDOWN_TYPES)
     variant = resolve_href(page.final_url, href) if href else None
     return variant if variant and is_text_url(variant) and not urlsplit(variant).path.endswith("llms.txt") else None
@@ -377,18 +379,18 @@ def _extract_alternate_url(page: FetchedPage) -> str | None:
 
 @dataclass(slots=True)
 class _SiteProbe:
-    """The pages of one site that are looked at until one is opened."""
+    """The search of a site for a page to open."""
 
     fetcher: Fetcher
     allowed: AllowedOrigins
     notes: tuple[str, ...] = ()
-    """What was found in place of an llms.txt, one sentence each."""
+    """One sentence for each page that was found instead of an llms.txt."""
 
     def fetch(self, url: str) -> FetchedPage:
         return self.fetcher.fetch(url, self.allowed, follows_public=True)
 
     def try_list(self, url: str) -> FetchedPage | None:
-        """Return the llms.txt at an address, None where there is none; what is there instead is noted."""
+        """Fetch the llms.txt at a URL, or return None and note what is there instead."""
         try:
             page = self.fetch(url)
         except OriginNotApprovedError as error:
@@ -406,7 +408,7 @@ class _SiteProbe:
 
 
 def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
-    """Return what fetches pages; its connections are closed when nobody holds it any more, and with the program."""
+    """Make a page loader. Its connections are closed when it is garbage-collected or the program ends."""
     options = FetchOptions(is_offline=web.is_offline, is_checking=web.is_checking)
     fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
     allowed = parse_origins(web.allowed, "--allow-origin") | parse_origins(web.read_allowed(), "web.allow")
@@ -416,10 +418,10 @@ def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
 
 
 def open_address(url: str, pages: PageLoader) -> Library:
-    """Return the library of an address that a person typed.
+    """Open the URL that a person typed.
 
     Raises:
-        SourceError: There is nothing to read; the message says what there is.
+        SourceError: There is no text at the URL; the message says what is there.
     """
     visit = _SiteProbe(pages.fetcher, AllowedOrigins(typed=pages.typed))
     parts = urlsplit(url)
@@ -432,7 +434,7 @@ def open_address(url: str, pages: PageLoader) -> Library:
 
 
 def _fetch_llms_txt_or_page(visit: _SiteProbe, url: str) -> FetchedPage:
-    """Return the llms.txt of a site, else the page at its address."""
+    """Fetch the llms.txt of a site, or its home page if it has none."""
     for path in _LOOKED_UP:
         page = visit.try_list(urljoin(url, path))
         if page is not None:
@@ -450,5 +452,5 @@ def _fetch_llms_txt_or_page(visit: _SiteProbe, url: str) -> FetchedPage:
         visit.notes = (*visit.notes, f"The llms.txt that the page names is not opened. {error}")
         named = None
     if named is None:
-        visit.notes = (*visit.notes, f"{url} has no llms.txt: this is the page itself.")
+        visit.notes = (*visit.notes, f"{url} has no llms.txt; showing the page itself.")
     return named or home

@@ -1,4 +1,4 @@
-"""What every search gives: hits, whatever the mode that found them."""
+"""The hits of a search, and the protocols of searchers and of the services they use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VectorArray: TypeAlias = "NDArray[np.float32]"
 StoredVectorArray: TypeAlias = "NDArray[np.float16]"
 """The same in half the space."""
 Progress = Callable[[int, int], None]
-"""Is told how many are done, and of how many."""
+"""Called with the number of items done and the total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Searcher(Protocol):
     """Something that finds sections of one library."""
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on, after a file or page was loaded; costs nothing where it is the same."""
+        """Search `library` from now on, after a file or page was loaded. If it is the same, this does nothing."""
         ...
 
     def search(
@@ -68,10 +68,10 @@ class Searcher(Protocol):
         """Return up to `limit` hits, the best first.
 
         Args:
-            query: What is looked for; any text is data, never a syntax error.
-            limit: How many hits at most.
-            within: Id of the section whose subtree, itself included, is searched; None for everything.
-            earlier: What was said before the query by either side, oldest first; what it named is carried over.
+            query: Any text; it is never a syntax error.
+            limit: The most hits to return.
+            within: Id of the section to search, subsections included; None for the whole library.
+            earlier: Earlier messages of both sides, oldest first; their topics help to understand a follow-up.
 
         Raises:
             UnknownSectionError: `within` names no section.
@@ -152,29 +152,29 @@ class SearchServices:
     needs_vectors: bool = False
     """Whether a hybrid search fails with its embedder, rather than go on by words alone."""
     reported: set[str] = field(default_factory=set)
-    """What was said already."""
+    """Warnings that were already given."""
 
     def warn_once(self, sentence: str) -> None:
-        """Tell each thing once."""
+        """Pass a warning on, once."""
         if self.on_warning is not None and sentence not in self.reported:
             self.reported.add(sentence)
             self.on_warning(sentence)
 
     def fall_back_to_keywords(self, error: RoamtuiError, mode: SearchMode) -> None:
-        """Say that search goes on by words alone.
+        """Warn that the search uses keywords only.
 
         Raises:
-            RoamtuiError: The error itself, where words alone are not wanted.
+            RoamtuiError: The error itself, if the mode or the caller needs vectors.
         """
         if mode is not SearchMode.HYBRID or self.needs_vectors:
             raise error
-        self.warn_once(f"Searched by words alone: {error}")
+        self.warn_once(f"Fell back to keyword search: {error}")
 
 
 class IndexLostError(RoamtuiError):
-    """An index can be used no longer; the message says why."""
+    """An index is no longer usable; the message says why."""
 
     def __init__(self, reason: str, *, is_damaged: bool) -> None:
         super().__init__(reason)
         self.is_damaged = is_damaged
-        """Whether a new file would do."""
+        """Whether rebuilding the index would help."""

@@ -269,7 +269,7 @@ def test_what_answers_in_place_of_the_list_is_named_and_the_page_opened(answer: 
         assert library.root.text == "# Home\n\nWords.\n"
         assert library.notes == (
             f"{site.url('/llms.txt')} is no llms.txt: the site answers with {words}.",
-            f"{site.url('/')} has no llms.txt: this is the page itself.",
+            f"{site.url('/')} has no llms.txt; showing the page itself.",
         )
 
 
@@ -301,7 +301,7 @@ def test_a_bare_name_is_no_address_but_the_address_is_suggested(
 
 
 def test_an_address_is_opened_alone_and_origins_must_be_addresses() -> None:
-    with pytest.raises(UsageError, match="by itself"):
+    with pytest.raises(UsageError, match="cannot be combined"):
         open_sources(["https://x.example/", "https://y.example/"])
     with pytest.raises(UsageError, match="--allow-origin"):
         open_sources(["https://x.example/"], web=WebOptions(allowed=("x.example",)))

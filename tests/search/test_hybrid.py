@@ -162,7 +162,7 @@ def test_hybrid_goes_on_by_words_where_the_embedder_fails(fails_after: int) -> N
     searcher = _make({}, embedder=HashedEmbedder(fails_after=fails_after), on_warning=told.append)
     assert _find(searcher, "late fees") == _find(_make({"mode": SearchMode.KEYWORD}), "late fees")
     _find(searcher, "late fees")
-    assert told == ["Searched by words alone: The embedder is away; ask again."]
+    assert told == ["Fell back to keyword search: The embedder is away; ask again."]
 
 
 def test_where_vectors_are_needed_a_failing_embedder_is_an_error() -> None:
