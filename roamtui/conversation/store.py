@@ -1,4 +1,4 @@
-"""Conversations on disk: a folder with one log of each, readable by its owner alone, with an index of them all."""
+"""Conversations on disk: a private folder with one log for each, and an index of all logs."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from roamtui.errors import ConversationConflictError, StoreError
 from roamtui.paths import open_private_file, write_private_file
 
 _CLOCK = ".newest"
-"""An empty file; its time is that of the newest change, so that the order of changes does not go by the clock."""
+"""An empty file whose modification time is that of the newest change, so that a wrong clock cannot change the order."""
 _STEP_NS = 100
-"""The shortest time that file systems of Windows can tell apart."""
+"""Resolution of file times on Windows."""
 _INDEX = "index.sqlite3"
-"""What is listed and searched of the logs. It can be deleted at any time: it holds nothing that they do not."""
+"""Index for listing and searching the logs. It can be deleted at any time and is rebuilt from them."""
 _INDEX_VERSION = 2
 _TABLE = (
     "CREATE TABLE conversations (id TEXT PRIMARY KEY, size INTEGER, changed INTEGER, source TEXT, title TEXT, "
@@ -55,7 +55,7 @@ _NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationSummary:
-    """One line of a list of conversations."""
+    """One entry in a list of conversations."""
 
     id: str
     source: str
@@ -66,23 +66,23 @@ class ConversationSummary:
     updated_at: str
     questions: int
     is_answered: bool = True
-    """Whether any question has an answer, or is under way, as after the program was killed."""
+    """Whether a question has an answer, or has not ended because the program was killed."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked all questions."""
 
 
 class ConversationStore:
-    """All conversations of a person. Safe to use from several threads and programs."""
+    """All conversations of a person. Safe for several threads and programs."""
 
     problem = ""
-    """Why nothing can be kept, a sentence; empty where it can."""
+    """A sentence that says why conversations cannot be saved; empty if they can."""
 
     def __init__(self, folder: Path, *, is_patient: bool = False) -> None:
-        """Make the folder where it is missing, and take over what versions before the logs have kept beside it.
+        """Create the folder if it is missing, and import the conversations of older versions.
 
         Args:
-            folder: Where the logs lie.
-            is_patient: Whether to go on where the folder cannot be used, and to try again at each use.
+            folder: Folder of the logs.
+            is_patient: Whether to continue if the folder cannot be used, and to try again at each use.
 
         Raises:
             StoreError: The folder cannot be used.
@@ -101,19 +101,19 @@ class ConversationStore:
 
     @property
     def notes_folder(self) -> Path:
-        """Where a person's notes lie: beside the conversations."""
+        """Folder of the person's notes, next to the conversations."""
         return self._folder.with_name("notes")
 
     def pop_warnings(self) -> tuple[str, ...]:
-        """Return sentences about what became of conversations that nobody was told yet."""
+        """Return warnings about imported and deleted conversations. Each is returned once."""
         reports, self._reports = tuple(self._reports), []
         return reports
 
     def read(self, conversation_id: str) -> ConversationLog:
-        """Return all that happened in a conversation, to go on with: what is written next follows it.
+        """Read the log of a conversation, so that the next write continues it.
 
         Raises:
-            StoreError: There is none with this id, or it cannot be read.
+            StoreError: The conversation does not exist or cannot be read.
         """
         path = self._get_path(conversation_id)
         with map_store_errors(f"The conversation {conversation_id} cannot be read: {{reason}}.", path):
@@ -128,20 +128,20 @@ class ConversationStore:
         return ConversationLog(conversation_id=conversation_id, events=events, saved_count=saved, size=len(content))
 
     def load(self, conversation_id: str) -> ConversationState:
-        """Return a conversation as it was left, without its document.
+        """Return the last state of a conversation, without its document.
 
         Raises:
-            StoreError: There is none with this id, or it cannot be read.
+            StoreError: The conversation does not exist or cannot be read.
         """
         state = fold(EMPTY_LIBRARY, self.read(conversation_id).events)
         return apply(state, state.transcript.exchanges[-1].outcome) if state.is_asking else state
 
     def write(self, log: ConversationLog) -> None:
-        """Append what is new in a log; all of it is on disk when this returns.
+        """Append the new events of a log. They are on disk when this returns.
 
         Raises:
-            ConversationConflictError: Another program went on with the conversation since it was read or written here.
-            StoreError: It could not be written; what was on disk is unchanged.
+            ConversationConflictError: Another program continued the conversation since this one read or wrote it.
+            StoreError: The events could not be written. The file is unchanged.
         """
         with self._lock, self._saving():
             count = len(log.events)
@@ -164,10 +164,10 @@ class ConversationStore:
                     os.utime(path, ns=(newest, newest))
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
-        """Return all conversations, or those about one source, the one that was changed last first.
+        """Return all conversations, or those about one source, last changed first.
 
         Raises:
-            StoreError: They cannot be read.
+            StoreError: The folder cannot be read.
         """
         rows = self._query(
             "SELECT id, source, title, model, created_at, updated_at, questions, is_answered, is_one_shot "
@@ -178,18 +178,18 @@ class ConversationStore:
         return tuple(summary for summary in summaries if source is None or summary.source == source)
 
     def read_search_texts(self) -> dict[str, str]:
-        """Return all questions and answers of each conversation as one text, for searching.
+        """Return the questions and answers of each conversation as one text, by id.
 
         Raises:
-            StoreError: They cannot be read.
+            StoreError: The folder cannot be read.
         """
         return {row["id"]: row["words"] for row in self._query("SELECT id, words FROM conversations")}
 
     def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title; its place in the list stays.
+        """Rename a conversation without changing its position in the list.
 
         Raises:
-            StoreError: There is none with this id, or it could not be written.
+            StoreError: The conversation does not exist or cannot be written.
         """
         path = self._get_path(conversation_id)
         with self._lock, self._saving("renamed"), locked(self._folder):
@@ -202,12 +202,12 @@ class ConversationStore:
                 os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:
-        """Delete a conversation for good: its bytes are overwritten, in copies of older versions too.
+        """Delete a conversation and overwrite its bytes, in the files of older versions too.
 
-        Where they may still be, a report says so.
+        `pop_warnings` then names each file that may still contain them.
 
         Raises:
-            StoreError: There is none with this id, or it could not be deleted.
+            StoreError: The conversation does not exist or cannot be deleted.
         """
         path = self._get_path(conversation_id)
         with self._lock, self._saving("deleted"):
@@ -223,7 +223,7 @@ class ConversationStore:
         ]
 
     def _import(self, log: ConversationLog, at: datetime, changed_at_ns: int) -> None:
-        """Write the log of a conversation of an older version, unless that was done before."""
+        """Write the log of an older version's conversation if it was not imported before."""
         path = self._get_path(log.conversation_id)
         with locked(self._folder):
             if not path.exists():
@@ -236,7 +236,7 @@ class ConversationStore:
         return self._folder / f"{name}{LOG_SUFFIX}"
 
     def _exists(self, path: Path) -> bool:
-        """Return whether a log holds anything; an empty one is left where its name could not be deleted."""
+        """Return whether a log has content. A deleted log stays empty if its name could not be deleted."""
         return path.exists() and path.stat().st_size > 0
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:
@@ -253,9 +253,9 @@ class ConversationStore:
         self.problem = ""
 
     def _advance_clock(self, moment: int | None = None) -> int:
-        """Return a time for a log that was changed last: after those of all others, whatever the clock says.
+        """Return a modification time later than that of all logs, even if the clock was set back.
 
-        The log must be closed when it gets it: Windows sets the time once more when it closes a file that was written.
+        Close the log before setting this time: Windows sets the time again when it closes a written file.
         """
         clock = self._folder / _CLOCK
         os.close(open_private_file(clock))
@@ -265,7 +265,7 @@ class ConversationStore:
 
 
 def _query_index(folder: Path, query: str) -> Sequence[sqlite3.Row]:
-    """Return what is read of an index that is up to date; one that cannot be used is made anew.
+    """Query the index after updating it. If the index cannot be used, rebuild it, if necessary in memory.
 
     Raises:
         OSError: The folder cannot be read.
@@ -281,7 +281,7 @@ def _query_index(folder: Path, query: str) -> Sequence[sqlite3.Row]:
 
 
 def _forget_in_index(folder: Path) -> list[Path]:
-    """Take out of the index what no log holds any more; return its file if neither that nor deleting it is possible."""
+    """Remove deleted logs from the index, else delete the index. Return its path if both fail."""
     path = folder / _INDEX
     try:
         if path.exists():
@@ -295,7 +295,7 @@ def _forget_in_index(folder: Path) -> list[Path]:
 
 
 def _refresh_index(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row]:
-    """Read the logs anew that changed since an index was made of them, then what is asked of it."""
+    """Update the index from the logs that changed, then run the query."""
     with closing(sqlite3.connect(place, timeout=_BUSY_SECONDS)) as connection, connection:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA secure_delete = ON")
@@ -322,7 +322,7 @@ def _refresh_index(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row
 
 
 def _summarise(content: bytes) -> tuple[str | int, ...]:
-    """Return all columns of a log from its source on."""
+    """Compute the columns of a log from `source` on."""
     events = decode_log(content)[0]
     state = fold(EMPTY_LIBRARY, events)
     exchanges = state.transcript.exchanges
@@ -343,7 +343,6 @@ def _summarise(content: bytes) -> tuple[str | int, ...]:
 
 
 def _parse_first_timestamp(lines: Iterable[bytes]) -> str:
-    """Return the time of the first line that can be read."""
     for line in lines:
         with suppress(*DECODE_ERRORS):
             return str(json.loads(line)["at"])
