@@ -1,1 +1,1 @@
-"""Blocks of Markdown as lines of a screen."""
+"""Markdown blocks laid out as lines of a screen."""

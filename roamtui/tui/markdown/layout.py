@@ -1,4 +1,4 @@
-"""Lays out blocks of Markdown as lines. Knows no screen."""
+"""Lay out Markdown blocks as lines. Independent of the screen."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from roamtui.tui.markdown.line import (
 )
 
 PROSE_WIDTH_MAX = 100
-"""Cells; longer lines are hard to read."""
+"""In cells. Longer lines are hard to read."""
 _HEADINGS = (TextRole.H1, TextRole.H2, TextRole.H3)
 _UNDERLINES = {TextRole.H1: "━", TextRole.H2: "─"}
 _ALERTS = {
@@ -52,44 +52,44 @@ _BULLETS = "•◦▪"
 _BOXES = {False: "☐ ", True: "☑ "}
 _CODE_MARGIN = Run(" ", RunStyle(TextRole.CODE))
 _WIDTH_MIN = 8
-"""Cells that text keeps, however deep it is nested."""
+"""In cells. Nested text is at least this wide."""
 _RULE_WIDTH = 40
 
 
 @dataclass(slots=True)
 class _Container:
-    """A quote, list, list item or details that lines stand in."""
+    """A quote, list, list item or details that contains lines."""
 
     first: tuple[Run, ...] = ()
-    """What its first line begins with."""
+    """The prefix of its first line."""
     rest: tuple[Run, ...] = ()
-    """What its further lines begin with."""
+    """The prefix of its other lines."""
     is_quote: bool = False
     has_bullets: bool = False
     is_tight: bool | None = None
-    """Of a list; None for what is none."""
+    """Whether a list has no blank lines between its items, or None for other containers."""
     has_lines: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class MarkdownLayout:
-    """Gathers the lines of blocks, in order."""
+    """A layout that collects the lines of blocks in order."""
 
     width: int | None
-    """Cells in view, None where lines run on."""
+    """Width of the view in cells, or None for no wrapping."""
     can_scroll: bool = True
-    """Whether what is wider than the view can be scrolled to; else code is folded, and tables are as narrow as it."""
+    """Whether the view scrolls sideways. Otherwise, code is wrapped and tables are narrowed to the view."""
     toggled: Container[int] | None = None
-    """Offsets of the details that a person folded or unfolded; None where none can be."""
+    """Offsets of the details that a person folded or unfolded, or None if details cannot fold."""
     lines: list[Line] = field(default_factory=list)
     folds: list[Details] = field(default_factory=list)
-    """Details that can be folded; the link of number n is -1 - n."""
+    """Details that can be folded. The link number of item n is -1 - n."""
     folded: list[Details] = field(default_factory=list)
-    """Those of them that are."""
+    """The folded details."""
     _containers: list[_Container] = field(default_factory=list)
     _block: int = 0
     _is_titled: bool = False
-    """Whether the last line is such a title as no gap follows."""
+    """Whether the last line is a title that no gap may follow."""
 
     def add_blocks(self, blocks: Sequence[Block]) -> None:
         """Add the lines of blocks."""
@@ -177,7 +177,7 @@ class MarkdownLayout:
                 self._add_lines(self._wrap(runs), block.start, block.end)
 
     def _add_titled(self, title: Sequence[Sequence[Run]], block: Quote | Details) -> None:
-        """Add the title of an alert or of details, and below it without a gap their blocks."""
+        """Add the title of an alert or of details, then its blocks without a gap."""
         self._add_lines(title, block.start, block.end)
         self._is_titled = True
         self.add_blocks(block.blocks)
@@ -222,11 +222,11 @@ class MarkdownLayout:
         """Add lines of one block.
 
         Args:
-            texts: What stands on each line.
-            start: Offset of their source.
-            end: Offset after it.
-            is_code: Whether they are code.
-            is_next: Whether no blank line may come before them.
+            texts: The runs of each line.
+            start: Start offset of the block in the source.
+            end: Offset after the block.
+            is_code: Whether the lines are code.
+            is_next: Whether no blank line may come before the lines.
         """
         self._block += 1
         lists = [container for container in self._containers if container.is_tight is not None and container.has_lines]
@@ -247,11 +247,11 @@ class MarkdownLayout:
                 container.has_lines = True
 
     def _wrap(self, runs: Sequence[Run]) -> list[list[Run]]:
-        """Return the lines of prose."""
+        """Wrap prose to lines."""
         return wrap_runs(runs, self._compute_available_width(PROSE_WIDTH_MAX))
 
     def _compute_available_width(self, width_max: int | None = None) -> int | None:
-        """Return the cells inside the containers, of `width_max` at most."""
+        """Return the width in cells inside the containers, at most `width_max`."""
         if self.width is None:
             return None
         width = self.width if width_max is None else min(self.width, width_max)
@@ -259,7 +259,7 @@ class MarkdownLayout:
 
 
 def to_runs(words: Inline, base: RunStyle) -> list[Run]:
-    """Return the runs of words, in looks that add to `base`."""
+    """Convert inline text to runs. Their styles add to `base`."""
     runs: list[Run] = []
     for piece in words:
         look = replace(base, emphasis=base.emphasis | piece.emphasis, link=piece.link)
@@ -273,13 +273,13 @@ def to_runs(words: Inline, base: RunStyle) -> list[Run]:
 
 
 _COLUMN_WIDTH_MIN = 12
-"""Cells that a column keeps where a table has to be narrowed; past that it is scrolled sideways."""
+"""In cells. A table's columns are not narrowed below this; the table scrolls sideways instead."""
 _GRID = RunStyle(TextRole.GRID)
 _BETWEEN = Run(" │ ", _GRID)
 
 
 def _compute_column_widths(rows: Sequence[Sequence[list[Run]]], room: int | None, width_min: int) -> list[int]:
-    """Return the cells of each column: the widest are cut down to one width, such that all fit if they can."""
+    """Compute the width of each column in cells. The widest are cut to a common width, so that all fit if possible."""
     columns = max((len(row) for row in rows), default=0)
     natural = [0] * columns
     for row in rows:
@@ -301,7 +301,7 @@ def _compute_column_widths(rows: Sequence[Sequence[list[Run]]], room: int | None
 
 
 def _wrap_row(row: Sequence[list[Run]], widths: Sequence[int], alignments: Sequence[str]) -> list[list[Run]]:
-    """Return the lines of a row, its cells side by side."""
+    """Lay out a row's cells side by side as lines."""
     cells = [wrap_runs(cell, max(1, width)) for cell, width in zip(row, widths, strict=False)]
     lines = []
     for number in range(max(map(len, cells), default=1)):
@@ -318,7 +318,7 @@ def _wrap_row(row: Sequence[list[Run]], widths: Sequence[int], alignments: Seque
 
 
 _COLOURED_LENGTH_MAX = 20_000
-"""Characters; lexing more would be felt while scrolling."""
+"""In characters. Lexing more would delay scrolling."""
 _NAME_LENGTH_MAX = 40
 _ROLES = (
     ("Comment", TextRole.CODE_COMMENT),
@@ -338,7 +338,7 @@ _ROLES = (
 
 
 def highlight_code(code: str, language: str) -> list[list[Run]]:
-    r"""Return the lines of `code` as runs, sanitised, in plain looks where the language is unknown.
+    r"""Return the lines of `code` as sanitised runs, without colours if the language is unknown.
 
     Args:
         code: With ``\\n`` as its line ends; the one at its end begins no further line.
@@ -366,7 +366,7 @@ def highlight_code(code: str, language: str) -> list[list[Run]]:
 def _get_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
     if not language:
         return None
-    # Pygments takes a moment to import, and many documents have no code.
+    # Pygments is slow to import, and many documents have no code.
     from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # noqa: PLC0415
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]  # noqa: PLC0415
 

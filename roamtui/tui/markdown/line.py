@@ -1,4 +1,4 @@
-"""`Line`: one line of Markdown as runs of sanitised text, each with a look that every theme has, broken to a width."""
+"""`Line`: a line of Markdown as styled runs of sanitised text, wrapped to a width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TAB_WIDTH = 4
 
 
 class TextRole(StrEnum):
-    """What a run is part of; each has one style in a theme."""
+    """The role of a run. Each has one style per theme."""
 
     TEXT = "text"
     H1 = "h1"
@@ -30,14 +30,14 @@ class TextRole(StrEnum):
     BAR = "bar"
     RULE = "rule"
     GRID = "grid"
-    """Lines of a table."""
+    """Border lines of a table."""
     NOTE = "note"
     TIP = "tip"
     IMPORTANT = "important"
     WARNING = "warning"
     CAUTION = "caution"
     ASIDE = "aside"
-    """What the reader itself says: line numbers, languages of code, stand-ins for images."""
+    """Text that the reader adds: line numbers, languages of code, placeholders for images."""
     CODE = "code"
     CODE_KEYWORD = "code-keyword"
     CODE_NAME = "code-name"
@@ -49,17 +49,17 @@ class TextRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunStyle:
-    """How a run looks."""
+    """The style of a run."""
 
     role: TextRole = TextRole.TEXT
     emphasis: Emphasis = Emphasis.NONE
     link: int | None = None
-    """Number of its link within the chunk."""
+    """Number of the run's link within the chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Text of one look, without a line end."""
+    """Text of one style, without a line end."""
 
     text: str
     look: RunStyle = RunStyle()
@@ -67,31 +67,30 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line as it is shown."""
+    """One line as shown."""
 
     runs: tuple[Run, ...] = ()
     start: int
-    """Offset in the document of the block that it belongs to."""
+    """Start offset of its block in the document."""
     end: int
     """Offset after that block."""
     block: int
-    """Number of that block within the chunk; the lines of a paragraph, or of one row of a table, share it. A gap's is
-    negative."""
+    """Number of that block within the chunk, shared by all lines of a paragraph or table row. Negative for gaps."""
     prefix_length: int = 0
-    """Characters at its start that are not the document's: indents, bullets, bars."""
+    """Characters at its start that are not from the document: indents, bullets, bars."""
     is_code: bool = False
-    """Whether its background is the one of code, up to the right edge."""
+    """Whether it has the background of code, up to the right edge."""
     is_page_mark: bool = False
-    """Whether it says that a page begins, and holds no text of the document."""
+    """Whether it marks the start of a page and has no text from the document."""
 
     @property
     def text(self) -> str:
-        """All of its characters."""
+        """The line's characters."""
         return "".join(run.text for run in self.runs)
 
 
 def make_run(text: str, look: RunStyle = RunStyle()) -> Run:
-    """Return a run of text from a document, safe for a screen."""
+    """Make a run of sanitised text from a document."""
     return Run(sanitise_text(text).replace("\n", " ").replace("\t", " "), look)
 
 
@@ -106,11 +105,11 @@ _PIECE = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+")
 """A space, a character of a script without spaces (with the marks that may not begin a line), or a word."""
 _WORD_AND_SPACE = re.compile(r"\S+\s*|\s+")
 HARD_BREAK = Run("\n")
-"""Stands among runs where a line must end."""
+"""A marker among runs that forces a line break."""
 
 
 def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
-    """Return lines of at most `width` cells; of any width for None. There is always at least one."""
+    """Wrap runs to lines of at most `width` cells, or without limit for None. There is always at least one line."""
     lines: list[list[Run]] = []
     paragraph: list[Run] = []
     for run in runs:
@@ -124,7 +123,7 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
 
 
 def wrap_exactly(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
-    """Return lines of at most `width` cells that hold every character, spaces too; cut between words where possible."""
+    """Wrap runs to lines of at most `width` cells, keeping every space. Break between words if possible."""
     text = "".join(run.text for run in runs)
     if width is None or cell_len(text) <= width:
         return [list(runs)]
@@ -167,7 +166,7 @@ def _wrap_paragraph(runs: list[Run], width: int | None) -> Iterator[list[Run]]:
 
 
 def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of lines; spaces at their ends are left out."""
+    """Yield the range of each line without trailing spaces."""
     line_start, line_end, filled = -1, 0, 0
     for piece in _PIECE.finditer(text):
         if piece[0].isspace():
@@ -225,14 +224,14 @@ _CODE_GROUND = "on $panel"
 
 
 def format_css_rule(selector: str, style: str) -> str:
-    """Return a rule of CSS with a style."""
+    """Format a CSS rule for a style."""
     marks, dollar, color = style.partition("$")
     color_rule = f"color: ${color};" if dollar else ""
     return f"{selector} {{ {color_rule} {f'text-style: {marks.strip()};' if marks else ''} }}"
 
 
 def render_run(text: str, look: RunStyle) -> Content:
-    """Return text as content in its look."""
+    """Return text as styled content."""
     content = Content(text)
     for style in _list_styles(look):
         content = content.stylize(style)
@@ -240,7 +239,7 @@ def render_run(text: str, look: RunStyle) -> Content:
 
 
 def draw_code_ground(content: Content, width: int) -> Content:
-    """Return a line of code on the ground of code, up to the right edge."""
+    """Return a line of code with the background of code up to the right edge."""
     return content.pad_right(max(0, width - content.cell_length)).stylize_before(_CODE_GROUND)
 
 

@@ -1,4 +1,4 @@
-"""`Pane`: a part of the main screen, and the line at the top of each."""
+"""`Pane`: the parts of the main screen, and their title lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamtui.tui.labels import STEP
 from roamtui.tui.tree.line_renderer import SIZE_WIDTH_MIN
 
 _EDGES_WIDTH = 2
-"""Cells of the outline's pane that its lines do not have."""
+"""The width in cells that the outline's pane needs in addition to its lines."""
 
 
 class Pane(StrEnum):
@@ -26,7 +26,7 @@ class Pane(StrEnum):
 
 
 PANE_TITLES = {Pane.TREE: (1, "Outline"), Pane.CHAT: (2, "Conversation"), Pane.READER: (3, "Reader")}
-"""The key that goes to each pane by default, and its name."""
+"""The default key and the name of each pane."""
 
 
 _META_KEY = "roamtui_pane"
@@ -35,7 +35,7 @@ _NOTE_WIDTH_MIN = 8
 
 
 class PaneTitle(Widget):
-    """Shows a pane's name among those of hidden ones, as tabs, and at the right a few words."""
+    """The names of a pane and of hidden panes as tabs, with a short note at the right."""
 
     DEFAULT_CSS = """
     PaneTitle {
@@ -47,7 +47,7 @@ class PaneTitle(Widget):
     """
 
     def __init__(self, pane: Pane, unit: str = "") -> None:
-        """Show the name of `pane`, and what the numbers at its right edge are, where it is wide enough for them."""
+        """Show the name of `pane`, and if there is room, the `unit` of the numbers at its right edge."""
         super().__init__()
         self._pane = pane
         self._unit = unit
@@ -55,16 +55,16 @@ class PaneTitle(Widget):
         self._notes: tuple[str, ...] = ()
 
     def show_note(self, *notes: str) -> None:
-        """Show the first of `notes` that fits at the right, else the last one cut at its start.
+        """Show the first of `notes` that fits at the right, else the last one without its start.
 
-        They must be safe for the screen.
+        The notes must be sanitised.
         """
         if notes != self._notes:
             self._notes = notes
             self.refresh()
 
     def show_hidden(self, panes: frozenset[Pane]) -> None:
-        """Name the panes that this one hides."""
+        """Show the names of the panes that this one hides."""
         if panes != self._hidden:
             self._hidden = panes
             self.refresh()
@@ -76,7 +76,7 @@ class PaneTitle(Widget):
         unit = f"  {self._unit}" if self._unit and self.size.width >= SIZE_WIDTH_MIN + _EDGES_WIDTH else ""
         room = self.size.width - left.cell_length - 1 - len(unit)
         note = self._fit_note(room - _NOTE_GAP)
-        if unit and len(self._notes) > 1 and note.plain != self._notes[0]:  # words of what was found go first
+        if unit and len(self._notes) > 1 and note.plain != self._notes[0]:  # a shortened note takes the unit's room
             room, unit = room + len(unit), ""
             note = self._fit_note(room - _NOTE_GAP)
         if not (note or unit):
@@ -111,7 +111,7 @@ class PaneTitle(Widget):
 
 
 def _cut_start(text: str, width: int) -> Content:
-    """Return the end of `text` that fits: the last part of a path says most."""
+    """Return the end of `text` that fits, because the last part of a path is the most useful."""
     parts = text.split(STEP)
     for first in range(1, len(parts)):
         content = Content(STEP.join(("…", *parts[first:])))

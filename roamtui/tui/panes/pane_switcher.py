@@ -1,4 +1,4 @@
-"""`PaneSwitcher`: which panes show, and where the focus goes when a person changes between them."""
+"""`PaneSwitcher`: chooses the visible panes and moves the focus between them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _TWO_PANES_COLUMNS = 64
 _THREE_PANES_COLUMNS = 150
 _TREE_COLUMNS_MIN = 16
 _RIGHT_COLUMNS_MIN = 30
-"""What stays of the screen for the panes beside the outline."""
+"""The width in cells that stays free for the panes next to the outline."""
 
 
 def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
-    """Return the panes to show.
+    """Choose the visible panes.
 
     Args:
-        columns: Width of the terminal.
-        active: Where the person is.
-        main: What stands beside the outline where there is room for one: chat or reader.
+        columns: Width of the terminal in cells.
+        active: The pane where the person is.
+        main: The pane next to the outline if there is room for one: chat or reader.
     """
     if columns >= _THREE_PANES_COLUMNS:
         return frozenset(Pane)
@@ -40,7 +40,7 @@ def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
 
 
 class ChatPane(Vertical):
-    """Shows the conversation below its title line, which says where it goes on below what is in view."""
+    """The conversation with its title line, which says if there is more below the view."""
 
     DEFAULT_CSS = """
     ChatPane { background: $background; }
@@ -49,7 +49,7 @@ class ChatPane(Vertical):
     def __init__(self, log: ChatLog) -> None:
         super().__init__(id="chat-pane")
         self.title_line = PaneTitle(Pane.CHAT)
-        """Its first line."""
+        """The title line."""
         self._log_view = log
 
     @override
@@ -58,7 +58,7 @@ class ChatPane(Vertical):
         yield self._log_view
 
     def on_mount(self) -> None:
-        """Follow what is in view."""
+        """Update the title line when the view scrolls."""
         self.watch(self._log_view, "scroll_y", self._update_below_hint, init=False)
         self.watch(self._log_view, "virtual_size", self._update_below_hint, init=False)
 
@@ -71,7 +71,7 @@ class ChatPane(Vertical):
 
 
 class PaneSwitcher(Horizontal):
-    """Holds the panes, shows those that the width allows, and moves the focus over what a person can reach."""
+    """The container of the panes. It shows the panes that fit and moves the focus between visible widgets."""
 
     DEFAULT_CSS = """
     PaneSwitcher {
@@ -105,11 +105,11 @@ class PaneSwitcher(Horizontal):
         self._right = Vertical(id="right")
         self._columns = 0
         self._tree_columns: int | None = None
-        """How wide the person made the outline."""
+        """Width of the outline in cells that the person chose, or None."""
         self.active = Pane.CHAT
-        """Where the person is."""
+        """The pane where the person is."""
         self.main = Pane.CHAT
-        """What stands beside the outline where there is room for one."""
+        """The pane next to the outline if there is room for one."""
         self._before_reader: Widget = tree.outline
 
     @override
@@ -125,31 +125,31 @@ class PaneSwitcher(Horizontal):
 
     @property
     def shown(self) -> frozenset[Pane]:
-        """The panes on the screen."""
+        """The visible panes."""
         return choose_panes(self._columns, active=self.active, main=self.main)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show what fits into a new width."""
+        """Show the panes that fit the new width."""
         self._columns = event.size.width
         self._show()
 
     @on(events.DescendantFocus)
     def _follow_focus(self, event: events.DescendantFocus) -> None:
-        """Follow the focus to the pane where it is now."""
+        """Make the focused widget's pane the active one."""
         self._enter(event.widget)
         self._show()
         for one in (self._tree, self._chat, self._reader):
             one.title_line.refresh()
 
     def _enter(self, widget: Widget) -> None:
-        """Take the pane of a widget for where the person is; above the question box stays what there is."""
+        """Make a widget's pane the active one. For the question box, the pane above it stays."""
         pane = self._pane_of(widget)
         self.active = pane or Pane.CHAT
         if pane in (Pane.CHAT, Pane.READER):
             self.main = pane
 
     def _pane_of(self, widget: Widget) -> Pane | None:
-        """Return the pane that a widget is in, None for the question box, which is in none."""
+        """Return the pane that contains a widget, or None for the question box."""
         panes = {Pane.TREE: self._tree, Pane.READER: self._reader, Pane.CHAT: self._chat}
         return next((pane for pane, one in panes.items() if one in widget.ancestors_with_self), None)
 
@@ -168,7 +168,7 @@ class PaneSwitcher(Horizontal):
             self._log_view.action_page_up()
 
     def get_scope_widget(self, scope: Scope) -> Widget:
-        """Return the widget that carries out the actions of a scope, the screen for those that work everywhere."""
+        """Return the widget that runs a scope's actions: the screen for the global scope."""
         return self._get_scope_widgets().get(scope, self.screen)
 
     def _get_scope_widgets(self) -> dict[Scope, Widget]:
@@ -187,7 +187,7 @@ class PaneSwitcher(Horizontal):
         return next((scope for scope, widget in self._get_scope_widgets().items() if widget in ancestors), Scope.GLOBAL)
 
     def focus_scope(self, scope: Scope) -> None:
-        """Go to the pane of a scope; stay for those that no pane owns."""
+        """Focus the pane of a scope, if it has one."""
         match scope:
             case Scope.TREE:
                 self.focus_tree()
@@ -199,19 +199,19 @@ class PaneSwitcher(Horizontal):
                 pass
 
     def focus_tree(self) -> None:
-        """Go to the outline."""
+        """Focus the outline."""
         self._go(self._tree.outline)
 
     def focus_question_box(self) -> None:
-        """Go to the question box; what stands above it stays."""
+        """Focus the question box. The pane above it stays."""
         self._go(self._box)
 
     def focus_chat(self) -> None:
-        """Go to the conversation itself."""
+        """Focus the conversation."""
         self._go(self._log_view)
 
     def focus_reader(self) -> None:
-        """Go to the reader and remember the way back; where it is empty, read the section under the cursor."""
+        """Focus the reader and remember the way back. If it is empty, show the section under the cursor."""
         if self._reader.section_id is None:
             self._tree.action_read()
         self._remember_return(self.screen.focused)
@@ -220,16 +220,16 @@ class PaneSwitcher(Horizontal):
     def _go(self, widget: Widget) -> None:
         self._enter(widget)
         self._show()
-        # At once, not when the app comes to it: keys that were typed already belong to the new pane.
+        # Focus at once instead of by message: keys that were already typed belong to the new pane.
         widget.screen.set_focus(widget, scroll_visible=False)
 
     def show_chat(self) -> None:
-        """Bring the conversation into view, the focus unchanged."""
+        """Show the conversation without moving the focus."""
         self.main = Pane.CHAT
         self._show()
 
     def show_reader(self, *, came_from: Widget | None) -> None:
-        """Bring the reader into view; go there only where it hides what the person came from."""
+        """Show the reader. Focus it only if it hides the widget that the person came from."""
         self._remember_return(came_from)
         if Pane.READER in self.shown:
             return
@@ -241,7 +241,7 @@ class PaneSwitcher(Horizontal):
             self._go(self._reader.reader)
 
     def show_reader_unfocused(self) -> None:
-        """Bring the reader into view beside the outline, the focus unchanged; where one pane fits it stays hidden."""
+        """Show the reader next to the outline without moving the focus. If only one pane fits, it stays hidden."""
         if self.active is Pane.TREE:
             self._before_reader = self._tree.outline
         self.main = Pane.READER
@@ -252,7 +252,7 @@ class PaneSwitcher(Horizontal):
             self._before_reader = came_from
 
     def step_out(self) -> None:
-        """Leave what the focus is in, one step; the conversation takes the place of the reader again."""
+        """Leave the focused widget by one step. The conversation replaces the reader again."""
         match self.active:
             case Pane.TREE:
                 if not self._reader.end_search():
@@ -266,7 +266,7 @@ class PaneSwitcher(Horizontal):
                     self.focus_tree()
 
     def focus_adjacent(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) place that can have the focus."""
+        """Focus the next (1) or previous (-1) stop."""
         stops: list[Widget | None] = [self._tree.outline]
         if self._log_view.has_targets:
             stops.append(self._log_view)

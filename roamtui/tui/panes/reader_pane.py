@@ -1,4 +1,4 @@
-"""The reader with its way back, and what a person's keys do there."""
+"""The reader's pane: its actions and its history of positions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from roamtui.tui.reader.reader import Reader
 
 _BACK_MAX = 100
-"""Sections to go back over."""
+"""The number of positions in the history."""
 
 
 class ReaderPane(Vertical):
-    """Shows the text of a document from a section on."""
+    """The text of a document from a section on."""
 
     BINDINGS = make_bindings(Scope.READER)
     DEFAULT_CSS = """
@@ -40,7 +40,7 @@ class ReaderPane(Vertical):
     def __init__(self, keys: Keymap) -> None:
         super().__init__(id="reader-pane")
         self.title_line = PaneTitle(Pane.READER)
-        """Its first line."""
+        """The title line."""
         self._library: Library | None = None
         self._back: list[ReadingPosition] = []
         self._words: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class ReaderPane(Vertical):
 
     @cached_property
     def reader(self) -> Reader:
-        """The text. Made when the first screen stands, or when it is needed."""
+        """The reader widget, created after the first screen is shown or when first needed."""
         from roamtui.tui.reader.reader import Reader  # noqa: PLC0415 - not for the first screen
 
         reader = Reader(id="reader")
@@ -66,7 +66,7 @@ class ReaderPane(Vertical):
 
     @property
     def section_id(self) -> str | None:
-        """The section that is read."""
+        """The current section."""
         return self.reader.section_id if "reader" in vars(self) else None
 
     def show_section(
@@ -78,7 +78,7 @@ class ReaderPane(Vertical):
         into: int = 0,
         with_way_back: bool = True,
     ) -> None:
-        """Show a section as `Reader` does, the place before it within reach of `back` unless it only passed by."""
+        """Show a section as `Reader` does. The position before it is added to the history unless it was only passed."""
         place = self.reader.position
         if with_way_back and place is not None and place.section_id != section_id:
             self._back = [*self._back, place][-_BACK_MAX:]
@@ -89,31 +89,31 @@ class ReaderPane(Vertical):
         self._show_place()
 
     def show_again(self, library: Library) -> None:
-        """Show the same place of the document as it is now; nothing, where the section is gone."""
+        """Show the same position in a changed library, or nothing if its section is gone."""
         if self.section_id is not None:
             self._library = library
             self.reader.refresh_library(library)
             self._show_place()
 
     def highlight_matches(self, words: tuple[str, ...], match: int | None, told: str) -> None:
-        """Mark what was searched for, here and in all that is read until that ends, and go to a match.
+        """Highlight search words in everything shown until the search ends, and jump to a match.
 
         Args:
-            words: What was searched for.
-            match: Offset in the document of one of their places.
-            told: Which of how many that is.
+            words: The search words.
+            match: Offset in the document of the match to jump to.
+            told: The number of the match and the total, for the title line.
         """
         self._words, self._matches = words, told
         self.reader.highlight_words(words, match)
         self._show_place()
 
     def show_following(self, *, is_following: bool) -> None:
-        """Say whether the reader follows the outline."""
+        """Show in the title line whether the reader follows the outline."""
         self._is_following = is_following
         self._show_place()
 
     def end_search(self) -> bool:
-        """Mark nothing any more; return whether anything was."""
+        """Remove the search highlights. Return whether there were any."""
         if not self._words:
             return False
         self.highlight_matches((), None, "")
@@ -132,7 +132,7 @@ class ReaderPane(Vertical):
         self._show_place()
 
     def go_back(self) -> bool:
-        """Show what was read before; return whether anything was."""
+        """Go back to the previous position. Return whether there was one."""
         while self._back and self._library is not None:
             section_id, into, _ = self._back.pop()
             if section_id in self._library:
@@ -147,7 +147,7 @@ class ReaderPane(Vertical):
 
     @property
     def selection(self) -> tuple[str | None, Span | None]:
-        """The section of what is selected or marked, and where that stands; else what is read."""
+        """The section and span of the selection or highlight, else the current section."""
         span = self.reader.get_selection_span()
         if span is None or self._library is None:
             return self.section_id, None
@@ -166,11 +166,11 @@ class ReaderPane(Vertical):
         self.reader.page(pages)
 
     def action_top(self) -> None:
-        """Go to the beginning."""
+        """Scroll to the top."""
         self.reader.go_top()
 
     def action_bottom(self) -> None:
-        """Go to the end."""
+        """Scroll to the end."""
         self.reader.go_bottom()
 
     def action_step_link(self, direction: int) -> None:
@@ -179,7 +179,7 @@ class ReaderPane(Vertical):
             self.post_message(StatusMessage("no further link here"))
 
     def action_follow(self) -> None:
-        """Follow the selected link; select the first one in view where none is."""
+        """Follow the selected link, or select the first one in view."""
         href = self.reader.current_link()
         if href is not None:
             self.reader.activate_link(href)
@@ -187,9 +187,9 @@ class ReaderPane(Vertical):
             self.post_message(StatusMessage("no link in view"))
 
     def action_raw(self) -> None:
-        """Show the text as it stands, or formatted."""
+        """Switch between source text and rendered text."""
         self.reader.toggle_raw()
 
     def action_wrap(self) -> None:
-        """Wrap long lines, or let them run."""
+        """Switch wrapping of long lines on or off."""
         self.reader.toggle_wrap()

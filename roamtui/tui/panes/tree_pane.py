@@ -1,4 +1,4 @@
-"""The outline, and what a person's keys do there."""
+"""The outline's pane and its actions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOTHING_OPEN = "nothing is open yet"
 
 
 class TreePane(Vertical):
-    """Shows the outline; keys become messages or movements of the cursor."""
+    """The outline. Keys post messages or move the cursor."""
 
     BINDINGS = make_bindings(Scope.TREE)
     DEFAULT_CSS = """
@@ -33,13 +33,13 @@ class TreePane(Vertical):
 
     @dataclass
     class UnfoldRequested(Message):
-        """Nodes are to be unfolded, so that the cursor can go to one below them."""
+        """Asks to unfold nodes, so that the cursor can move to one of their descendants."""
 
         section_ids: tuple[str, ...]
 
     @dataclass
     class ResizeRequested(Message):
-        """A person wants it wider by some columns, narrower by a negative number."""
+        """The person asked to widen the outline by `columns`, or to narrow it if negative."""
 
         columns: int
 
@@ -47,11 +47,11 @@ class TreePane(Vertical):
         super().__init__(id="tree-pane")
         self._state = state
         self.outline = OutlineTree(state, id="tree")
-        """The lines themselves."""
+        """The tree widget."""
         self._pending_id: str | None = None
         self._is_dragged = False
         self.title_line = PaneTitle(Pane.TREE, unit="tok")
-        """Its first line."""
+        """The title line."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -59,7 +59,7 @@ class TreePane(Vertical):
         yield self.outline
 
     def on_mount(self) -> None:
-        """Say how many sections there are."""
+        """Show the number of sections."""
         self._show_note()
 
     def show(self, state: ConversationState) -> None:
@@ -70,12 +70,12 @@ class TreePane(Vertical):
         self._show_note()
 
     def reveal_cited(self) -> None:
-        """Scroll the first section that the last answer cites into view; the cursor stays where it is."""
+        """Scroll the first section that the last answer cites into view without moving the cursor."""
         for section_id in self._list_cited_ids()[:1]:
             self.outline.reveal(section_id)
 
     def go_to(self, section_id: str) -> None:
-        """Put the cursor on a section; where it is folded away, unfold what is above it first."""
+        """Move the cursor to a section, after unfolding its ancestors if it is hidden."""
         self._pending_id = section_id
         if section_id in self._state.library:
             self.post_message(self.UnfoldRequested(tuple(self._state.library.ancestors(section_id))))
@@ -95,7 +95,7 @@ class TreePane(Vertical):
         self.title_line.show_note(*((place,) if place else format_library_size(self._state.library)))
 
     def action_last_opened(self) -> None:
-        """Go to the next section that the last answer cites; without one to the section that was opened last."""
+        """Go to the next section that the last answer cites, or else to the section opened last."""
         ids = self._list_cited_ids() or tuple(section.section_id for section in self._state.open_sections[-1:])
         if ids:
             place = ids.index(self.outline.cursor_id) + 1 if self.outline.cursor_id in ids else 0
@@ -104,23 +104,23 @@ class TreePane(Vertical):
             self.post_message(StatusMessage(_NOTHING_OPEN))
 
     def _list_cited_ids(self) -> tuple[str, ...]:
-        """Return the sections that the last answer cites, in its order."""
+        """List the sections that the last answer cites, in its order."""
         citations = self._state.transcript.exchanges[-1].citations if self._state.transcript.exchanges else ()
         ids = dict.fromkeys(citation.section_id for citation in citations)
         return tuple(section_id for section_id in ids if section_id in self._state.library)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Let the edge be dragged."""
+        """Start dragging the edge."""
         self._is_dragged = event.screen_x == self.region.right - 1 and not self.has_class("-alone")
         self.capture_mouse(self._is_dragged)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Have the edge follow the mouse."""
+        """Move the edge with the mouse."""
         if self._is_dragged:
             self.action_widen(event.screen_x - self.region.right + 1)
 
     def on_mouse_up(self) -> None:
-        """Leave the edge there."""
+        """Stop dragging the edge."""
         self._is_dragged = False
         self.release_mouse()
 
@@ -130,7 +130,7 @@ class TreePane(Vertical):
             self.post_message(self.ResizeRequested(columns))
 
     def action_move(self, lines: int) -> None:
-        """Move the cursor, and say at once where it is: what the message sets off later is painted once more."""
+        """Move the cursor and paint it at once. The effects of its message are painted later."""
         self.outline.move_cursor(lines)
         self._show_note()
 
