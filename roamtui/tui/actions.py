@@ -1,8 +1,8 @@
-"""The one table of what a person can do by key.
+"""The table of all actions that have keys.
 
-Key bindings, the command palette, the help screen, the hints at the bottom and docs/keys.md are all made from it. An
-action `tree.read` is the method `action_read` of the widget that owns the scope `tree`, unless its row names another
-one. `Keymap` are the actions with what a person rebound.
+Key bindings, the command palette, the help screen, the hints at the bottom and docs/keys.md are all generated from it.
+The action `tree.read` calls the method `action_read` of the widget that owns the scope `tree`, unless its row names
+another one. A `Keymap` has the actions with the keys that a person rebound.
 """
 
 from __future__ import annotations
@@ -43,57 +43,57 @@ SCOPE_TITLES = {
     Scope.NOTES: "Notes",
     Scope.START: "Opening a document",
 }
-"""How scopes are called on the screen, in the order in which help lists them."""
+"""Names of the scopes on the screen, in the order of the help screen."""
 
 
 SCREEN_SCOPES = frozenset({Scope.CONVERSATIONS, Scope.FIND, Scope.NOTES, Scope.START})
-"""Screens of their own, where the keys of other places do not work, so that theirs may be the same."""
+"""Scopes of separate screens. Keys of other scopes do not work there, so they may use the same keys."""
 
 
 _TYPING_SCOPES = frozenset({Scope.INPUT, Scope.START})
-"""Where the focus is always in a text field."""
+"""Scopes where the focus is always in a text field."""
 
 
 SHARED = ("global.help", "global.choose_theme", "global.palette")
-"""What of everywhere works where a document is opened too."""
+"""Global actions that also work on the start screen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that a person can do."""
+    """An action that a person can run."""
 
     id: str
-    """Scope, dot, verb: the name by which a configuration rebinds it."""
+    """Scope, dot, verb. The configuration uses it to rebind keys."""
     keys: tuple[str, ...]
-    """Keys as Textual calls them, the one to show first."""
+    """Textual's names of the keys. Hints show the first one."""
     label: str
-    """One or two words, for hints and the command palette; none for what is not hinted at on a screen of its own."""
+    """One or two words for hints and the command palette, or empty on separate screens if there is no hint."""
     help: str
     """One sentence."""
     call: str
-    """What Textual runs for it: a method of the widget that owns its scope, or of `screen` or `app`."""
+    """Textual's action string: a method of the widget that owns the scope, or of `screen` or `app`."""
     is_hinted: bool = False
-    """Whether the line at the bottom shows it."""
+    """Whether the hint line shows it."""
     in_palette: bool = True
-    """False for what makes sense only while the focus is there, such as moving."""
+    """False for actions that need the focus in their scope, such as moving."""
     is_priority: bool = False
-    """Whether it goes before what the focused widget itself makes of the key."""
+    """Whether it runs before the focused widget handles the key."""
 
     @property
     def scope(self) -> Scope:
-        """Where its keys work."""
+        """The scope where its keys work."""
         return Scope(self.id.partition(".")[0])
 
 
 def _action(action_id: str, keys: str, label: str, sentence: str, does: str = "", **flags: bool) -> Action:
-    """Return an action that is done by the method of its own name unless said otherwise."""
+    """Make an action that calls the method of its own name unless `does` names another."""
     return Action(action_id, tuple(keys.split()), label, sentence, does or action_id.partition(".")[2], **flags)
 
 
 _hinted_action = partial(_action, is_hinted=True)
 _navigation_action = partial(_action, in_palette=False)
 _focus_action = partial(_action, in_palette=False, is_priority=True)
-"""An action that changes the focus: it goes first, so that keys typed quickly after it find the new one."""
+"""An action that changes the focus. It has priority, so that keys typed quickly after it go to the new focus."""
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -334,32 +334,32 @@ _KEY_NAMES = {
 
 
 def format_key(key: str) -> str:
-    """Return a key as it is written on the screen."""
+    """Format a key for the screen."""
     return _KEY_NAMES.get(key, key)
 
 
 _OWN = ".own"
-"""Ends the id of an action's second binding, which gives way to text fields and has a person's own keys."""
+"""Suffix of an action's second binding id. That binding has a person's own keys and lets text fields go first."""
 _NO_KEY = "unbound"
-"""No terminal sends such a key; an action without any key is bound to it."""
+"""A key that no terminal sends. Actions without keys are bound to it."""
 _TELLING_TERMINALS = (
     frozenset({"ghostty", "iterm.app", "kitty", "rio"}),
     frozenset({"xterm-kitty", "xterm-ghostty", "foot", "foot-extra", "alacritty", "rio"}),
 )
-"""By their names in TERM_PROGRAM and TERM: those that speak kitty's protocol for keys unasked or when asked."""
+"""Values of TERM_PROGRAM and TERM of terminals that support kitty's keyboard protocol by default or on request."""
 _RENAMED = {"find.change_side": "find.next_kind"}
-"""Actions by the names that they had, which stand in some people's settings."""
+"""New action ids by old ones, which people may have in their configuration."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
 _NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | set(KEY_NAME_REPLACEMENTS.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """The actions with the keys that they have now."""
+    """The actions with their current keys."""
 
     actions: tuple[Action, ...]
     conflicts: tuple[str, ...] = ()
-    """What could not be rebound, or lost its key, one sentence each."""
+    """One sentence for each action that could not be rebound or lost a key."""
 
     def for_scope(self, scope: Scope) -> Iterator[Action]:
         """Yield the actions of a scope."""
@@ -367,7 +367,7 @@ class Keymap:
 
     @property
     def keymap(self) -> dict[str, str]:
-        """The keys of actions that do not have their own, as Textual takes them."""
+        """Textual's keymap of the actions whose keys differ from the defaults."""
         defaults = {action.id: set(action.keys) for action in ACTIONS}
         keymap: dict[str, str] = {}
         for action in self.actions:
@@ -378,13 +378,13 @@ class Keymap:
         return keymap
 
     def format_first_key(self, action_id: str) -> str:
-        """Return the first key of an action as it is written on the screen, a dash where it has none."""
+        """Format the first key of an action for the screen, or a dash if it has no key."""
         action = next(action for action in self.actions if action.id == action_id)
         return format_key(action.keys[0]) if action.keys else "–"
 
 
 def can_send_shift_enter(environ: Mapping[str, str]) -> bool:
-    """Return whether the terminal is known to tell `shift+enter` from `enter`."""
+    """Return whether the terminal is known to distinguish `shift+enter` from `enter`."""
     if "web_driver" in environ.get("TEXTUAL_DRIVER", "") or environ.get("TMUX") or environ.get("STY"):
         return False
     named = (environ.get("TERM_PROGRAM", ""), environ.get("TERM", ""))
@@ -392,11 +392,11 @@ def can_send_shift_enter(environ: Mapping[str, str]) -> bool:
 
 
 def make_bindings(scope: Scope, *, only: Container[str] | None = None) -> list[BindingType]:
-    """Return the bindings of the widget that owns a scope, with the keys of the table; the app's keymap changes them.
+    """Make the bindings of the widget that owns a scope, with the default keys. The app's keymap overrides them.
 
     Args:
-        scope: Where they work.
-        only: The ids of the actions to bind, None for all of the scope.
+        scope: The scope of the actions.
+        only: The ids of the actions to bind, or None for all actions of the scope.
     """
     bindings: list[BindingType] = []
     for action in ACTIONS:
@@ -410,24 +410,24 @@ def make_bindings(scope: Scope, *, only: Container[str] | None = None) -> list[B
                 tooltip=action.help,
                 id=action.id,
             )
-            # In a text field Textual forgets a binding whose default key is printable, and with it a person's own key
-            # for it. An action that goes first must not do so with a printable key.
+            # In a text field, Textual drops a binding whose default key is printable, and the person's own key with it.
+            # Priority actions must not take printable keys from text fields.
             bindings += [binding, replace(binding, key=_NO_KEY, priority=False, id=action.id + _OWN)]
     return bindings
 
 
 def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keymap:
-    """Return the table of actions with a person's own keys.
+    """Return the actions with a person's own keys.
 
     Args:
-        overrides: Keys by action id. A key that another action of the same scope had goes to the new one, and that
-            is told.
+        overrides: Keys by action id. An action takes its keys away from others of the same scope, which is reported
+            as a conflict.
     """
     actions = {action.id: action for action in ACTIONS}
     problems = []
     if not can_send_shift_enter(os.environ):
         new_line = actions["input.insert_line"]
-        actions[new_line.id] = replace(new_line, keys=new_line.keys[::-1])  # the one that works is the one to show
+        actions[new_line.id] = replace(new_line, keys=new_line.keys[::-1])  # show the key that works
     for named, keys in (overrides or {}).items():
         action_id = _RENAMED.get(named, named)
         action = actions.get(action_id)
@@ -457,7 +457,7 @@ def _is_printable(key: str) -> bool:
 
 
 def _is_key(key: str) -> bool:
-    """Return whether a terminal can send such a key: one character, or a name, with modifiers before it."""
+    """Return whether a terminal can send this key: one character or a key name, after any modifiers."""
     *modifiers, name = key.split("+") if len(key) > 1 else [key]
     is_name = len(name) == 1 or name in _NAMED_KEYS or key_to_character(name) is not None
     return is_name and set(modifiers) <= _MODIFIERS

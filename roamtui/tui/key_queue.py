@@ -1,8 +1,8 @@
-"""`KeyQueue`: one key at a time, so that what a key changes holds for the next one however quickly they were typed.
+"""`KeyQueue`: handles one key at a time, so that each key takes effect before the next, however fast they come.
 
-Textual hands each key to whatever has the focus when it comes in, and looks for its binding once it has gone up
-through all parents. Of keys that come in together, as over a slow line or from a program that types, the later ones
-would thus go to a widget that an earlier one was to leave.
+Textual sends each key to the widget that has the focus when the key arrives, and looks for its binding after the key
+has bubbled through all parents. If several keys arrive together, as over a slow connection or from a program, later
+keys would go to a widget that an earlier key is about to leave.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from textual.message_pump import MessagePump
 from textual.timer import Timer
 
 _ROUNDS = 2
-"""The first follows the key up to the app, which looks for its binding; the second follows what that set off."""
+"""The first round follows the key up to the app, which looks for its binding. The second follows its effects."""
 _PATIENCE_SECONDS = 0.3
-"""A mark is lost where its widget goes away meanwhile: it is looked after at this interval."""
+"""Interval for checking the marker, which is lost if its widget is removed."""
 _LOOKS_MAX = 10
-"""Then the next key waits no longer, whatever became of the one before."""
+"""After this many checks, the next key is handled in any case."""
 
 TypedEvent = events.Key | events.Paste
 TakeEvent = Callable[[TypedEvent], Awaitable[None]]
 
 
 class KeyQueue:
-    """Holds back typed events until the one before is done with."""
+    """A queue that holds typed events back until the previous one is handled."""
 
     class Marker(Message):
-        """Goes the way of a key, behind it: where it arrives, the key has been."""
+        """A message that follows a key. When it arrives, the key has been handled there."""
 
         verbose = True
 
@@ -41,7 +41,7 @@ class KeyQueue:
             self.number = number
 
     def __init__(self, app: App[Any], take: TakeEvent) -> None:
-        """Give each event to `take`, which forwards it to what has the focus."""
+        """Pass each event to `take`, which forwards it to the focused widget."""
         self._app = app
         self._take = take
         self._waiting: deque[TypedEvent] = deque()
@@ -54,7 +54,7 @@ class KeyQueue:
         self._timer: Timer | None = None
 
     async def add(self, event: TypedEvent) -> None:
-        """Take an event at once, or when the ones before it are done with; none while the app ends."""
+        """Handle an event at once, or after the ones before it. Drop it while the app exits."""
         if not self._app.screen_stack:
             return
         if not self._rounds_left:
@@ -67,17 +67,17 @@ class KeyQueue:
             await self._take_next()
 
     async def follow(self, passed: Marker) -> None:
-        """Go on where a mark has arrived."""
+        """Continue after a marker has arrived."""
         if passed.number == self._number and self._rounds_left and self._app.screen_stack:
             await self._end_round()
 
     async def on_key_bubbled(self, event: TypedEvent) -> None:
-        """Take a key that has come up to the app for its own mark."""
+        """Treat a key that has bubbled up to the app as its own marker."""
         if event is self._taken and self._rounds_left == _ROUNDS and not self._is_marked:
             await self._end_round()
 
     async def _begin(self, event: TypedEvent) -> None:
-        """Take an event; where others wait, its mark is right behind it."""
+        """Handle an event. If others wait, send its marker right behind it."""
         self._rounds_left = _ROUNDS
         self._number += 1
         self._is_marked = False
@@ -102,13 +102,13 @@ class KeyQueue:
         self._timer = self._app.set_interval(_PATIENCE_SECONDS, self._check_marker)
 
     async def _check_marker(self) -> None:
-        """Go on where the mark was lost; a widget that is still there is only slow."""
+        """Continue if the marker was lost. If its widget still exists, it is only slow."""
         self._looks += 1
         if self._looks == _LOOKS_MAX or not (self._marked.is_running and self._marked.is_attached):
             await self._take_next()
 
     async def _take_next(self) -> None:
-        """Take the next event, if there is one."""
+        """Handle the next event, if there is one."""
         self._rounds_left = 0
         if self._timer is not None:
             self._timer.stop()

@@ -1,8 +1,8 @@
-"""A recording of the app: questions asked one after the other, as an animated SVG or an asciicast.
+"""Record the app while it answers questions, as an animated SVG or an asciicast.
 
-The asciicast is what the app writes to a terminal (asciicast v2, docs.asciinema.org/manual/asciicast/v2). The SVG holds
-each line of the screen once and is a film of them, without scripts, so that a README can show it; a program that
-draws no animation shows its last picture.
+The asciicast is the app's terminal output (asciicast v2, docs.asciinema.org/manual/asciicast/v2). The SVG stores each
+distinct screen line once and animates them without scripts, so that a README can show it. Programs without animation
+show the last picture.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 
 FORMS = (".svg", ".cast")
-"""What a file's name may end with."""
+"""The supported file extensions."""
 _SCREEN = (120, 34)
-"""Columns and lines."""
+"""In columns and lines."""
 _TYPING_SECONDS = 0.12
-"""Between two words."""
+"""The pause between two typed words."""
 _LOOK_SECONDS = 0.08
-"""Between two looks at the screen while it changes."""
+"""The pause between two captures while the screen changes."""
 _PAUSE_SECONDS = 1.5
-"""The longest wait that is shown; a model may take longer."""
+"""Longer waits, such as for a model, are cut to this length."""
 _READING_SECONDS = 4.0
-"""How long an answer stands."""
+"""How long a finished answer is shown."""
 _LINE_HEIGHT = 24.4
-"""Of Rich's pictures, in pixels."""
+"""In pixels, in Rich's SVG pictures."""
 _RECT = re.compile(r'<rect fill="([^"]+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"[^>]*/>')
 _TEXT = re.compile(r'<text class="[^"]*-(r\d+)" x="([\d.]+)" y="([\d.]+)" textLength="([\d.]+)"[^>]*>([^<]*)</text>')
 _STYLE = re.compile(r"-(r\d+) \{ ([^}]*) \}")
@@ -51,18 +51,18 @@ _BACK = re.compile(r'<rect fill="([^"]+)" stroke=')
 
 
 async def record(context: AppContext, questions: Sequence[str], form: str) -> tuple[str, bool]:
-    """Ask questions in the app, on no terminal; return what it showed, and whether all were answered.
+    """Ask questions in the app without a terminal. Return the recording and whether all questions were answered.
 
     Args:
-        context: Document, model and looks.
-        questions: In their order.
+        context: The document, model and theme.
+        questions: The questions in order.
         form: One of `FORMS`.
     """
     app, tape = RoamApp(context), _Recording(monotonic(), form == ".svg")
     title = f"roamtui {display_path(context.agent.session.state.library.source)}"
 
     class TapeDriver(HeadlessDriver):
-        """A terminal of which only the tape sees what is written."""
+        """A terminal whose output goes only to the tape."""
 
         @property
         @override
@@ -92,25 +92,25 @@ async def record(context: AppContext, questions: Sequence[str], form: str) -> tu
 
 @dataclass(frozen=True, slots=True)
 class _Recording:
-    """What was shown, with the seconds since it began."""
+    """Captured output, with seconds since the start."""
 
     start: float
     is_film: bool
-    """Whether pictures are kept of what was shown."""
+    """Whether to capture pictures of the screen."""
     output: list[tuple[float, str]] = field(default_factory=list)
-    """What the app wrote to its terminal."""
+    """The app's terminal output."""
     frames: list[tuple[float, str]] = field(default_factory=list)
-    """Each screen that differs from the one before, as an SVG of Rich's."""
+    """Each screen that differs from the previous one, as Rich's SVG."""
 
     def capture(self, app: RoamApp) -> None:
-        """Keep the screen as it is now."""
+        """Capture the current screen."""
         picture = app.export_screenshot(title="") if self.is_film else ""
         if picture and (not self.frames or picture != self.frames[-1][1]):
             self.frames.append((monotonic() - self.start, picture))
 
 
 async def _ask(app: RoamApp, pilot: Pilot[Any], question: str, tape: _Recording) -> None:
-    """Type a question, and look on until its answer has stood for a while."""
+    """Type a question and capture the screen until its answer has been shown for a while."""
     words = question.split()
     for end in range(len(words) + 1):
         app.main_screen.question_box.fill(" ".join(words[:end]))
@@ -128,7 +128,7 @@ async def _ask(app: RoamApp, pilot: Pilot[Any], question: str, tape: _Recording)
 
 
 def _write_cast(tape: _Recording, title: str) -> str:
-    """Return an asciicast."""
+    """Write the asciicast."""
     columns, lines_shown = _SCREEN
     header = {"version": 2, "width": columns, "height": lines_shown, "title": title, "idle_time_limit": _PAUSE_SECONDS}
     lines = [header, *([round(moment, 3), "o", data] for moment, data in tape.output)]
@@ -136,7 +136,7 @@ def _write_cast(tape: _Recording, title: str) -> str:
 
 
 def _write_svg(tape: _Recording, title: str) -> str:
-    """Return a film: each frame lies to the right of the one before, and is moved into view when its time comes."""
+    """Write the animated SVG: the frames lie side by side, and each is moved into view at its time."""
     styles: dict[str, str] = {}
     lines: dict[str, str] = {}
     frames = [_read_frame(picture, styles, lines) for _, picture in tape.frames]
@@ -155,7 +155,7 @@ def _write_svg(tape: _Recording, title: str) -> str:
     stands = [min(after - before, _PAUSE_SECONDS) for before, after in pairwise(moments)] + [_READING_SECONDS]
     seconds, begun, keys = sum(stands), 0.0, []
     for number, stand in enumerate(stands, 1):
-        place = number % len(stands)  # the last picture lies at the left end
+        place = number % len(stands)  # the last picture is at the left end
         keys.append(f"{100 * begun / seconds:.3f}% {{ transform: translateX({-place * width:g}px); }}")
         begun += stand
     return f"""\
@@ -180,7 +180,7 @@ text {{ font: 20.26px Menlo, Consolas, "DejaVu Sans Mono", monospace; white-spac
 
 
 def _read_frame(picture: str, styles: dict[str, str], lines: dict[str, str]) -> Mapping[int, str]:
-    """Return the name of what each line of the screen shows; new styles and contents get a name of their own."""
+    """Return the name of each screen line's content. New styles and contents get new names."""
     own = {name: styles.setdefault(css, f"s{len(styles)}") for name, css in _STYLE.findall(picture)}
     contents: dict[int, list[str]] = {}
     for fill, x, y, width in _RECT.findall(picture):
@@ -189,7 +189,7 @@ def _read_frame(picture: str, styles: dict[str, str], lines: dict[str, str]) -> 
     for style, x, y, length, text in _TEXT.findall(picture):
         shown = unescape(text).replace("\u00a0", " ")
         words, width = shown.strip(), float(length) / max(1, len(shown))
-        # Without blanks at its ends: not every program that draws SVG keeps room for them.
+        # Without spaces at its ends, because not every SVG renderer preserves them.
         left = float(x) + width * (len(shown) - len(shown.lstrip()))
         place = f'x="{left:g}" y="18.5" textLength="{width * cell_len(words):g}"'
         run = f'<text class="{own[style]}" {place}>{escape(words)}</text>' if words else ""

@@ -1,4 +1,4 @@
-"""Themes: TOML files with ten colours each, checked when they are read."""
+"""Themes: TOML files with ten colours each, validated when they are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamtui.errors import RoamtuiError
 
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
-"""Least contrast between text and its ground (WCAG 2.2, level AA)."""
+"""Minimum contrast between text and its background (WCAG 2.2, level AA)."""
 
 _COLORS = (
     "primary",
@@ -33,11 +33,11 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
 class ThemeError(RoamtuiError):
-    """A theme's file cannot be used."""
+    """A theme file is invalid."""
 
 
 def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[str, ...]]:
-    """Return all themes of `folders` by name, a later one in place of an earlier one, and what could not be used."""
+    """Return the themes of `folders` by name and a message for each problem. Later themes replace earlier ones."""
     themes: dict[str, Theme] = {}
     problems = []
     for folder in folders:
@@ -52,10 +52,10 @@ def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[str, .
 
 
 def read_theme(file: Path) -> Theme:
-    """Return the theme of a file.
+    """Read a theme from a file.
 
     Raises:
-        ThemeError: With file and key in its message.
+        ThemeError: The file is invalid. The message names the file and the key.
     """
     try:
         data = tomllib.loads(file.read_text("utf-8"))
@@ -95,10 +95,10 @@ def _validate_theme(data: Mapping[str, object]) -> Iterator[str]:
 
 
 def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
-    """Return the colours that follow from a theme's own.
+    """Compute the colours that derive from a theme's own colours.
 
-    `muted` is the softest text that still reads on every ground; `faint` is for lines, never for text; `glow` is the
-    ground of what was just opened.
+    `muted` is the softest text colour that is readable on every background. `faint` is only for lines, never for text.
+    `glow` is the background of newly opened sections.
     """
     foreground, background, panel, accent = (
         Color.parse(colors[key]) for key in ("foreground", "background", "panel", "accent")
@@ -137,7 +137,7 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
 
 
 def derive_defaults(theme: Theme) -> dict[str, str]:
-    """Return our own variables for a theme that comes with Textual."""
+    """Compute our own variables for one of Textual's themes."""
     colors = theme.to_color_system().generate()
     return {"muted": colors["text-muted"], "faint": colors["border-blurred"], "glow": colors["boost"]}
 

@@ -1,4 +1,4 @@
-"""`roamtui serve`: the app in a browser, for this machine alone."""
+"""`roamtui serve`: the app in a browser, only for this machine."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ new MutationObserver((_changes, observer) => {
   }
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["class"]});
 """
-"""Without it a person must click on the page before they can type."""
+"""Focuses the terminal. Without it, a person must click on the page before typing."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
-"""A font of another host, which would be told of each page that is opened; the policy below holds up what is left."""
+"""A font from another host, which would learn of each opened page. The policy below blocks other such requests."""
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port} ws://localhost:{port}; "
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )
-"""What a page may load: nothing that is not served here."""
+"""Content security policy: a page may load only what this server serves."""
 _LAST_BACKSLASHES = re.compile(r"\\+\Z")
 _MISSING = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
 
 
 def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
-    """Serve the app until ctrl+c; every page that is opened is a program of its own.
+    """Serve the app until ctrl+c. Each opened page runs its own process.
 
     Args:
-        arguments: What the program is started with for each page.
-        port: On the loopback address.
-        title: Of the page while it loads.
+        arguments: The arguments of each page's process.
+        port: The port on the loopback address.
+        title: The page's title while it loads.
 
     Raises:
         RoamtuiError: The extra is not installed, or the port is taken.
@@ -64,7 +64,7 @@ def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
 
 
 def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
-    """Return the server, not started yet.
+    """Make the server without starting it.
 
     Raises:
         RoamtuiError: The extra is not installed.
@@ -76,15 +76,15 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
         raise RoamtuiError(_MISSING) from None
 
     hosts = (f"{HOST}:{port}", f"localhost:{port}")
-    # How the page is called, and that keys go to it from the start.
+    # The page's title, and focus from the start.
     head = f"<head><title>{escape(sanitise_line(title))} · roamtui</title><script>{_FOCUS_SCRIPT}</script>"
 
     @web.middleware
     async def guard(
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        # A browser lets any site open a socket to this machine; only the origin tells them apart. The host is checked
-        # because a site's name can be made to lead here.
+        # Browsers let any site open a socket to this machine, and only the origin identifies the site. The host is
+        # checked because a site can make its name resolve to this machine.
         origin = request.headers.get("Origin", f"http://{HOST}:{port}")
         if request.headers.get("Host") not in hosts or origin not in [f"http://{name}" for name in hosts]:
             raise web.HTTPForbidden(text="This address is for pages of this server alone.")
@@ -98,7 +98,7 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
         response.headers["Referrer-Policy"] = "no-referrer"
 
     class LoopbackServer(Server):
-        """Serves pages to this machine's own browser, and to no page of another site that runs in it."""
+        """A server that accepts only requests from its own pages in this machine's browser, not from other sites."""
 
         @override
         async def _make_app(self) -> web.Application:
@@ -109,11 +109,11 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
 
         @override
         async def on_startup(self, app: web.Application) -> None:
-            """Say nothing yet: nobody listens before the port is open."""
+            """Print nothing yet, because the port is not open."""
 
         @override
         def serve(self, debug: bool = False) -> None:
-            """Serve until ctrl+c, and say where once the port is open."""
+            """Serve until ctrl+c. Print the URL once the port is open."""
 
             def greet(*_what: object) -> None:
                 sys.stdout.write(f"roamtui: {sanitise_line(title)} is at {self.public_url} (ctrl+c ends it).\n")
@@ -126,15 +126,15 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
 
 
 def _quote(command: Sequence[str]) -> str:
-    """Return a line of which the system's shell makes these words again.
+    """Quote a command for the system's shell.
 
     Raises:
-        RoamtuiError: A word holds one of the two signs that cmd.exe reads inside quotation marks too.
+        RoamtuiError: A word has one of the two characters that cmd.exe interprets even inside quotation marks.
     """
     if os.name != "nt":
         return shlex.join(command)
     for word in command:
         if '"' in word or "%" in word:
             raise RoamtuiError(f'{sanitise_line(word)} cannot be served: it holds " or %. Rename it.')
-    # A backslash before the closing mark would take its meaning from it.
+    # A backslash before the closing quotation mark would escape it.
     return " ".join(f'"{_LAST_BACKSLASHES.sub(lambda last: last[0] * 2, word)}"' for word in command)
