@@ -1,9 +1,8 @@
-"""`KeywordSearcher`: search by words, BM25 over titles, paths and texts, and by what plain BM25 does not see.
+"""`KeywordSearcher`: keyword search with BM25 over titles, paths and texts, plus signals that BM25 lacks.
 
-That is whole titles, words side by side, the sentence that answers, the company of a hit. A query is kept quick in a
-large library: BM25 is computed for sections that hold what is rare in it. Finding the sections that hold a word is
-cheap, at about 0.03 µs each; weighing one costs 0.75 µs. So where words stand in very many sections, those with a rarer
-word, or with several of the common ones, are weighed, by all words.
+These are whole titles, adjacent words, the sentence that answers best, and the scores of nearby sections. To stay fast
+in a large library, words that occur in very many sections do not select them: BM25 is then computed, with all words,
+for sections that contain a rarer word or several common ones. Finding a section costs 0.03 µs, scoring it 0.75 µs.
 """
 
 from __future__ import annotations
@@ -41,68 +40,69 @@ from roamtui.search.titles import TopicTitles, favour_topics, suggest_correction
 
 _QUERY_LENGTH_MAX = 10_000
 _BARE_LENGTH_MAX = 1_000
-"""Characters; longer than that no bare heading is."""
+"""Characters; a longer text is more than a bare heading."""
 _MATCHED_LENGTH = 20_000
-"""Characters; a longer text is taken to hold a term, rather than read."""
+"""Characters; a longer text is assumed to contain a term, since reading it would take too long."""
 _TEXT_WEIGHT = 1.0
 _NAME_WEIGHT = 2.0
-"""Of a whole identifier, beside its parts as words."""
+"""Weight of a whole identifier, next to its parts as words."""
 _PART_WEIGHT = 0.3
-"""Of a part of an identifier in camel case."""
+"""Weight of a part of an identifier in camel case."""
 _TITLE_SHARE = 0.2
-"""Bonus for a title whose words are all asked for, as a share of the best text score."""
+"""Bonus if the query contains every word of the title, as a share of the best text score."""
 _PATH_SHARE = 0.2
-"""Likewise for title and titles above together."""
+"""The same bonus for the title and the titles above together."""
 _PARENT_SHARE = 0.05
-"""How much of the score of the section above is added."""
+"""Share of the parent section's score to add."""
 _PAGE_SHARE = 0.05
-"""How much of the mean of the best three scores in the same document is added."""
+"""Share of the mean of the best three scores in the same document to add."""
 _PAGE_SCORES = 3
 _SENTENCE_SHARE = 0.2
-"""What the sentence that answers best adds, as a share of the best score, where it holds all that is asked for."""
+"""Bonus for a best sentence that contains the whole query, as a share of the best score."""
 _READ = 20
-"""Sections, the best so far, whose sentences are looked at."""
+"""Number of top sections whose sentences are read."""
 _SYNONYM_WEIGHT = 0.3
-"""Of everyday words that mean the same as a rare or missing one of the query, where that one is 1."""
+"""Weight of an everyday synonym of a rare or missing query word, relative to that word."""
 _NEIGHBOUR_WEIGHT = 0.3
-"""Of two words that stand side by side in the query and in a section."""
+"""Weight of two words that are adjacent both in the query and in a section."""
 _FORM_WEIGHT = 1.0
-"""Of other forms of the query's words and of compounds that begin with them, in languages other than English."""
+"""Weight of inflected forms and of compounds that start with a query word, in languages other than English."""
 _GLOSSARY_LOSS = 0.3
-"""Share of its score that an entry of a glossary loses, unless its whole title is asked for."""
+"""Share of its score that a glossary entry loses, unless the query contains its whole title."""
 _TOPIC_WEIGHT = 2.0
-"""How much a section gains that lies inside what the conversation is about, where search is told of it."""
+"""Boost of sections inside the topic of the conversation, if the search knows the conversation."""
 _TERMS_MIN = 2
-"""Terms of a query from which on sentences are looked at: one alone is answered by its sections."""
+"""Sentences are read only for queries with at least this many terms; for one term the sections are enough."""
 _RARE_MAX = 10
-"""Sections up to which a word may be the asker's alone, so that others that mean the same are looked for."""
+"""A word in at most this many sections may be the asker's own word, so its synonyms are searched too."""
 WEIGHED_MAX = 8_000
-"""Sections that are weighed for one query: 6 ms for one word, twice that for many."""
+"""The most sections scored for one query: 6 ms for one word, twice that for many."""
 _COUNTED_MAX = 150_000
-"""Occurrences of common words that are counted for how telling they are: 5 ms. The commonest tell next to nothing."""
+"""The most occurrences of common words counted to weight the words: 5 ms. The commonest words distinguish almost
+nothing."""
 _WANTED_MIN = 200
-"""Sections with several common words at once that are enough."""
+"""Enough sections that contain several common words at once."""
 _QUOTED_TITLE = re.compile(r"[\W\d_]*[\"“”„«‘]")
 _GLOSSARY_STEMS = frozenset({"definit", "glossari", "terminolog", "acronym", "abbrevi"})
 _PART_STEMS = frozenset({"articl", "section", "chapter", "part", "annex", "appendix", "term", "defin", "interpret"})
-"""What the title of a glossary may hold beside its name."""
+"""Other words that the title of a glossary may contain."""
 
 
 @dataclass(frozen=True, slots=True)
 class _IndexState:
-    """What is made at the first search of a library."""
+    """State built by the first search of a library."""
 
     index: SectionIndex
     topics: TopicTitles
 
 
 class KeywordSearcher:
-    """Finds sections of one library by their words. May be asked from any thread; the first search makes the index."""
+    """Keyword search in one library. It is thread-safe; the first search builds the index."""
 
     def __init__(
         self, library: Library, options: RetrievalOptions | None = None, *, place: IndexLocation | None = None
     ) -> None:
-        """Search `library`; its index is kept in `place` where it is large, without one in memory."""
+        """Search `library`. The index of a large library is stored in `place` if given, every other one in memory."""
         self._library = library
         self._options = options or RetrievalOptions()
         self._chooser = StoreProvider(place)
