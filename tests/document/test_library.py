@@ -119,7 +119,7 @@ def test_an_unknown_id_is_refused_in_a_sentence() -> None:
     library = _list_links()
     assert "ffffffff" not in library
     for ask in (library.node, library.text, library.own_text, library.parent, library.children, library.title_of):
-        with pytest.raises(UnknownSectionError, match='There is no section "ffffffff"'):
+        with pytest.raises(UnknownSectionError, match='No section "ffffffff"'):
             ask("ffffffff")
 
 
