@@ -442,8 +442,8 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
             continue
         for other in tuple(actions.values()):
             lost = set(other.keys) & set(keys)
-            is_beside = Scope.GLOBAL in (other.scope, action.scope) and not SCREEN_SCOPES & {other.scope, action.scope}
-            if other.id != action_id and lost and (other.scope is action.scope or is_beside):
+            is_shared = Scope.GLOBAL in (other.scope, action.scope) and not SCREEN_SCOPES & {other.scope, action.scope}
+            if other.id != action_id and lost and (other.scope is action.scope or is_shared):
                 actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
                 problems.append(f'"{action_id}" takes {_join(lost)} away from "{other.id}".')
         actions[action_id] = replace(action, keys=keys)

@@ -152,12 +152,12 @@ def _write_svg(tape: _Recording, title: str) -> str:
         for line, name in sorted(frame.items())
     ]
     moments = [moment for moment, _ in tape.frames]
-    stands = [min(after - before, _PAUSE_SECONDS) for before, after in pairwise(moments)] + [_READING_SECONDS]
-    seconds, begun, keys = sum(stands), 0.0, []
-    for number, stand in enumerate(stands, 1):
-        place = number % len(stands)  # the last picture is at the left end
+    durations = [min(after - before, _PAUSE_SECONDS) for before, after in pairwise(moments)] + [_READING_SECONDS]
+    seconds, begun, keys = sum(durations), 0.0, []
+    for number, duration in enumerate(durations, 1):
+        place = number % len(durations)  # the last picture is at the left end
         keys.append(f"{100 * begun / seconds:.3f}% {{ transform: translateX({-place * width:g}px); }}")
-        begun += stand
+        begun += duration
     return f"""\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(title)}">
 <style>

@@ -512,7 +512,7 @@ def format_answer(answer: str, citations: tuple[Citation, ...]) -> str:
     lines = [answer.strip(), "", "Sources:", ""]
     for citation in citations:
         place = " > ".join(citation.path) or "unknown section"
-        lines_told = f", {citation.place}" if citation.start_line else ""
+        line_suffix = f", {citation.place}" if citation.start_line else ""
         quote = f': "{citation.quote}" ({citation.state.label})' if citation.quote else ""
-        lines.append(f"- [{citation.section_id}] {place}{lines_told}{quote}")
+        lines.append(f"- [{citation.section_id}] {place}{line_suffix}{quote}")
     return "\n".join(lines) + "\n"

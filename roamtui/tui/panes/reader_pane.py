@@ -95,15 +95,15 @@ class ReaderPane(Vertical):
             self.reader.refresh_library(library)
             self._show_place()
 
-    def highlight_matches(self, words: tuple[str, ...], match: int | None, told: str) -> None:
+    def highlight_matches(self, words: tuple[str, ...], match: int | None, match_label: str) -> None:
         """Highlight search words in everything shown until the search ends, and jump to a match.
 
         Args:
             words: The search words.
             match: Offset in the document of the match to jump to.
-            told: The number of the match and the total, for the title line.
+            match_label: The number of the match and the total, for the title line.
         """
-        self._words, self._matches = words, told
+        self._words, self._matches = words, match_label
         self.reader.highlight_words(words, match)
         self._show_place()
 
