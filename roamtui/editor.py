@@ -18,7 +18,7 @@ def find_editor() -> str:
 
 
 def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
-    """Return the command that opens a file at a 1-based line; without one, an unknown editor gets only the file.
+    """Return the command that opens a file, at a 1-based line if one is given and the editor is known.
 
     Raises:
         ValueError: The editor's command has an opening quotation mark without a closing one.
