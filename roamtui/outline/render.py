@@ -127,7 +127,7 @@ def compute_outline_budget(library: Library, window_tokens: int | None, *, token
 
 
 def render_outline(library: Library, *, budget_tokens: int | None = None) -> str:
-    """Render the outline of a library.
+    """Return the outline of a library, as a model reads it.
 
     It depends only on the library and the budget, never on which sections are open.
 
