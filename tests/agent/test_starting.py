@@ -240,7 +240,7 @@ async def test_the_next_question_is_about_everything_again() -> None:
 async def test_an_unknown_section_is_refused_before_anything_happens() -> None:
     model = ScriptedModel([_NOT_FOUND])
     agent = Agent(Session.start(_BIRDS), model)
-    with pytest.raises(UnknownSectionError, match='There is no section "nonsense"'):
+    with pytest.raises(UnknownSectionError, match='No section "nonsense"'):
         _ = [event async for event in agent.ask("Who waits?", within="nonsense")]
     assert agent.session.state.question_number == 0
     assert model.requests == []

@@ -106,7 +106,7 @@ def test_a_home_that_can_only_be_read_is_read(programs: MortalPrograms) -> None:
         assert len(second.find("save_failed")) == 1
         third = programs.run("ask", HANDBOOK, question, "--events", home=home / "missing", uid=_NOBODY)
         assert third.code == 0
-        assert "will not be saved until that changes" in third.errors
+        assert "This conversation is not being saved" in third.errors
         assert third.find("save_failed") == []
 
 

@@ -63,7 +63,7 @@ async def test_model_and_open_sections_are_reached_from_the_status_line() -> Non
         await pilot.pause()
         assert await pilot.click(offset=find_cell(screen_text(app), "◆ 1 open"))
         await wait_until(pilot, lambda: app.main_screen.tree_pane.outline.cursor_id == stone)
-        assert await pilot.click(offset=find_cell(screen_text(app), "scripted  opened"))
+        assert await pilot.click(offset=find_cell(screen_text(app), "scripted  Opened"))
         await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
 
 
