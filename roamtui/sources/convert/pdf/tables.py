@@ -79,7 +79,7 @@ def _is_data(row: PageRow) -> bool:
 def _is_years(row: PageRow) -> bool:
     """Check whether a row has years as column heads."""
     cells = row.cells if _YEAR.fullmatch(row.cells[0].text) else row.cells[1:]
-    return len(row.cells) > 1 and len(cells) > 0 and all(_YEAR.fullmatch(cell.text) for cell in cells)
+    return len(row.cells) > 1 and all(_YEAR.fullmatch(cell.text) for cell in cells)
 
 
 def _is_prose(row: PageRow) -> bool:
