@@ -55,7 +55,7 @@ def questions(controller: ConversationController) -> list[str]:
 
 
 async def wait_for(is_met: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not is_met():  # noqa: ASYNC110 - the condition may depend on a thread
             await asyncio.sleep(0)
 

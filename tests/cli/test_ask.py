@@ -66,7 +66,7 @@ def test_a_config_beside_the_document_is_never_read(
 
 
 QUESTION = "How much does a late spade cost?"
-WAIT_SECONDS = 60
+WAIT_SECONDS = 180
 EVENTS_PAGE = PROJECT_DIR / "docs" / "events.md"
 
 

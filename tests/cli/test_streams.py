@@ -20,7 +20,7 @@ def run_in_shell(command: str, *arguments: str | bytes | Path, **environ: str) -
     for name, words in {"roamtui": " ".join(ROAMTUI), "$1": '"$1"', "$2": '"$2"'}.items():
         command = command.replace(name, words)
     line: list[str | bytes] = ["sh", "-c", command, "sh", *map(os.fsencode, arguments)]
-    return subprocess.run(line, capture_output=True, check=False, timeout=60, env={**os.environ, **environ})
+    return subprocess.run(line, capture_output=True, check=False, timeout=180, env={**os.environ, **environ})
 
 
 @needs_full

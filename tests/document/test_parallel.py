@@ -10,7 +10,7 @@ from roamtui.document.parallel import run_parallel
 
 
 def test_results_come_in_the_order_of_the_items_and_never_more_at_a_time() -> None:
-    together = threading.Barrier(3, timeout=20)
+    together = threading.Barrier(3, timeout=120)
     working: set[int] = set()
     most = []
 

@@ -121,7 +121,7 @@ def test_the_style_of_a_site_is_learned_once() -> None:
 
 def test_pages_are_fetched_side_by_side_but_never_more_than_eight() -> None:
     paths = [f"/p{number}.md" for number in range(20)]
-    together = threading.Barrier(4, timeout=20)
+    together = threading.Barrier(4, timeout=120)
     pages = {path: MARKDOWN.format(path) for path in paths}
     with FakeSite(pages, before=lambda path: path in paths and together.wait()) as site:
         _, batch = load(site, *paths)

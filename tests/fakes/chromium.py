@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-_SECONDS_MAX = 60.0
+_SECONDS_MAX = 180.0
 _LAUNCH = """\
 import fcntl, os, sys
 reads, writes = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3])

@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.real_documents import PROJECT_DIR
 
 TOKEN = "a-token-for-tests-alone"  # noqa: S105 - opens nothing but a test's own server
-WAIT_SECONDS = 30
+WAIT_SECONDS = 120
 _PROGRAM = ("-m", "roamtui", "mcp")
 
 

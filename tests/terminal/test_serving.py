@@ -44,7 +44,7 @@ class Served:
         return f"http://127.0.0.1:{self.port}"
 
     def get(self, path: str, **headers: str) -> HTTPResponse:
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=20)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=120)) as connection:
             connection.request("GET", path, headers=headers)
             response = connection.getresponse()
             response.read()
@@ -53,7 +53,7 @@ class Served:
     def interrupt(self) -> tuple[int, str]:
         """Press ctrl+c; return the exit status and what was written to stderr."""
         self._process.send_signal(signal.SIGINT)
-        _, errors = self._process.communicate(timeout=30)
+        _, errors = self._process.communicate(timeout=120)
         return self._process.returncode, errors
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ def test_a_port_in_use_is_one_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [*PROGRAM, "serve", str(HANDBOOK), "--port", str(port)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
     assert result.returncode == 1
     assert result.stderr.startswith(f"roamtui: port {port} cannot be used: ")
     assert result.stderr.count("\n") == 1

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 
 PROGRAM = Path(sys.executable).with_name("roamtui")
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook.md"
-WAIT_SECONDS_MAX = 30.0
+WAIT_SECONDS_MAX = 180.0
 
 
 class Terminal:
@@ -61,7 +61,7 @@ class Terminal:
 
     def _run(self, *arguments: str) -> str:
         command = ["tmux", "-L", self._name, "-f", "/dev/null", *arguments]
-        return subprocess.run(command, capture_output=True, check=False, text=True, timeout=20).stdout
+        return subprocess.run(command, capture_output=True, check=False, text=True, timeout=120).stdout
 
 
 OpenTerminal = Callable[..., Terminal]

@@ -75,6 +75,8 @@ Rye is dried here.
 
 AnyApp = TypeVar("AnyApp", bound=App[None])
 _QUICK_ROUNDS = 50
+_ROUNDS_MAX = 3_000
+"""A minute on an idle machine: only a failing test waits for it."""
 _SLOW_ROUND_SECONDS = 0.02
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
 
@@ -136,9 +138,9 @@ async def go_to(pilot: Pilot[None], section_id: str) -> None:
     await wait_until(pilot, lambda: tree.outline.cursor_id == section_id)
 
 
-async def wait_until(pilot: Pilot[Any], is_met: Callable[[], bool], rounds_max: int = 500) -> None:
+async def wait_until(pilot: Pilot[Any], is_met: Callable[[], bool]) -> None:
     """Let the app work until a condition is met, from the 50th round on with time for threads and other programs."""
-    for number in range(rounds_max):
+    for number in range(_ROUNDS_MAX):
         if is_met():
             return
         await pilot.pause(None if number < _QUICK_ROUNDS else _SLOW_ROUND_SECONDS)

@@ -16,6 +16,7 @@ from roamtui.library_loader import open_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.controllers import reader
 from roamtui.tui.controllers.reader import ReadingPositions, get_source_file, resolve_reader_link
 from roamtui.tui.messages import ReadingPosition
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -138,7 +139,10 @@ def cursor(app: RoamApp) -> str:
     return app.main_screen.session.state.library.title_of(section_id) if section_id else ""
 
 
-async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outline_and_conversation_follow() -> None:
+async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outline_and_conversation_follow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reader, "_READING_SECONDS", 3600.0)
     async with running(make_app(text=BOOK), (120, 30)) as (app, pilot):
         await pilot.press("escape", "j", "enter", "3")
         await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
@@ -149,9 +153,10 @@ async def test_scrolling_past_the_end_of_a_section_shows_the_next_one_and_outlin
             await wait_until(pilot, lambda: read(app) == cursor(app))
             passed.add(read(app))
         assert passed == {f"Chapter {number}" for number in range(6)}
-        assert app.main_screen.session.state.reading_id == find_id(
-            app, "Chapter 0"
-        )  # what is scrolled past is not read
+        # What is only scrolled past is not read.
+        assert app.main_screen.session.state.reading_id == find_id(app, "Chapter 0")
+        monkeypatch.setattr(reader, "_READING_SECONDS", 0.01)
+        await pilot.press("pageup", "pagedown")
         await wait_until(pilot, lambda: app.main_screen.session.state.reading_id == find_id(app, "Chapter 5"))
         await pilot.press("backspace")
         await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "nothing was read before this")

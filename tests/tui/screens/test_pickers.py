@@ -172,7 +172,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
-            await wait_until(pilot, lambda: "It answered “Yes”" in screen_text(app), rounds_max=2_000)
+            await wait_until(pilot, lambda: "It answered “Yes”" in screen_text(app))
             trial = server.requests[0]
             assert trial.headers["authorization"] == f"Bearer {KEY}"
             assert trial.body["max_tokens"] == 1
@@ -196,7 +196,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
         async with app.run_test(size=(100, 30)) as pilot:
             before = app.app_context.agent.model
             await name_model(pilot, server.url)
-            await wait_until(pilot, lambda: "does not accept the key" in screen_text(app), rounds_max=2_000)
+            await wait_until(pilot, lambda: "does not accept the key" in screen_text(app))
             assert KEY not in screen_text(app)
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
             await pilot.press("escape")
