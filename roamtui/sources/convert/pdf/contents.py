@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby, pairwise
 
 from rapidfuzz import fuzz
@@ -19,8 +18,7 @@ from roamtui.sources.convert.pdf.outline import (
     read_part,
     split_number,
 )
-from roamtui.sources.convert.pdf.pdfium import PageLink, TocEntry
-from roamtui.sources.convert.pdf.rows import PageRow
+from roamtui.sources.convert.pdf.pdfium import TocEntry
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_page_by_label, read_label
 
 _LINKED_MIN = 4
@@ -102,7 +100,21 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
     forward_links = [link for link in page.links if link.page > number]
     if len(forward_links) < _LINKED_MIN and not is_early and not is_headed:
         return None
-    lines = [_read_line(row, forward_links, partial(find_page_by_label, printed, after=number)) for row in page.rows]
+    lines = []
+    for row in page.rows:
+        middle = (row.top + row.bottom) / 2
+        linked_pages = [link.page for link in forward_links if link.top <= middle <= link.bottom]
+        title, label = row.text[:_TITLE_MAX], ""
+        if len(row.cells) > 1 and read_label(row.cells[-1].text):
+            label = row.cells[-1].text
+            title = " ".join(cell.text for cell in row.cells[:-1])
+        else:
+            match = _TRAILING.fullmatch(title)
+            if match and (linked_pages or match[2][-1].isdigit()):
+                title, label = match[1], match[2]
+        target = linked_pages[0] if linked_pages else find_page_by_label(printed, label, number) if label else None
+        title = title[:_TITLE_MAX].strip(_LEADER)
+        lines.append(_ContentsLine(title, label, target, row.x0, row.font.is_bold, bool(linked_pages)))
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
     if linked >= _LINKED_MIN and (labelled >= _LINKED_MIN or linked * 2 >= len(lines)):
@@ -114,21 +126,6 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
     if rising < _RISING_SHARE * (len(targets) - 1) or len(set(targets)) < 3:
         return None
     return lines
-
-
-def _read_line(row: PageRow, links: Sequence[PageLink], find: Callable[[str], int | None]) -> _ContentsLine:
-    middle = (row.top + row.bottom) / 2
-    linked_pages = [link.page for link in links if link.top <= middle <= link.bottom]
-    title, label = row.text[:_TITLE_MAX], ""
-    if len(row.cells) > 1 and read_label(row.cells[-1].text):
-        label = row.cells[-1].text
-        title = " ".join(cell.text for cell in row.cells[:-1])
-    else:
-        match = _TRAILING.fullmatch(title)
-        if match and (linked_pages or match[2][-1].isdigit()):
-            title, label = match[1], match[2]
-    page = linked_pages[0] if linked_pages else find(label) if label else None
-    return _ContentsLine(title[:_TITLE_MAX].strip(_LEADER), label, page, row.x0, row.font.is_bold, bool(linked_pages))
 
 
 def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
@@ -169,7 +166,7 @@ def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
 
 
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
-    """Return the level of each title: by Part and Item, else by section numbers, else by indent and bold type."""
+    """Return the level of each title by Part and Item, else by section numbers, else by indent and bold type."""
     items = [line.x0 for line in lines if read_item(line.title)]
     if len(items) >= 3:
         indent = min(items)
@@ -199,15 +196,11 @@ class TitleAnchorer:
     """Finds listed titles on the pages, in order."""
 
     def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
-        """Set up a search.
-
-        Args:
-            pages: All pages of the file.
-            skipped: Page and row numbers of contents lists, where no title is looked for.
-        """
+        """Set up a search in all pages, except in `skipped`: page and row numbers of contents lists."""
         self._pages = pages
         self._taken = set(skipped)
         self._keys_by_page: dict[int, list[tuple[str, str, str]]] = {}
+        """Three keys for each row: all of it, without its number, and its first cell without number and tail."""
 
     def place(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
         """Return a heading for each entry, except for entries that have no page and are not found."""
@@ -227,7 +220,14 @@ class TitleAnchorer:
                 matches.sort(key=lambda match: -match[0])
             if matches:
                 _, page, row, count = matches[0]
-                found.append(self._make_heading(entry, page, row, count))
+                text = join_rows(self._pages[page].rows[row : row + count])
+                # The title as written on the page, unless the list says more.
+                head = _TAIL.sub("", entry.title)
+                if entry.page is None or (read_item(entry.title) and not read_item(text)):
+                    text = entry.title
+                elif text.startswith(head) and make_comparison_key(text) != make_comparison_key(entry.title):
+                    text = head
+                found.append(DetectedHeading(page=page, row=row, count=count, level=entry.level, title=text))
                 self._taken.update((page, row + number) for number in range(count))
             elif entry.page is not None:
                 rows = self._pages[entry.page].rows
@@ -238,14 +238,21 @@ class TitleAnchorer:
 
     def _match(self, entry: TocEntry, page: int) -> list[tuple[float, int, int, int]]:
         """Return score, page, row and number of rows of each match for a title on a page, best first."""
+        if not 0 <= page < len(self._pages):
+            return []
+        if page not in self._keys_by_page:
+            self._keys_by_page[page] = [
+                (
+                    make_comparison_key(row.text),
+                    make_comparison_key(split_number(row.text)[1]),
+                    make_comparison_key(_TAIL.sub("", split_number(row.cells[0].text)[1])),
+                )
+                for row in self._pages[page].rows
+            ]
+        keys = self._keys_by_page[page]
         rest = split_number(entry.title)[1]
-        whole, bare, head = (
-            make_comparison_key(entry.title),
-            make_comparison_key(rest),
-            make_comparison_key(_TAIL.sub("", rest)),
-        )
+        whole, bare, head = map(make_comparison_key, (entry.title, rest, _TAIL.sub("", rest)))
         starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
-        keys = self._get_row_keys(page) if 0 <= page < len(self._pages) else []
         found = []
         for row, (row_whole, row_bare, row_head) in enumerate(keys):
             # Comparing the first two letters first makes this fast enough for long files.
@@ -268,26 +275,3 @@ class TitleAnchorer:
                 is_bold = self._pages[page].rows[row].font.is_bold
                 found.append((best + _BOLD * is_bold - 0.02 * row, page, row, best_count))
         return sorted(found, key=lambda match: -match[0])
-
-    def _make_heading(self, entry: TocEntry, page: int, row: int, count: int) -> DetectedHeading:
-        """Make a heading with the title as written on the page, or as listed if that says more."""
-        text = join_rows(self._pages[page].rows[row : row + count])
-        head = _TAIL.sub("", entry.title)
-        if entry.page is None or (read_item(entry.title) and not read_item(text)):
-            text = entry.title
-        elif text.startswith(head) and make_comparison_key(text) != make_comparison_key(entry.title):
-            text = head
-        return DetectedHeading(page=page, row=row, count=count, level=entry.level, title=text)
-
-    def _get_row_keys(self, page: int) -> list[tuple[str, str, str]]:
-        """Return three keys for each row: all of it, without its number, its first cell without number and tail."""
-        if page not in self._keys_by_page:
-            self._keys_by_page[page] = [
-                (
-                    make_comparison_key(row.text),
-                    make_comparison_key(split_number(row.text)[1]),
-                    make_comparison_key(_TAIL.sub("", split_number(row.cells[0].text)[1])),
-                )
-                for row in self._pages[page].rows
-            ]
-        return self._keys_by_page[page]

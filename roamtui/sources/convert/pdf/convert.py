@@ -49,11 +49,7 @@ def convert_pdf(
 ) -> ConvertedText:
     """Convert a PDF to Markdown.
 
-    Args:
-        data: Content of the file.
-        name: File name for messages.
-        uses_bookmarks: Whether to use the bookmarks as outline. Tests turn this off to measure the other detectors.
-        report: Receives the number of pages read.
+    Tests turn `uses_bookmarks` off to measure the other detectors of headings.
 
     Raises:
         SourceError: The file is damaged or protected, or contains no text.
@@ -136,7 +132,7 @@ def _format_pages(numbers: list[int]) -> str:
 
 
 def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: PrintedNumbers) -> list[DetectedHeading]:
-    """Return all headings in order: from bookmarks or contents, by words, then by letters; else one for each page."""
+    """Return all headings in order: from bookmarks or contents, by words, by typography; else one for each page."""
     entries, contents_rows = detect_contents(pages, printed)
     marked_pages = len({mark.page for mark in bookmarks})
     names = {_FIGURES.sub("#", mark.title) for mark in bookmarks}
@@ -170,19 +166,17 @@ def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: P
         headings = merge_headings(headings, notes)
     lift_statements(headings)
     nest_notes(headings)
-    letters = TypographicHeadings(pages, contents_rows)
+    typographic = TypographicHeadings(pages, contents_rows)
     if not headings:
-        headings = detect_numbered_headings(pages, contents_rows, letters.score_title)
-    headings = merge_headings(headings, letters.detect(headings, has_skeleton=has_skeleton or bool(items)))
-    return headings or [
-        DetectedHeading(page=number, row=0, count=0, level=1, title=_format_page_title(number, page))
-        for number, page in enumerate(pages)
-        if page.rows
-    ]
-
-
-def _format_page_title(number: int, page: PageText) -> str:
-    words = " ".join(row.text for row in page.rows[:2])[: _FIRST_WORDS_LENGTH + 1]
-    if len(words) > _FIRST_WORDS_LENGTH:
-        words = words[: words.rfind(" ") if " " in words else _FIRST_WORDS_LENGTH] + " …"
-    return f"Page {number + 1}: {words}"
+        headings = detect_numbered_headings(pages, contents_rows, typographic.score_title)
+    headings = merge_headings(headings, typographic.detect(headings, has_skeleton=has_skeleton or bool(items)))
+    if headings:
+        return headings
+    for number, page in enumerate(pages):
+        if page.rows:
+            words = " ".join(row.text for row in page.rows[:2])[: _FIRST_WORDS_LENGTH + 1]
+            if len(words) > _FIRST_WORDS_LENGTH:
+                words = words[: words.rfind(" ") if " " in words else _FIRST_WORDS_LENGTH] + " …"
+            title = f"Page {number + 1}: {words}"
+            headings.append(DetectedHeading(page=number, row=0, count=0, level=1, title=title))
+    return headings

@@ -51,7 +51,16 @@ class WordRepairer:
                 words = cell.text.split(" ")
                 repaired: list[str] = []
                 for word in words:
-                    if repaired and self._is_split(repaired[-1], word):
+                    start = repaired[-1] if repaired else ""
+                    common = max(self._counts[start.lower()], self._counts[word.lower()])
+                    # Two pieces are a split word if they are rare by themselves and frequent as one word.
+                    if (
+                        common <= _RARE_MAX
+                        and self._counts[(start + word).lower()] > _RARE_MAX * common
+                        and start.isalpha()
+                        and word.isalpha()
+                        and (start.isupper() == word.isupper() or word.islower())
+                    ):
                         repaired[-1] += word
                     else:
                         repaired.append(self._lost.get(word, word))
@@ -60,17 +69,6 @@ class WordRepairer:
                     is_changed = True
             if is_changed:
                 row.refresh()
-
-    def _is_split(self, start: str, end: str) -> bool:
-        """Check whether two pieces are rare by themselves and frequent as one word."""
-        common = max(self._counts[start.lower()], self._counts[end.lower()])
-        return (
-            common <= _RARE_MAX
-            and self._counts[(start + end).lower()] > _RARE_MAX * common
-            and start.isalpha()
-            and end.isalpha()
-            and (start.isupper() == end.isupper() or end.islower())
-        )
 
     def join(self, start: str, end: str) -> str:
         """Join a word that was hyphenated at a line end, with the hyphen if the file has the word so more often."""
@@ -98,12 +96,7 @@ class MarkdownWriter:
         """Header of the table at the end of the last page; empty if there is none."""
 
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
-        """Write a page.
-
-        Args:
-            page: The page with its rows and tables.
-            headings: Headings of the page, in order.
-        """
+        """Write a page with its headings, which are in order."""
         gaps = [row.top - above.top for above, row in pairwise(page.rows) if row.top > above.top]
         apart = _APART * median(gaps) if gaps else 0.0
         blocks: list[str] = []
@@ -141,7 +134,15 @@ class MarkdownWriter:
         """Yield the paragraphs of rows, with words joined that were hyphenated at line ends."""
         lines: list[str] = []
         for above, row in zip([None, *rows], [*rows, None], strict=True):
-            if lines and above is not None and (row is None or _begins_paragraph(above, row, apart)):
+            begins_paragraph = (
+                above is None
+                or row is None
+                or row.top - above.top > apart
+                or (row.top < above.top and not row.text[0].islower())
+                or abs(row.size - above.size) > 0.15 * above.size
+                or _BULLET.match(row.text) is not None
+            )
+            if lines and begins_paragraph:
                 text = "\n".join(lines)
                 bullet = _BULLET.match(text)
                 text = _clean(text[bullet.end() :] if bullet else text, keeps_lines=True)
@@ -156,15 +157,6 @@ class MarkdownWriter:
                 lines[-1] = self._repairer.join(lines[-1][:-1], line)
             else:
                 lines.append(line)
-
-
-def _begins_paragraph(above: PageRow, row: PageRow, apart: float) -> bool:
-    return (
-        row.top - above.top > apart
-        or (row.top < above.top and not row.text[0].islower())
-        or abs(row.size - above.size) > 0.15 * above.size
-        or _BULLET.match(row.text) is not None
-    )
 
 
 def _clean(text: str, *, keeps_lines: bool = False) -> str:

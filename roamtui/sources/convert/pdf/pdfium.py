@@ -10,7 +10,7 @@ import ctypes
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -24,16 +24,8 @@ HYPHEN = "\x02"
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
 _LIGATURES = str.maketrans(
     {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}
-    | {
-        "\ufb02": "fl",
-        "\ufb03": "ffi",
-        "\ufb04": "ffl",
-        "\ufb05": "st",
-        "\ufb06": "st",
-        "\xad": HYPHEN,
-        "\ufffe": HYPHEN,
-    }
-    | {"\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
+    | {"\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
+    | {"\xad": HYPHEN, "\ufffe": HYPHEN, "\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
 )
 """Ligatures (the control characters are those of TeX fonts), soft hyphens, and bullets of the font Symbol."""
 _RIGHT_TO_LEFT = (
@@ -115,11 +107,7 @@ class PdfFile:
     """An open PDF."""
 
     def __init__(self, data: bytes, name: str) -> None:
-        """Open a file.
-
-        Args:
-            data: Content of the file.
-            name: File name for messages.
+        """Open a file; `name` is for messages.
 
         Raises:
             SourceError: The file is damaged or protected.
@@ -202,28 +190,45 @@ class PdfPage:
         On a right-to-left page, x runs to the left. If directions are mixed, each mark is a word.
         """
         text = self._read_text()
-        turn = self._detect_rotation(len(text))
-        left, right, top, bottom = self._read_visible(turn)
+        # The text may be rotated by quarter turns: the majority of seven characters tells.
+        angles = [
+            round(pdfium.FPDFText_GetCharAngle(self._text, len(text) * part // 8) / _QUARTER) % 4
+            for part in range(1, 8)
+        ]
+        turn = max(range(4), key=angles.count)
+        turn = turn if angles.count(turn) > len(angles) // 2 else 0
+        left, right, top, bottom = -math.inf, math.inf, -math.inf, math.inf
+        box = self._box
+        pdfium.FPDF_GetPageBoundingBox(self._page, box)
+        if box.right > box.left and box.top > box.bottom:
+            left, right, top, bottom = _turn_box(box.left, box.right, box.bottom, box.top, turn)
         self.is_wide = right - left > _WIDE * (bottom - top)
         self.is_mixed = RIGHT_TO_LEFT.search(text) is not None
         is_plain = not any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
         for match in (_PIECE if self.is_mixed else _WORD).finditer(text):
             first, end = match.span()
-            box = self._read_box(first, end - 1, turn)
-            if box and box[1] > left and box[0] < right and box[3] > top and box[2] < bottom:
-                own = match[0] if is_plain else match[0].translate(_LIGATURES)
-                words.append(
-                    Word(self._order_letters(own, first, turn) if self.is_mixed else own, *box, first, end - 1)
-                )
+            bounds = self._read_box(first, end - 1, turn)
+            if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
+                letters = match[0] if is_plain else match[0].translate(_LIGATURES)
+                if self.is_mixed:
+                    letters = self._order_letters(letters, first, turn)
+                words.append(Word(letters, *bounds, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._normalise_heights(words, turn)
         if self.is_mixed:
-            self._measure_letters(words)
-        if self.is_mixed and sum(map(read_side, words)) < 0:
-            self.is_mirrored = True
+            # Boxes of Arabic may be those of the font or of a letter, so words get the height of their font size.
+            matrix = pdfium.FS_MATRIX()
             for word in words:
-                word.x0, word.x1 = -word.x1, -word.x0
+                pdfium.FPDFText_GetMatrix(self._text, word.first, matrix)
+                size = _LOOSE * pdfium.FPDFText_GetFontSize(self._text, word.first) * math.hypot(matrix.c, matrix.d)
+                missing = size - (word.bottom - word.top)
+                word.top -= missing / 2
+                word.bottom += missing / 2
+            if sum(map(read_side, words)) < 0:
+                self.is_mirrored = True
+                for word in words:
+                    word.x0, word.x1 = -word.x1, -word.x0
         return words
 
     def _order_letters(self, piece: str, first: int, turn: int) -> str:
@@ -237,14 +242,6 @@ class PdfPage:
             if boxes[index] == boxes[index + 1]:
                 piece = f"{piece[:index]}{piece[index + 1]}{piece[index]}{piece[index + 2 :]}"
         return unicodedata.normalize("NFKC", piece)
-
-    def _read_visible(self, turn: int) -> tuple[float, float, float, float]:
-        """Return left, right, top and bottom of the visible part of the page; infinite if the file does not say."""
-        box = self._box
-        pdfium.FPDF_GetPageBoundingBox(self._page, box)
-        if box.right <= box.left or box.top <= box.bottom:
-            return -math.inf, math.inf, -math.inf, math.inf
-        return _turn_box(box.left, box.right, box.bottom, box.top, turn)
 
     def _read_box(self, first: int, last: int, turn: int) -> tuple[float, float, float, float] | None:
         """Return left, right, top and bottom of the box around two characters, or None if the first has no box."""
@@ -272,16 +269,6 @@ class PdfPage:
             word.top -= missing / 2
             word.bottom += missing / 2
 
-    def _measure_letters(self, words: Iterable[Word]) -> None:
-        """Give words the height of their font size: boxes of Arabic may be those of the font or of a letter."""
-        matrix = pdfium.FS_MATRIX()
-        for word in words:
-            pdfium.FPDFText_GetMatrix(self._text, word.first, matrix)
-            size = _LOOSE * pdfium.FPDFText_GetFontSize(self._text, word.first) * math.hypot(matrix.c, matrix.d)
-            missing = size - (word.bottom - word.top)
-            word.top -= missing / 2
-            word.bottom += missing / 2
-
     def read_font(self, index: int) -> Font:
         """Return the font of a character."""
         used = pdfium.FPDFText_GetFontInfo(self._text, index, self._buffer, _FONT_NAME_BYTES, self._flags)
@@ -290,9 +277,9 @@ class PdfPage:
         font = self._fonts.get(key)
         if font is None:
             name = raw.decode("utf-8", "replace").partition("+")[2] or raw.decode("utf-8", "replace")
-            small = name.lower()
-            is_bold = _BOLD_NAME.search(small) is not None
-            is_italic = bool(key[1] & _ITALIC_FLAG) or _ITALIC_NAME.search(small) is not None
+            lower = name.lower()
+            is_bold = _BOLD_NAME.search(lower) is not None
+            is_italic = bool(key[1] & _ITALIC_FLAG) or _ITALIC_NAME.search(lower) is not None
             font = self._fonts[key] = Font(name, is_bold, is_italic)
         return font
 
@@ -319,14 +306,6 @@ class PdfPage:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
         return text
-
-    def _detect_rotation(self, count: int) -> int:
-        """Return the rotation of the text in quarter turns, by the majority of seven characters."""
-        angles = [
-            round(pdfium.FPDFText_GetCharAngle(self._text, count * part // 8) / _QUARTER) % 4 for part in range(1, 8)
-        ]
-        turn = max(range(4), key=angles.count)
-        return turn if angles.count(turn) > len(angles) // 2 else 0
 
 
 def read_side(word: Word) -> int:

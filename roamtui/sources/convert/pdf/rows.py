@@ -156,12 +156,7 @@ def _join_marks(cells: list[Cell]) -> list[Cell]:
 
 
 def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
-    """Make a row of words with mixed direction.
-
-    Args:
-        words: Words in the direction of the page. Runs of the other direction are reversed.
-        is_mirrored: Whether the page is read from right to left.
-    """
+    """Make a row of words in the direction of the page, in which runs of the other direction are reversed."""
     size = median([word.bottom - word.top for word in words])
     groups = [[words[0]]]
     for before, word in pairwise(words):
@@ -233,12 +228,6 @@ def _turn_brackets(text: str) -> str:
     return _BRACKET.sub(turn, text)
 
 
-def _continues(initial: Word, word: Word) -> bool:
-    """Check whether an initial is the first letter of a word."""
-    is_next = word.first <= initial.last + 3 and word.x0 >= initial.x0
-    return is_next and word.text[:1].isalpha() and (word.text[:1].islower() or word.text.isupper())
-
-
 def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
     """Separate upright words, such as a stamp at the page edge, from the others, and join initials to their words.
 
@@ -252,11 +241,13 @@ def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
     upright: list[Word] = []
     initial: Word | None = None
     for word in words:
-        if initial is not None and _continues(initial, word):
-            word.text = initial.text + word.text
-            word.x0 = initial.x0
-        elif initial is not None:
-            kept.append(initial)
+        if initial is not None:
+            is_next = word.first <= initial.last + 3 and word.x0 >= initial.x0
+            if is_next and word.text[:1].isalpha() and (word.text[:1].islower() or word.text.isupper()):
+                word.text = initial.text + word.text
+                word.x0 = initial.x0
+            else:
+                kept.append(initial)
         initial = None
         height = word.bottom - word.top
         if height > limit:
@@ -292,14 +283,17 @@ def read_rows(page: PdfPage) -> list[PageRow]:
 
 
 def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
-    """Group words into rows in reading order: column by column if the page draws them so.
-
-    Args:
-        words: Words in drawing order.
-        depth: Nesting of columns.
-    """
+    """Group words, given in drawing order, into rows in reading order: column by column if the page draws them so."""
     groups = group_words(words)
-    lines = _list_lines(words) if depth < _DEPTH_MAX and len(groups) >= _VOTES_MIN else []
+    if depth >= _DEPTH_MAX or len(groups) < _VOTES_MIN:
+        return groups
+    # Words that the page draws from left to right without going back.
+    lines = [[words[0]]]
+    for before, word in pairwise(words):
+        if word.x0 >= before.x1 - 1 and word.top < before.bottom and word.bottom > before.top:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
     x = _detect_right_column(lines, words)
     if x is None:
         return groups
@@ -313,7 +307,7 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
         sides = [word.x0 >= x for word in flat]
         if is_open and any(sides) and not all(sides):
             rows += len(band)
-            switches += sum(one != two for one, two in pairwise(sides)) - 1
+            switches += sum(side != after for side, after in pairwise(sides)) - 1
     if rows < _VOTES_MIN or switches > _SWITCHES_MAX * rows:  # a table is drawn row by row
         return groups
     ordered: list[list[Word]] = []
@@ -326,23 +320,8 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
     return ordered
 
 
-def _list_lines(words: Sequence[Word]) -> list[list[Word]]:
-    """Group words that the page draws from left to right without going back."""
-    lines: list[list[Word]] = []
-    before: Word | None = None
-    for word in words:
-        if before is not None and word.x0 >= before.x1 - 1 and word.top < before.bottom and word.bottom > before.top:
-            lines[-1].append(word)
-        else:
-            lines.append([word])
-        before = word
-    return lines
-
-
 def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
     """Return the left bound of the right column, or None if too few lines of prose start there."""
-    if not lines:
-        return None
     left = min([word.x0 for word in words])
     right = max([word.x1 for word in words])
     low = left + _SIDE_MIN * (right - left)

@@ -23,8 +23,8 @@ _LENGTH_MAX = 140
 _FRONT = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
 _BACK = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
 _ALONE = re.compile(r"(?:page\s*)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE)
-
-
+_Edges = tuple[list[PageRow], list[PageRow]]
+"""Up to three rows at the top of a page and at its bottom, each from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
 """0-based pages of each printed number, ascending. A number may occur several times if parts restart at 1."""
 
@@ -54,7 +54,13 @@ def read_label(label: str) -> tuple[str, int] | None:
 
 def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], bool, PrintedNumbers]:
     """Return the pages without running heads, whether there were any, and the pages of printed numbers."""
-    edges = [_list_edges(rows) for rows in pages]
+    edges: list[_Edges] = []
+    for rows in pages:
+        ordered = sorted(rows, key=lambda row: row.top)
+        half = (len(ordered) + 1) // 2
+        count = min(_EDGE_ROWS, half)
+        bottom = ordered[: len(ordered) - half - 1 : -1][:count] if len(ordered) > 1 else []
+        edges.append((ordered[:count], bottom))
     numbers = _detect_page_numbers(edges)
     running = _detect_repeated_rows(edges, numbers)
     printed: PrintedNumbers = {}
@@ -77,14 +83,6 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
     return (kept, has_any, printed) if any(kept) else (list(pages), False, printed)
 
 
-def _list_edges(rows: list[PageRow]) -> tuple[list[PageRow], list[PageRow]]:
-    """Return up to three rows at the top of a page and at its bottom, each from the edge inwards."""
-    ordered = sorted(rows, key=lambda row: row.top)
-    half = (len(ordered) + 1) // 2
-    count = min(_EDGE_ROWS, half)
-    return ordered[:count], ordered[: len(ordered) - half - 1 : -1][:count] if len(ordered) > 1 else []
-
-
 def _make_key(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
     """Return the text of a row with the page's number replaced, and its approximate height."""
     text = row.text if number is None else re.sub(rf"\b{number[1]}\b", "#", row.text)
@@ -92,7 +90,7 @@ def _make_key(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
 
 
 def _detect_repeated_rows(
-    edges: Sequence[tuple[list[PageRow], list[PageRow]]], numbers: Mapping[int, tuple[str, int]]
+    edges: Sequence[_Edges], numbers: Mapping[int, tuple[str, int]]
 ) -> dict[tuple[str, int], float]:
     """Return the share of pages that have each repeated row at the same height."""
     pages_by_key: dict[tuple[str, int], list[int]] = {}
@@ -111,7 +109,7 @@ def _detect_repeated_rows(
     return running
 
 
-def _detect_page_numbers(edges: Sequence[tuple[list[PageRow], list[PageRow]]]) -> dict[int, tuple[str, int]]:
+def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
     """Return the printed number of each page whose number agrees with those of its neighbours."""
     found = [
         {number for side in sides for row in side if len(row.text) <= _LENGTH_MAX for number in _read_numbers(row.text)}

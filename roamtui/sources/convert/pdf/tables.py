@@ -151,20 +151,17 @@ def write_table(rows: Sequence[PageRow], heads: int) -> str:
                 line[column] = f"{line[column]} {cell.text}".strip()
         if index < heads:
             head = [f"{above} {below}".strip() for above, below in zip(head, line, strict=True)]
-        elif lines and _is_label_continued(lines[-1], line):
-            line[0] = f"{lines.pop()[0]} {line[0]}"
-            lines.append(line)
-        else:
-            lines.append(line)
+            continue
+        if lines:
+            label, *figures = lines[-1]
+            if label and not any(figures) and line[0][:1].islower() and label[-1] not in ":.":
+                line[0] = f"{label} {line[0]}"  # it continues the label above
+                lines.pop()
+        lines.append(line)
     if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
         return plain
     ruler = ["---"] * len(head)
     return "\n".join(f"| {' | '.join(text.replace('|', _BAR) for text in line)} |" for line in (head, ruler, *lines))
-
-
-def _is_label_continued(above: Sequence[str], line: Sequence[str]) -> bool:
-    """Check whether the label of a line starts on the line above."""
-    return bool(above[0]) and not any(above[1:]) and line[0][:1].islower() and above[0][-1] not in ":."
 
 
 def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[float, float]]:
@@ -172,10 +169,9 @@ def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[f
     spans = []
     for row in rows:
         if _is_data(row):
-            for number, cell in enumerate(row.cells):
-                is_label = number == 0 and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_NEAR)
-                if not is_label:
-                    spans.append((cell.x0, cell.x1))
+            label = row.cells[0]
+            has_label = not _is_figure(label.text) or label.x0 <= edge + _LABEL_NEAR
+            spans += [(cell.x0, cell.x1) for cell in (row.cells[1:] if has_label else row.cells)]
     columns: list[tuple[float, float]] = []
     for x0, x1 in sorted(spans):
         if columns and x0 < columns[-1][1]:

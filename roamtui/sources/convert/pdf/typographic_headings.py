@@ -71,12 +71,7 @@ class TypographicHeadings:
     """Detects headings by typography."""
 
     def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
-        """Measure the usual letter size and row distance of a file.
-
-        Args:
-            pages: All pages of the file.
-            skipped: Page and row numbers where no heading is looked for.
-        """
+        """Measure the usual letter size and row distance. `skipped` has page and row numbers that are no headings."""
         self._pages = pages
         self._skipped = skipped
         sizes: Counter[float] = Counter()
@@ -174,13 +169,22 @@ class TypographicHeadings:
     def _iter_title_candidates(self, start: tuple[int, int], end: tuple[int, int]) -> Iterator[DetectedHeading]:
         """Yield possible headings between two places."""
         for page in range(start[0], min(end[0] + 1, len(self._pages))):
-            rows = self._pages[page].rows
+            rows, table = self._pages[page].rows, self._tables[page]
             index = start[1] if page == start[0] else 0
             high = end[1] if page == end[0] else len(rows)
             while index < high:
                 if caption := _CAPTION.match(rows[index].text):
-                    count, style = self._count_caption(page, index, high), _CAPTION_STYLE
-                    is_title = bool(caption[1]) and self._heads_table(page, index, count)
+                    # The rows of its table do not belong to a caption.
+                    cells = (row for row in range(index + 1, high) if row in table and len(rows[row].cells) > 1)
+                    count, style = self._count_alike(rows, index, next(cells, high)), _CAPTION_STYLE
+                    # A caption is a title only if it is at the top of a page and a table starts near it.
+                    is_title = (
+                        bool(caption[1])
+                        and index < _TOP_ROWS
+                        and count <= _ROWS_MAX
+                        and not table.isdisjoint(range(index, index + _TABLE_NEAR))
+                        and not any(CONTINUED.search(row.text) for row in rows[index : index + count + 1])
+                    )
                 else:
                     count, style = self._count_title(page, index, high), self._style(page, index)
                     is_title = any(len(row.cells) == 1 for row in rows[index : index + 2])
@@ -188,19 +192,6 @@ class TypographicHeadings:
                     title = join_rows(rows[index : index + count])
                     yield DetectedHeading(page=page, row=index, count=count, level=0, title=title, style=style)
                 index += max(1, count)
-
-    def _count_caption(self, page: int, index: int, high: int) -> int:
-        """Return the number of rows of a caption, without those of its table."""
-        rows, table = self._pages[page].rows, self._tables[page]
-        cells = (row for row in range(index + 1, high) if row in table and len(rows[row].cells) > 1)
-        return self._count_alike(rows, index, next(cells, high))
-
-    def _heads_table(self, page: int, index: int, count: int) -> bool:
-        """Check whether a caption at the top of a page belongs to a table that starts there."""
-        rows = self._pages[page].rows[index : index + count + 1]
-        is_near = not self._tables[page].isdisjoint(range(index, index + _TABLE_NEAR))
-        is_continued = any(CONTINUED.search(row.text) for row in rows)
-        return index < _TOP_ROWS and is_near and count <= _ROWS_MAX and not is_continued
 
     def _count_alike(self, rows: Sequence[PageRow], index: int, high: int) -> int:
         """Return the number of consecutive rows that look the same and are close."""
@@ -214,12 +205,24 @@ class TypographicHeadings:
         rows, in_table = self._pages[page].rows, self._tables[page]
         row = rows[index]
         is_free = index not in in_table and (page, index) not in self._skipped and row.size >= _SMALLEST * self._size
-        if not is_free or not _has_title_words(row) or not (self._is_strong(row) or self._is_set_apart(rows, index)):
+        if not is_free or not (self._is_strong(row) or self._is_set_apart(rows, index)):
+            return 0
+        text = row.text
+        if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
+            return 0
+        letters = MARKS.sub("", text)
+        needed = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
+        if len(letters) < needed or len(letters) * 2 <= len(text) or text.count("(") != text.count(")"):
             return 0
         count = self._count_alike(rows, index, high)
-        if index + count - 1 in in_table or (len(row.cells) > 1 and index + count in in_table):
-            return 0  # it heads a table
-        return count if count <= _ROWS_MAX and _reads_like_title(rows[index : index + count]) else 0
+        heads_table = index + count - 1 in in_table or (len(row.cells) > 1 and index + count in in_table)
+        if heads_table or count > _ROWS_MAX:
+            return 0
+        text = join_rows(rows[index : index + count])
+        length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
+        if len(text) > length_max or text[-1] in ends:
+            return 0
+        return 0 if _NO_START.match(text) or _DATE.fullmatch(text) or CONTINUED.search(text) else count
 
     def _is_strong(self, row: PageRow) -> bool:
         return row.size > _LARGER * self._size or row.font.is_bold
@@ -250,25 +253,6 @@ class TypographicHeadings:
 def _is_slight(row: PageRow) -> bool:
     """Check whether a row is in italics or capitals."""
     return row.font.is_italic or is_capitals(row.text)
-
-
-def _has_title_words(row: PageRow) -> bool:
-    """Check whether a row has enough letters for a title, and no monospaced font."""
-    text = row.text
-    if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
-        return False
-    letters = MARKS.sub("", text)
-    needed = 2 if letters[:1] > "\u02ff" else 3
-    return len(letters) >= needed and len(letters) * 2 > len(text) and text.count("(") == text.count(")")
-
-
-def _reads_like_title(rows: Sequence[PageRow]) -> bool:
-    """Check whether the words of rows can be a title."""
-    text = join_rows(rows)
-    length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if rows[0].font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
-    if len(text) > length_max or text[-1] in ends:
-        return False
-    return not (_NO_START.match(text) or _DATE.fullmatch(text) or CONTINUED.search(text))
 
 
 def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
