@@ -49,7 +49,7 @@ golden: $(VENV)/.developed ## Write anew what every command prints (tests/cases/
 bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with (ARGS=--readers for other readers too)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
 
-size: $(VENV)/.developed ## Print files, lines, docstring lines and statements of every folder
+size: $(VENV)/.developed ## Print how many files, lines and functions every folder has, and how many functions are used once
 	@$(BIN)/python -m tests.benchmarks.size
 
 fuzz: $(VENV)/.developed ## Run the property tests with 10,000 random cases each, and drive the app at random (SEEDS="1 2 3 4", STEPS=10000)
