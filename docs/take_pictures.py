@@ -21,7 +21,7 @@ from roamtui.agent.token_budget import estimate_request_tokens
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Usage
 from roamtui.document.source_loader import build_library
-from roamtui.headless.replay import render_replay
+from roamtui.export.html import render_html
 from roamtui.models.base import ModelEvent, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_file
@@ -69,8 +69,7 @@ async def make_pictures() -> tuple[str, str]:
     agent = Agent(Session.start(library), PacedModel(), KeywordSearcher(library), options)
     context = AppContext(agent=agent, options=TuiOptions(examples=suggest_questions(library)))
     film, _ = await record(context, [_QUESTION], ".svg")
-    exchanges = agent.session.state.transcript.exchanges
-    return film, render_replay(_QUESTION, agent.model.name, exchanges, _SOURCE, library)
+    return film, render_html(agent.session.state, _SOURCE, library)
 
 
 def main() -> int:

@@ -22,7 +22,6 @@ from enum import StrEnum
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from math import log2
-from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -38,7 +37,6 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_line
-from roamtui.document.text import normalise_line_ends
 from roamtui.outline.structure import get_canonical_id
 
 _SOURCE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
@@ -463,33 +461,6 @@ def _rank_note(placed: LocatedNote, library: Library) -> tuple[bool, tuple[int, 
     return False, rows, span.start if span else 0
 
 
-def render_notes(placed: Sequence[LocatedNote], source: str, title: str) -> str:
-    """Return notes as Markdown: titles as headings, kept words as quotes with their place, then the person's own.
-
-    Args:
-        placed: In the order in which they are written.
-        source: The path or the address of the document.
-        title: Its title, which goes without saying above each section.
-    """
-    parts = [f"# Notes: {sanitise_line(title)}", f"Source: {source}"]
-    before = None
-    for one in placed:
-        heading = _PATH_STEP.join(list_path_titles(one.current_citation, title)) or "(untitled)"
-        if heading != before:
-            parts.append(f"## {heading}")
-            before = heading
-        place = f"— {format_location(one.current_citation, source)}"
-        if one.note.citation.quote is not None:
-            lines = normalise_line_ends(one.note.citation.quote.strip("\r\n")).split("\n")
-            place = "\n".join(f"> {line}".rstrip() for line in [*lines, "", place])
-        parts.append(place)
-        if one.change_note:
-            parts.append(f"*({one.change_note})*")
-        if one.note.words:
-            parts.append(one.note.words)
-    return "\n\n".join(parts) + "\n"
-
-
 def list_path_titles(citation: Citation, title: str) -> list[str]:
     """Return the titles down to a section, below its file where there are several, else without the document's own."""
     names = [sanitise_line(name) for name in citation.path]
@@ -497,12 +468,3 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
         del names[0]
     is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
     return [sanitise_line(citation.doc), *names] if is_of_file else names
-
-
-def format_location(citation: Citation, source: str) -> str:
-    """Return the file, section and page or line of a citation: ``handbook.md › Late fees · line 12``."""
-    file = citation.doc or source
-    file = sanitise_line(file if "://" in file else PurePath(file).name)
-    section = sanitise_line(citation.path[-1]) if citation.path else ""
-    place = f"p. {citation.page}" if citation.page is not None else citation.place
-    return f"{_PATH_STEP.join(dict.fromkeys(filter(None, [file, section])))} · {place}"

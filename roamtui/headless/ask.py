@@ -36,9 +36,9 @@ from roamtui.conversation.events import (
     ToolFinished,
     UndoApplied,
 )
-from roamtui.conversation.export import to_json_citation
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.transcript import StopReason
+from roamtui.export.json import to_json_citation
 from roamtui.headless.output import warn, write_json, write_json_line, write_notes, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path

@@ -7,14 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.recheck import locate_notes, render_notes
-from roamtui.conversation.export import render_markdown, to_json_conversation
+from roamtui.agent.recheck import locate_notes
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
+from roamtui.export.json import render_json
+from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.headless.output import warn, write_json, write_notes, write_text
 from roamtui.sources.web.page import FetchOptions
 
@@ -54,16 +55,16 @@ def print_conversation(
     saved = store.load(conversation_id)
     source = next((summary.source for summary in store.list() if summary.id == conversation_id), "")
     if form == "json":
-        write_json(to_json_conversation(saved, source))
+        write_text(render_json(saved, source))
     elif form == "html":
-        from roamtui.headless.replay import render_replay  # noqa: PLC0415 - the other forms need no Markdown parser
+        from roamtui.export.html import render_html  # noqa: PLC0415 - the other forms need no Markdown parser
 
         library = None
         try:
             library = read(source)
         except RoamtuiError as error:
             warn(f"without the sections: {error}")
-        write_text(render_replay(saved.title, saved.model, saved.transcript.exchanges, source, library))
+        write_text(render_html(saved, source, library))
     else:
         write_text(render_markdown(saved, source))
 

@@ -17,7 +17,6 @@ from roamtui.agent.recheck import (
     locate_notes,
     read_claims,
     recheck,
-    render_notes,
 )
 from roamtui.conversation.notes import Note, make_note
 from roamtui.conversation.transcript import QuoteState
@@ -220,15 +219,3 @@ def test_an_export_claims_nothing_of_joined_pieces() -> None:
     line = '- [a8a96034] Garden manual > Tools, line 5 ({}): "A late spade costs … Rakes are free"\n'
     assert read_claims(line.format(QuoteState.JOINED.label), "export.md") == ()
     assert len(read_claims(line.format(QuoteState.EXACT.label), "export.md")) == 1
-
-
-def test_markdown_has_each_place_its_words_and_the_persons_own() -> None:
-    notes = [keep("Sheds", words="Ask *Anna*."), keep("Tools", SPADE, "Dear!")]
-    library = make(TEXT.replace("50 cents", "2 euros"))
-    assert render_notes(locate_notes(notes, library), library.source, library.title) == (
-        "# Notes: Garden manual\n\nSource: /docs/garden.md\n\n"
-        "## Tools\n\n"
-        "> A late spade costs 50 cents a day.\n>\n> — garden.md › Tools · line 5\n\n"
-        "*(now reads “A late spade costs 2 euros a day.”)*\n\nDear!\n\n"
-        "## Tools › Sheds\n\n— garden.md › Sheds · lines 7-10\n\nAsk *Anna*.\n"
-    )

@@ -15,13 +15,13 @@ from roamtui.agent.recheck import read_claims
 from roamtui.agent.tools.base import parse_section_ids
 from roamtui.checking.facts import read_facts
 from roamtui.checking.rules import RULES
-from roamtui.conversation.export import render_markdown
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, StopReason
 from roamtui.document.library import Library
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.document.plain import strip_anchor
+from roamtui.export.markdown import render_markdown
 from roamtui.models.search_models import parse_choice, parse_scores
 from roamtui.outline.expansion import render_section, strip_ids
 from roamtui.outline.labels import LINK, escape

@@ -39,7 +39,6 @@ _OF_OTHERS = {
 _NEW_PATHS = {
     "roamtui/agent/tools/tables.py",
     "roamtui/sources/convert/notebook.py",
-    "tests/conversation/test_export.py",
     "tests/sources/convert/test_notebook.py",
 }
 """Files that the three changes of CONTRIBUTING.md would add."""

@@ -14,7 +14,6 @@ import pytest
 from filelock import lock_descriptor
 
 from roamtui.conversation.events import ConversationForked, LogEntrySkipped, QuestionAsked, TranscriptRebuilt
-from roamtui.conversation.export import render_markdown
 from roamtui.conversation.library_sync import get_source_key, resume_state
 from roamtui.conversation.log import LOST_QUESTION, ConversationLog, decode_entries, open_log
 from roamtui.conversation.log import locked as locked_by_us
@@ -23,6 +22,7 @@ from roamtui.conversation.state import OpenSectionOptions
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason
 from roamtui.errors import ConversationConflictError, StoreError
+from roamtui.export.markdown import render_markdown
 from tests.conversation.conversations import Recorder, begin, check_messages, locked, make_library, messages
 from tests.real_documents import PROJECT_DIR
 

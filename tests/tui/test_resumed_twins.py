@@ -6,14 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.export import render_markdown, to_json_conversation
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.store import ConversationStore
@@ -21,6 +19,8 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.source_loader import build_library
 from roamtui.errors import ModelError
+from roamtui.export.json import render_json
+from roamtui.export.markdown import render_markdown
 from roamtui.models.base import ModelRequest, RetryPending
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
@@ -93,10 +93,10 @@ class _Twins:
         return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher, options)))
 
 
-def _export(session: Session) -> tuple[str, dict[str, Any]]:
+def _export(session: Session) -> tuple[str, str]:
     assert session.store is not None
     saved = session.store.load(session.state.id)
-    return render_markdown(saved, "bakery.md"), to_json_conversation(saved, "bakery.md")
+    return render_markdown(saved, "bakery.md"), render_json(saved, "bakery.md")
 
 
 async def _ask_next(session: Session) -> ModelRequest:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,11 +20,12 @@ from textual.widgets.option_list import Option
 from typing_extensions import override
 
 from roamtui.agent.controller import ConversationController
-from roamtui.conversation import export
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.store import ConversationStore, ConversationSummary
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError
+from roamtui.export.json import render_json
+from roamtui.export.markdown import render_markdown
 from roamtui.sources.file_sources import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
@@ -251,6 +251,5 @@ def _render(store: ConversationStore, summary: ConversationSummary, path: Path) 
     """Return a conversation as JSON for a path that ends in ``.json``, as Markdown for any other."""
     saved = store.load(summary.id)
     if path.suffix.lower() == ".json":
-        described = export.to_json_conversation(saved, summary.source)
-        return json.dumps(described, ensure_ascii=False, indent=2) + "\n"
-    return export.render_markdown(saved, summary.source)
+        return render_json(saved, summary.source)
+    return render_markdown(saved, summary.source)

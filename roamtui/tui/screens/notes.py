@@ -13,11 +13,12 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from typing_extensions import override
 
-from roamtui.agent.recheck import LocatedNote, format_location, list_path_titles, render_notes
+from roamtui.agent.recheck import LocatedNote, list_path_titles
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import StoreError
+from roamtui.export.markdown import format_location, render_notes
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.chat.exchange_view import strip_links

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from lxml import html
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.source_loader import build_library
-from roamtui.headless.replay import render_replay
+from roamtui.export.html import render_html
 from roamtui.sources.read import RawText
 from tests.fakes.chromium import Chromium, find_chromium
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -44,8 +45,8 @@ def _make_page(text: str, quote: str | None = None, *, is_there: bool = True) ->
             pass
 
     asyncio.run(ask())
-    exchanges = session.state.transcript.exchanges
-    return render_replay("<b>What?</b>", "scripted", exchanges, "x.md", library if is_there else None), ids
+    state = replace(session.state, title="<b>What?</b>")
+    return render_html(state, "x.md", library if is_there else None), ids
 
 
 def _check(page: str) -> html.HtmlElement:

@@ -25,7 +25,7 @@ from typing_extensions import override
 from roamtui.agent.citations import MARK, MARKED_ID
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import make_outcome_notices
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text
@@ -41,22 +41,20 @@ _TAG = re.compile(r"<[^>]*>")
 _WORD = re.compile(r"&[#\w]+;|\w+|[^\w\s]", re.ASCII)
 
 
-def render_replay(title: str, model: str, exchanges: Sequence[Exchange], source: str, library: Library | None) -> str:
-    """Render a conversation as HTML.
+def render_html(saved: ConversationState, source: str, library: Library | None) -> str:
+    """Render a conversation as a page that replays it.
 
     Args:
-        title: Title of the conversation.
-        model: The model that answered last.
-        exchanges: The whole conversation.
+        saved: The conversation.
         source: Path or URL of the document.
         library: The current source, or None if it cannot be read: then no sections are shown.
     """
     page = _ReplayPage(library)
-    title = sanitise_line(title) or "Conversation"
-    articles = "".join(page.write_exchange(exchange) for exchange in exchanges)
+    title = sanitise_line(saved.title) or "Conversation"
+    articles = "".join(page.write_exchange(exchange) for exchange in saved.transcript.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
     allowed = f"style-src {_sign(style)}; script-src {_sign(script)}"
-    about = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(model))}"
+    about = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(saved.model))}"
     timeline = json.dumps(page.timeline).replace("<", "\\u003c")
     return f"""<!doctype html>
 <html lang="en">

@@ -1,0 +1,1 @@
+"""Renders conversations and notes as files: one module for each format."""

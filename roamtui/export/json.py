@@ -1,0 +1,53 @@
+"""Conversations as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from roamtui.conversation.events import EVENT_NAMES
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation
+
+_INTERNAL_FIELDS = ("deliveries", "used_ids", "unfolded_ids", "moved")
+"""Fields of events that no reader of an export needs, left out if they are empty."""
+
+
+def render_json(saved: ConversationState, source: str) -> str:
+    """Render a conversation as one JSON object and a line end; a lone surrogate becomes an escape."""
+    exchanges = []
+    for exchange in saved.transcript.exchanges:
+        events = []
+        for event in exchange.events:
+            fields: dict[str, Any] = msgspec.to_builtins(event)
+            fields = {key: value for key, value in fields.items() if value or key not in _INTERNAL_FIELDS}
+            events.append({"kind": EVENT_NAMES[type(event)], **fields})
+        citations = [to_json_citation(citation) for citation in exchange.citations]
+        exchanges.append({**msgspec.to_builtins(exchange), "events": events, "citations": citations})
+    conversation = {
+        "id": saved.id,
+        "source": source,
+        "title": saved.title,
+        "model": saved.model,
+        "open": [section.section_id for section in saved.open_sections],
+        "exchanges": exchanges,
+    }
+    text = json.dumps(conversation, ensure_ascii=False, indent=2)
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+
+
+def to_json_citation(citation: Citation) -> dict[str, Any]:
+    """Convert a citation to the values that every JSON output uses."""
+    return {
+        "section_id": citation.section_id,
+        "doc": citation.doc,
+        "path": list(citation.path),
+        "quote": citation.quote,
+        "state": citation.state.value,
+        "verified": citation.is_verified,
+        "start_line": citation.start_line,
+        "end_line": citation.end_line,
+        **({"page": citation.page} if citation.page is not None else {}),
+    }
