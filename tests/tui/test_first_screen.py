@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from rich.console import RenderableType
+from textual.screen import Screen
+from typing_extensions import override
 
 from roamtui.models.offline import OfflineModel
 from roamtui.tui.app import RoamApp
@@ -39,6 +43,22 @@ async def test_outline_and_welcome_stand_before_the_agent_is_made() -> None:
     assert "▸ Ovens" in seen[0]
     assert "A model reads the outline" in seen[0]
     assert EXAMPLES[0] not in seen[0]
+
+
+async def test_the_first_paint_shows_all_panes_that_fit() -> None:
+    seen: list[str] = []
+
+    class PaintedApp(RoamApp):
+        @override
+        def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+            seen.append(screen_text(self))
+            super()._display(screen, renderable)
+
+    async with running(PaintedApp(make_context()), (160, 35)) as (_, pilot):
+        await wait_until(pilot, lambda: any("A model reads" in text for text in seen))
+    first = next(text for text in seen if "A model reads" in text)
+    assert "▸ Ovens" in first
+    assert "3 Reader" in first
 
 
 async def test_a_question_that_is_typed_at_once_is_answered() -> None:

@@ -123,6 +123,11 @@ class PaneSwitcher(Horizontal):
                 yield Static(Content("❯"), id="prompt")
                 yield self._box
 
+    def on_mount(self) -> None:
+        """Show the panes that fit, before the first paint."""
+        self._columns = self.app.size.width  # its own size is known only after the first layout
+        self._show()
+
     @property
     def shown(self) -> frozenset[Pane]:
         """The visible panes."""
