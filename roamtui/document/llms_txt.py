@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -39,8 +38,8 @@ from roamtui.sources.web.urls import resolve_href
 
 _NAME = re.compile(r"llms(?!-full)[\w.-]*\.(?:txt|md)", re.IGNORECASE)
 _ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$", re.MULTILINE)
-_LINK_START = re.compile(r"(?:\*\*)?\[[^\]\n]+\]\([^)\s]+[^)\n]*\)|<?https?://")
-_SHAPE = re.compile(r"\s*# [^\n]+\n\s*>[ \t]*[^\n]*\n")
+_LINK_START = re.compile(r"(?:\*\*)?\[[^\]\n]+\]\([^)\s][^)\n]*\)|<?https?://")
+_SHAPE = re.compile(r"\s*# [^\n]+\n\s*>[^\n]*\n")
 _SECTION = re.compile(r"^## ", re.MULTILINE)
 _BARE = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
 _BARE_END = ".,;:!?)*_]"
@@ -187,7 +186,8 @@ _UNNAMED_LENGTH_MAX = 8_000_000
 """Characters of a file that is taken for one by its boundaries alone."""
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
-_TITLE_LINE = r"#{1,6}[ \t]+(?P<title>[^\n]+?)[ \t]*#*[ \t]*\n"
+# Blanks and closing marks around a title are stripped later: a pattern that did so would backtrack for hours.
+_TITLE_LINE = r"#{1,6}[ \t](?P<title>[^\n]+)\n"
 _URL_LINE = (
     r"(?:>[ \t]*)?\**(?:Source|URL|Url|source|url)(?: URL)?:\**[ \t]*<?(?P<url>(?:https?://|/)[^\s<>]*)>?[ \t]*\n"
 )
@@ -217,12 +217,14 @@ _STRONG = {
         re.MULTILINE | re.IGNORECASE,
     ),
     "comment": re.compile(
-        r"^<!--[ \t]*(?:docs?[_ -]?page|page|source|url)\b[ \t]*[:=]?[ \t]*(?P<comment>[^\n]*?)[ \t]*-->[ \t]*\n",
+        r"^<!--[ \t]*(?:docs?[_ -]?page|page|source|url)\b[ \t]*+[:=]?(?P<comment>[^\n]*?)-->[ \t]*\n",
         re.MULTILINE | re.IGNORECASE,
     ),
-    "crawler's mark": re.compile(rf"^<\|[\w-]*page-\d+[\w-]*\|>[ \t]*\n\n?(?:(?P<marks>{_TITLE_LINE}))?", re.MULTILINE),
+    "crawler's mark": re.compile(
+        rf"^<\|(?=[\w-]*page-\d)[\w-]++\|>[ \t]*\n\n?(?:(?P<marks>{_TITLE_LINE}))?", re.MULTILINE
+    ),
     "skip link": re.compile(
-        rf"^(?P<marks>{_TITLE_LINE})\n?\[Skip to (?:main )?content\]\((?P<url>[^)\s#]+)[^)\n]*\)[^\n]*\n", re.MULTILINE
+        rf"^(?P<marks>{_TITLE_LINE})\n?\[Skip to (?:main )?content\]\((?P<url>[^)\s#]++)[^)\n]*\)[^\n]*\n", re.MULTILINE
     ),
 }
 """What programs write between pages, each with an address or a sign that nothing else has."""
@@ -282,12 +284,13 @@ def _read_boundary(match: re.Match[str]) -> PageBoundary:
     groups = match.groupdict()
     said = dict(_iter_page_attributes(groups))
     marks = groups.get("marks") or ""
+    title = (groups.get("title") or "").strip(" \t").rstrip("#").rstrip(" \t")
     address = next((said[name] for name in _ADDRESS_NAMES if said.get(name)), "")
     return PageBoundary(
         start=match.start(),
         body_start=match.end(),
         level=len(marks) - len(marks.lstrip("#")),
-        title=groups.get("title") or said.get("title") or said.get("name") or "",
+        title=title or said.get("title") or said.get("name") or "",
         url=groups.get("url") or address,
     )
 
@@ -300,7 +303,7 @@ def _iter_page_attributes(groups: dict[str, str | None]) -> Iterator[tuple[str, 
         yield name.lower(), one or other
     for name, value in _ELEMENT.findall(groups.get("elements") or ""):
         yield name.lower(), value
-    comment = groups.get("comment") or ""
+    comment = (groups.get("comment") or "").strip(" \t")
     named = [(name.lower(), one or other) for name, one, other in _ATTRIBUTE.findall(comment)]
     yield from named or ([("path", comment.strip("\"'"))] if comment and " " not in comment else [])
 
@@ -309,16 +312,15 @@ def _keep_outside_fences(text: str, boundaries: list[PageBoundary]) -> list[Page
     """Return the boundaries that stand in no block of code; one that a page leaves open ends at the next boundary."""
     kept: list[PageBoundary] = []
     fences = list(_FENCE.finditer(text)) if boundaries else []
-    starts = [fence.start() for fence in fences]
     position = 0
+    mark = ""
     for boundary in boundaries:
-        until = bisect_right(starts, boundary.start)
-        mark = ""
-        for fence in fences[position:until]:
-            mark = _after_fence(mark, fence)
-        if not (mark and until < len(fences) and not _after_fence(mark, fences[until])):
+        while position < len(fences) and fences[position].start() <= boundary.start:
+            mark = _after_fence(mark, fences[position])
+            position += 1
+        if not (mark and position < len(fences) and not _after_fence(mark, fences[position])):
             kept.append(boundary)
-            position = until
+            mark = ""
     return kept
 
 

@@ -234,3 +234,29 @@ def test_no_ordinary_document_is_taken_for_many_pages() -> None:
         text = read_document(name)
         found = [title for _, title, _ in read_sections(parse_pages(text, name=name, url=None))]
         assert found == [title for _, title, _ in read_sections(parse_document(text))], name
+
+
+_LONG = 16_000
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"# a{' ' * _LONG}x",
+        f"# {'#' * _LONG}x",
+        f"# {' ' * _LONG}",
+        f"<!-- page{' ' * _LONG}x",
+        f"<|{'page-1' * 4 * _LONG}",
+    ],
+    ids=["title", "marks", "blank title", "comment", "crawler's mark"],
+)
+def test_the_time_to_find_pages_grows_only_with_the_text(line: str) -> None:
+    for text in (line, f"---\n\n{line}\n"):
+        assert not list_links(parse_pages(text))
+
+
+@pytest.mark.timeout(10)
+def test_the_time_to_find_pages_grows_only_with_the_shown_boundaries() -> None:
+    text = repeat("```\n# Page %\nSource: /p%\n```\n", 10_000)
+    assert read_sections(parse_pages(text)) == []
