@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console
 from textual import events, on
@@ -20,6 +21,7 @@ from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
+from textual.types import CSSPathType
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
@@ -37,6 +39,16 @@ if TYPE_CHECKING:
     from roamtui.tui.screens.main import MainScreen
     from roamtui.tui.screens.open_document import OpenChoice
 
+# Read together at the start (8 ms for the dialogs): when a screen brings its own file, Textual parses all rules again,
+# which takes 80 ms.
+_STYLE_FILES = (
+    "app.tcss",
+    "chat/chat.tcss",
+    "reader/reader.tcss",
+    "tree/tree.tcss",
+    "panes/panes.tcss",
+    "screens/screens.tcss",
+)
 _USED_MOST = (
     "global.new_conversation",
     "global.conversations",
@@ -85,9 +97,7 @@ class RoamApp(App[None], inherit_bindings=False):
     COMMANDS = {ActionCommandProvider}  # noqa: RUF012 - as Textual declares it
     ENABLE_COMMAND_PALETTE = False  # its key is one of ours
     BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
-    CSS = """
-    CommandPalette CommandList { min-width: 8; }
-    """
+    CSS_PATH: ClassVar[CSSPathType | None] = [Path(__file__).parent / name for name in _STYLE_FILES]
 
     def __init__(
         self,

@@ -23,20 +23,6 @@ class QuestionBox(TextArea):
     """A text field for questions."""
 
     BINDINGS = make_bindings(Scope.INPUT)
-    DEFAULT_CSS = """
-    QuestionBox {
-        height: auto;
-        min-height: 1;
-        max-height: 6;
-        border: none;
-        padding: 0;
-        background: transparent;
-        scrollbar-size-vertical: 1;
-        &:focus { border: none; }
-        & .text-area--cursor-line { background: transparent; }
-        & .text-area--placeholder { color: $muted; }
-    }
-    """
 
     @dataclass
     class Submitted(Message):

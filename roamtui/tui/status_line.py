@@ -91,10 +91,6 @@ def _make_clickable(part: Content, action_id: str) -> Content:
 class StatusLine(ClickableBar):
     """Shows a `StatusLineState`. A long message is cut; then the last parts that do not fit are left out."""
 
-    DEFAULT_CSS = """
-    StatusLine { height: 1; background: $panel; color: $foreground; padding: 0 1; }
-    """
-
     def __init__(self, status: StatusLineState, keys: Keymap) -> None:
         super().__init__(keys, id="status-line")
         self.status = status
@@ -197,13 +193,6 @@ def _join_fitting(parts: Iterable[Content], width: int, gap: str = _PART_GAP) ->
 class HintLine(ClickableBar):
     """Shows the keys that matter where the focus is; a click runs the action of a key."""
 
-    DEFAULT_CSS = """
-    HintLine {
-        height: 1; background: $background; color: $muted; padding: 0 1;
-        &.-replaced { display: none; }
-    }
-    """
-
     def __init__(self, keys: Keymap) -> None:
         super().__init__(keys, id="hint-line")
         self._scope = Scope.INPUT
@@ -240,24 +229,12 @@ class HintLine(ClickableBar):
 class MessageLine(Static):
     """A message at the foot of a screen; a long one takes more lines."""
 
-    DEFAULT_CSS = """
-    MessageLine {
-        dock: bottom; height: auto; max-height: 4; background: $background; color: $foreground; padding: 0 1;
-        &.-warning { color: $warning; }
-        &.-error { color: $error; }
-    }
-    """
-
     def __init__(self, words: str, severity: str) -> None:
         super().__init__(Content(sanitise_line(words)), classes=f"-{severity}")
 
 
 class HeaderLine(Widget):
     """Shows the program's name, the document's title and its source, or a tab for each of several documents."""
-
-    DEFAULT_CSS = """
-    HeaderLine { height: 1; background: $panel; color: $foreground; padding: 0 1; }
-    """
 
     def __init__(self, title: str, source: str) -> None:
         super().__init__(id="header-line")
@@ -356,10 +333,6 @@ def format_key_hint(key: str, words: str) -> Content:
 
 class ScreenKeyHints(ContentView):
     """Lists the keys of a dialog; a key and what it does stay on one line."""
-
-    DEFAULT_CSS = """
-    ScreenKeyHints { color: $muted; }
-    """
 
     def __init__(self, keys: Keymap, scope: Scope) -> None:
         super().__init__()

@@ -8,10 +8,13 @@ from typing_extensions import override
 
 from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.themes import derive_defaults
+from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import running
 
 
 class BoxApp(App[None]):
+    CSS_PATH = PROJECT_DIR / "roamtui/tui/app.tcss"
+
     def __init__(self, *history: str) -> None:
         super().__init__()
         self.box = QuestionBox(history)

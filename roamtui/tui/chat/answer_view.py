@@ -31,10 +31,6 @@ class AnswerView(ContentView):
     Keys select only links, because the list of sources has each section once.
     """
 
-    DEFAULT_CSS = """
-    AnswerView { padding: 0 1; }
-    """
-
     def __init__(self, text: str = "", citations: tuple[Citation, ...] = ()) -> None:
         super().__init__()
         self.text = text

@@ -55,10 +55,6 @@ EXCHANGES_MAX = 40
 class EarlierQuestionsView(ContentView):
     """The number of earlier questions. Activating it shows some of them."""
 
-    DEFAULT_CSS = """
-    EarlierQuestionsView { padding: 0 1; margin-bottom: 1; }
-    """
-
     def __init__(self) -> None:
         super().__init__()
         self._count = 0
@@ -86,23 +82,12 @@ class Messages(Vertical):
     """The container of exchanges and notices."""
 
     # At least as high as the view: an anchored scroll view puts lower content below its top edge.
-    DEFAULT_CSS = """
-    Messages { height: auto; min-height: 100%; padding: 1 1 0 1; }
-    """
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
     """Exchanges and notices. The newest stays in view, or a long answer's start, unless the person scrolls away."""
 
     BINDINGS = make_bindings(Scope.CHAT)
-    DEFAULT_CSS = """
-    ChatLog {
-        height: 1fr;
-        background: $background;
-        scrollbar-size-vertical: 1;
-        scrollbar-gutter: stable;
-    }
-    """
 
     class Ready(Message):
         """The log is ready to show messages."""
@@ -489,10 +474,6 @@ _LOOKS = {
 
 class NoticeView(TextView):
     """A notice with a sign, so that its severity is clear without colour."""
-
-    DEFAULT_CSS = """
-    NoticeView { padding: 0 1; margin: 1 0; }
-    """
 
     def __init__(self, text: str, weight: Severity = Severity.INFO) -> None:
         sign, style = _LOOKS[weight]

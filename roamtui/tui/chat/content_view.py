@@ -19,10 +19,6 @@ from roamtui.conversation.transcript import Citation
 class ContentView(Widget):
     """A widget that shows the result of `render_content`."""
 
-    DEFAULT_CSS = """
-    ContentView { height: auto; width: 1fr; }
-    """
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._laid_out: tuple[int, Content] | None = None

@@ -29,22 +29,9 @@ _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR
 class OutcomeView(TextView):
     """The last line of an exchange: how it ended, its steps, tokens and cost."""
 
-    DEFAULT_CSS = """
-    OutcomeView { padding: 0 1; margin-top: 1; color: $muted; }
-    """
-
 
 class ExchangeView(Vertical):
     """A question, the model's actions, the streamed answer, and its sources."""
-
-    DEFAULT_CSS = """
-    ExchangeView {
-        height: auto;
-        margin-bottom: 1;
-        & ActivityView { margin-top: 1; }
-        & AnswerView { margin-top: 1; }
-    }
-    """
 
     class Resized(Message):
         """The exchange moved or changed its size on the screen."""
@@ -181,10 +168,6 @@ _PROMPT = Content.styled("❯ ", "bold $secondary")
 class QuestionView(TextView):
     """The person's question."""
 
-    DEFAULT_CSS = """
-    QuestionView { background: $surface; padding: 0 1; }
-    """
-
     def __init__(self, question: str, about: str) -> None:
         words = Content.styled(shorten(sanitise_text(question), _LENGTH_MAX), "bold")
         if about:
@@ -199,10 +182,6 @@ _TITLE_LENGTH = 48
 
 class ActivityView(ContentView):
     """The model's actions, oldest first. Each named section is a target."""
-
-    DEFAULT_CSS = """
-    ActivityView { padding: 0 1; color: $muted; }
-    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -277,10 +256,6 @@ _VERDICTS = {
 
 class SourcesView(ContentView):
     """The cited sections in the order of their numbers in the answer, one line each with all cited positions."""
-
-    DEFAULT_CSS = """
-    SourcesView { padding: 0 1; margin-top: 1; }
-    """
 
     def __init__(self, name: Callable[[Citation], str]) -> None:
         super().__init__()

@@ -24,10 +24,6 @@ _LESSONS = (
 class WelcomeView(ContentView):
     """An introduction to the first minute with the app."""
 
-    DEFAULT_CSS = """
-    WelcomeView { padding: 0 1; margin-bottom: 1; }
-    """
-
     def __init__(self, title: str, examples: tuple[str, ...], model: ModelLabel, keys: Keymap) -> None:
         super().__init__(id="welcome")
         self._document_title = strip_anchor(sanitise_line(title))

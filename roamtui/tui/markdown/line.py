@@ -193,6 +193,7 @@ def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
         yield 0, 0
 
 
+# The chat's styles. The reader has the same ones as CSS, in reader.tcss: Textual resolves those once, not in each line.
 ROLE_STYLES = {
     TextRole.TEXT: "",
     TextRole.H1: "bold $text-primary",
@@ -221,13 +222,6 @@ LINK_STYLE = "underline $text-accent"
 _INLINE_CODE_STYLE = "$text-warning"
 _EMPHASES = {Emphasis.STRONG: "bold", Emphasis.ITALIC: "italic", Emphasis.STRUCK: "strike"}
 _CODE_GROUND = "on $panel"
-
-
-def format_css_rule(selector: str, style: str) -> str:
-    """Format a CSS rule for a style."""
-    marks, dollar, color = style.partition("$")
-    color_rule = f"color: ${color};" if dollar else ""
-    return f"{selector} {{ {color_rule} {f'text-style: {marks.strip()};' if marks else ''} }}"
 
 
 def render_run(text: str, look: RunStyle) -> Content:

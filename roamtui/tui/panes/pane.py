@@ -37,15 +37,6 @@ _NOTE_WIDTH_MIN = 8
 class PaneTitle(Widget):
     """The names of a pane and of hidden panes as tabs, with a short note at the right."""
 
-    DEFAULT_CSS = """
-    PaneTitle {
-        height: 1;
-        width: 1fr;
-        background: $panel;
-        color: $muted;
-    }
-    """
-
     def __init__(self, pane: Pane, unit: str = "") -> None:
         """Show the name of `pane`, and if there is room, the `unit` of the numbers at its right edge."""
         super().__init__()

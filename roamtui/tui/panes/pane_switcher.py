@@ -42,10 +42,6 @@ def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
 class ChatPane(Vertical):
     """The conversation with its title line, which says if there is more below the view."""
 
-    DEFAULT_CSS = """
-    ChatPane { background: $background; }
-    """
-
     def __init__(self, log: ChatLog) -> None:
         super().__init__(id="chat-pane")
         self.title_line = PaneTitle(Pane.CHAT)
@@ -72,28 +68,6 @@ class ChatPane(Vertical):
 
 class PaneSwitcher(Horizontal):
     """The container of the panes. It shows the panes that fit and moves the focus between visible widgets."""
-
-    DEFAULT_CSS = """
-    PaneSwitcher {
-        height: 1fr;
-        & TreePane { width: 36%; max-width: 46; min-width: 24; border-right: vkey $background; }
-        & TreePane.-alone { width: 1fr; max-width: 100%; border-right: none; }
-        & TreePane.-alone OutlineTree { padding: 0 1; }
-        & #right { width: 1fr; }
-        & #upper { height: 1fr; }
-        & ChatPane, & ReaderPane { width: 1fr; }
-        & #ask { height: auto; padding: 0 1; }
-        & #ask-frame {
-            height: auto;
-            padding: 0 1;
-            border: round $faint;
-            border-title-color: $accent;
-            background: $background;
-            &:focus-within { border: round $primary; }
-        }
-        & #prompt { width: 2; height: 1; color: $secondary; text-style: bold; }
-    }
-    """
 
     def __init__(self, tree: TreePane, log: ChatLog, reader: ReaderPane, box: QuestionBox) -> None:
         super().__init__(id="body")

@@ -29,13 +29,6 @@ class ReaderPane(Vertical):
     """The text of a document from a section on."""
 
     BINDINGS = make_bindings(Scope.READER)
-    DEFAULT_CSS = """
-    ReaderPane {
-        background: $surface;
-        & Reader { height: 1fr; padding: 1 0 0 2; }
-        & #reader-empty { height: 1fr; padding: 1 2 0 2; color: $muted; }
-    }
-    """
 
     def __init__(self, keys: Keymap) -> None:
         super().__init__(id="reader-pane")

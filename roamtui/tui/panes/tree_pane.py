@@ -24,12 +24,6 @@ class TreePane(Vertical):
     """The outline. Keys post messages or move the cursor."""
 
     BINDINGS = make_bindings(Scope.TREE)
-    DEFAULT_CSS = """
-    TreePane {
-        background: $surface;
-        & OutlineTree { height: 1fr; padding-left: 1; scrollbar-gutter: stable; }
-    }
-    """
 
     @dataclass
     class UnfoldRequested(Message):

@@ -1,4 +1,4 @@
-"""Styles of the reader's lines, made of variables that every theme has."""
+"""Styles of the reader's lines, as `reader.tcss` sets them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from roamtui.document.markdown.blocks import Emphasis
-from roamtui.tui.markdown.line import LINK_STYLE, ROLE_STYLES, Line, RunStyle, TextRole, format_css_rule
+from roamtui.tui.markdown.line import Line, RunStyle, TextRole
 
 _EMPHASES = {
     Emphasis.STRONG: Style(bold=True),
@@ -36,35 +36,10 @@ STYLE_NAMES = {
     "reader--inline-code",
     "reader--code-background",
 }
-STYLES = (
-    """
-Reader {
-    background: $surface;
-    color: $foreground;
-    padding: 0 1;
-    overflow: auto auto;
-    scrollbar-size: 0 1;
-    scrollbar-gutter: stable;
-    & > .reader--inline-code { color: $text-warning; background: $foreground 8%; }
-    & > .reader--code-background { background: $foreground 6%; }
-    & > .reader--highlight { background: $success 35%; text-style: bold; }
-    & > .reader--match { background: $warning 35%; }
-    & > .reader--current-match { background: $warning; color: $background; text-style: bold; }
-    & > .reader--current-link { background: $block-cursor-background; color: $block-cursor-foreground; }
-    &:ansi > .reader--inline-code { background: transparent; }
-    &:ansi > .reader--code-background { background: transparent; }
-    &:ansi > .reader--highlight { background: ansi_green; color: ansi_black; }
-    &:ansi > .reader--match { background: ansi_yellow; color: ansi_black; }
-    &:ansi > .reader--current-match { background: ansi_bright_yellow; color: ansi_black; }
-}
-"""
-    + "\n".join(format_css_rule(f"Reader > .reader--{role}", style) for role, style in ROLE_STYLES.items())
-    + format_css_rule("Reader > .reader--link", LINK_STYLE)
-)
 
 
 class ReaderPalette:
-    """The styles of a widget that uses this module's component classes and CSS."""
+    """The styles of a widget that uses these component classes."""
 
     def __init__(self, widget: Widget) -> None:
         def read_whole(name: str) -> Style:

@@ -28,7 +28,7 @@ from roamtui.tui.messages import LinkClicked, ReadingPosition, ReadingPositionCh
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, SelectedText, compute_selection_span, list_selected_lines
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition
-from roamtui.tui.reader.line_styles import STYLE_NAMES, STYLES, HighlightKind, ReaderPalette
+from roamtui.tui.reader.line_styles import STYLE_NAMES, HighlightKind, ReaderPalette
 
 _MARGIN = 3
 """Lines kept above the target of a jump, to show its context."""
@@ -44,7 +44,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     """A document, shown from one of its sections on. After scrolling, the section at the top is the current one."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
-    DEFAULT_CSS = STYLES
 
     def __init__(
         self,

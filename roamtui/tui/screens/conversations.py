@@ -45,9 +45,6 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
 
     AUTO_FOCUS = "OptionList"
     BINDINGS = make_bindings(Scope.CONVERSATIONS)
-    DEFAULT_CSS = """
-    ConversationsScreen > Vertical { width: 96; }
-    """
 
     def __init__(self, controller: ConversationController, store: ConversationStore, keys: Keymap) -> None:
         super().__init__(keys, Scope.CONVERSATIONS)

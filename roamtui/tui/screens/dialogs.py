@@ -33,37 +33,6 @@ class Dialog(ModalScreen[ScreenResultType]):
     """A box in the middle of the screen, which shows through around it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close")]
-    DEFAULT_CSS = """
-    Dialog {
-        align: center middle;
-        background: $background 60%;
-        & > Vertical {
-            width: 64;
-            max-width: 94%;
-            height: auto;
-            max-height: 80%;
-            padding: 1 2;
-            background: $panel;
-            border: round $primary;
-        }
-        & Input {
-            height: 1;
-            margin: 1 0;
-            border: none;
-            padding: 0 1;
-            background: $background;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
-        & OptionList {
-            border: none;
-            padding: 0;
-            background: $panel;
-            scrollbar-size-vertical: 1;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
-        & .foot { color: $muted; }
-    }
-    """
 
     _end: Callable[[], object] | None = None
     """Closes it with what came of work in the background, None while that goes on."""
@@ -92,17 +61,6 @@ _SIGN_WIDTH = 2
 
 class ItemList(OptionList, Generic[Item]):
     """A list of items under headings. A sign marks the chosen one, so that it is seen without colour or focus."""
-
-    DEFAULT_CSS = """
-    ItemList {
-        & > .option-list--option-highlighted, &:focus > .option-list--option-highlighted {
-            background: $foreground 12%;
-            color: $foreground;
-            text-style: none;
-        }
-        & > .option-list--option-disabled { color: $muted; text-style: bold; }
-    }
-    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -171,21 +129,6 @@ class ConfirmDialog(Dialog[bool]):
         Binding("n,escape", "answer(False)", "No"),
         Binding("left,right", "app.focus_next", "Other button", show=False),
     ]
-    DEFAULT_CSS = """
-    ConfirmDialog {
-        & > Vertical { border: round $accent; }
-        & .detail { color: $accent; margin: 1 0; }
-        & Horizontal { height: auto; width: auto; }
-        & Button {
-            margin-right: 2;
-            background: $surface;
-            color: $foreground;
-            text-style: none;
-            &:hover { background: $surface; text-style: underline; }
-            &:focus { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
-        }
-    }
-    """
 
     def __init__(self, question: str, detail: str = "", *, yes: str = "Yes", no: str = "No") -> None:
         """Ask `question`. Its `detail`, such as a URL, may come from a document."""
@@ -235,11 +178,6 @@ class ApprovalScreen(ConfirmDialog):
 class PromptDialog(Dialog[str | None]):
     """Lets a person type a line. The result is None if they leave, and empty only if that is allowed."""
 
-    DEFAULT_CSS = """
-    PromptDialog > Vertical { width: 70; max-width: 92%; }
-    PromptDialog .detail { max-height: 6; }
-    """
-
     def __init__(
         self,
         heading: str,
@@ -283,14 +221,6 @@ class PickerDialog(ListDialog[str | None]):
     """Lets a person choose a name. The result is None if they leave."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "leave", "Close")]
-    DEFAULT_CSS = """
-    PickerDialog {
-        background: $background 30%;
-        & OptionList { height: auto; max-height: 16; margin-top: 1; }
-        & .foot { margin-top: 1; }
-        &.-short OptionList { max-height: 30vh; }
-    }
-    """
 
     def __init__(
         self,
@@ -349,14 +279,6 @@ class PickerDialog(ListDialog[str | None]):
 
 class SavedItemsScreen(ListDialog[ScreenResultType]):
     """A list of saved items. A deletion can be undone until the person leaves the list."""
-
-    DEFAULT_CSS = """
-    SavedItemsScreen {
-        & > Vertical { max-width: 96%; height: 90%; max-height: 90%; padding: 0 1; }
-        & OptionList { height: 1fr; }
-        & .said { height: auto; color: $accent; }
-    }
-    """
 
     def __init__(self, keys: Keymap, scope: Scope) -> None:
         super().__init__()

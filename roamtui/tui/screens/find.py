@@ -45,22 +45,6 @@ class FindDialog(ListDialog[Choice | None]):
 
     AUTO_FOCUS = "Input"
     BINDINGS = make_bindings(Scope.FIND)
-    DEFAULT_CSS = """
-    FindDialog {
-        background: $panel;  /* what shows nothing through is painted in half of the time */
-        & > Vertical { width: 100%; max-width: 100%; height: 100%; max-height: 100%; border: none; padding: 0 1; }
-        & Input { margin: 0; }
-        & #find-body { height: 1fr; margin-top: 1; layout: vertical; }
-        & OptionList { height: 3fr; scrollbar-gutter: stable; }
-        & Reader { height: 2fr; border-top: solid $faint; padding: 0 1; }
-        & Reader.-empty { visibility: hidden; }
-        &.-wide #find-body { layout: horizontal; }
-        &.-wide OptionList { width: 1fr; height: 1fr; }
-        &.-wide Reader { width: 1fr; height: 1fr; border-top: none; border-left: solid $faint; margin-left: 1; }
-        &.-narrow Reader, &.-short.-middle Reader { display: none; }
-        &.-short #find-body { margin-top: 0; }
-    }
-    """
 
     def __init__(self, controller: FindController, keys: Keymap, kind: SearchKind = SearchKind.ALL) -> None:
         """Start from the results of the last search, of one kind or all."""

@@ -116,12 +116,6 @@ class LegendScreen(Dialog[None]):
     """Shows the meanings of the signs of outline and answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m,enter,q", "leave", "Close")]
-    DEFAULT_CSS = """
-    LegendScreen {
-        & VerticalScroll { height: auto; max-height: 100%; margin-bottom: 1; scrollbar-size-vertical: 1; }
-        & .foot { dock: bottom; }
-    }
-    """
 
     @override
     def compose(self) -> ComposeResult:
@@ -146,16 +140,6 @@ class HelpScreen(Dialog[None]):
         Binding("g,home", "top", "Top"),
         Binding("G,end", "bottom", "End"),
     ]
-    DEFAULT_CSS = """
-    HelpScreen {
-        & > Vertical { width: 104; max-height: 92%; padding: 0 1; background: $surface; }
-        & VerticalScroll { height: auto; max-height: 100%; margin: 1 0; scrollbar-size-vertical: 1; }
-        & .head { dock: top; }
-        & Input { dock: top; margin: 1 0 0 0; background: $surface; display: none; }
-        &.-filtering Input { display: block; }
-        & .foot { dock: bottom; }
-    }
-    """
 
     def __init__(self, keys: Keymap, here: Scope) -> None:
         """Show `keys`, those of `here` first."""

@@ -85,15 +85,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     AUTO_FOCUS = "#question-box"
     BINDINGS = make_bindings(Scope.GLOBAL)
-    DEFAULT_CSS = """
-    MainScreen {
-        background: $background;
-        &.-short {
-            & HeaderLine, & HintLine { display: none; }
-            & Messages { padding-top: 0; }
-        }
-    }
-    """
 
     def _get_first_state(self) -> ConversationState:
         return self.startup.state

@@ -35,9 +35,6 @@ class NotesScreen(SavedItemsScreen[LocatedNote | None]):
 
     AUTO_FOCUS = "ItemList"
     BINDINGS = make_bindings(Scope.NOTES)
-    DEFAULT_CSS = """
-    NotesScreen > Vertical { width: 100; }
-    """
 
     def __init__(self, notes: NoteStore, placed: tuple[LocatedNote, ...], library: Library, keys: Keymap) -> None:
         super().__init__(keys, Scope.NOTES)

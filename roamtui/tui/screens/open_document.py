@@ -93,26 +93,6 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
     AUTO_FOCUS = "Input"
     BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED)
-    DEFAULT_CSS = """
-    OpenDialog {
-        & > Vertical { width: 100; height: 80%; max-height: 40; padding: 1 2 0 2; }
-        & #open-what { color: $muted; margin-bottom: 1; }
-        & #open-box { height: auto; border: round $faint; padding: 0 1; &:focus-within { border: round $primary; } }
-        & Input { margin: 0; padding: 0; background: $panel; }
-        & #open-said { height: auto; padding: 0 2; margin-bottom: 1; color: $muted; }
-        & #open-said.-problem { color: $warning; }
-        & OptionList { height: 1fr; }
-        & #open-foot { height: 1; color: $muted; }
-        & Log { display: none; height: 1fr; background: $panel; scrollbar-size-vertical: 1; }
-        &.-reading Log { display: block; }
-        &.-reading OptionList, &.-named #open-what, &.-named #open-box { display: none; }
-        &.-alone { background: $background; & > Vertical, & Input, & OptionList, & Log { background: $background; } }
-        &.-alone > Vertical { border: none; }
-        &.-short #open-what { display: none; }
-        &.-short > Vertical { padding: 0 1; max-width: 100%; height: 100%; }
-        &.-short #open-said { margin-bottom: 0; }
-    }
-    """
 
     def __init__(
         self,

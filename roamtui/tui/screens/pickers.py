@@ -64,18 +64,6 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
     """
 
     AUTO_FOCUS = "#model-name"
-    DEFAULT_CSS = """
-    ModelForm {
-        & > Vertical { width: 76; }
-        & .label { color: $muted; margin-top: 1; }
-        & Input { margin: 0; }
-        & #model-said { margin-top: 1; height: auto; }
-        & #model-said.-problem { color: $warning; }
-        & .foot { margin-top: 1; }
-        &.-short > Vertical { max-height: 100%; padding: 0 2; }
-        &.-short .label, &.-short #model-said, &.-short .foot { margin-top: 0; }
-    }
-    """
 
     def __init__(self, make: ModelFactory, name: str) -> None:
         """Make models by `make`, starting with `name` in its field."""

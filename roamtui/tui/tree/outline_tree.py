@@ -38,32 +38,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     ALLOW_SELECT = False
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"outline-tree--{name}" for name in (*INKS, *GROUNDS, "cursor")}
-    DEFAULT_CSS = """
-    OutlineTree {
-        background: $surface;
-        color: $foreground;
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-size-vertical: 1;
-        & > .outline-tree--guides { color: $foreground 30%; }
-        & > .outline-tree--triangle { color: $text-muted; }
-        & > .outline-tree--untitled { color: $text-muted; text-style: italic; }
-        & > .outline-tree--open-agent { color: $text-accent; text-style: bold; }
-        & > .outline-tree--open-person { color: $text-success; text-style: bold; }
-        & > .outline-tree--mark { color: $text-warning; }
-        & > .outline-tree--count { color: $text-muted; }
-        & > .outline-tree--size { color: $text-muted; }
-        & > .outline-tree--batch { background: $accent 18%; }
-        & > .outline-tree--cursor {
-            background: $block-cursor-background;
-            color: $block-cursor-foreground;
-            text-style: $block-cursor-text-style;
-        }
-        & > .outline-tree--cursor-blurred { background: $foreground 15%; }
-        &:ansi > .outline-tree--batch { background: ansi_bright_black; }
-        &:ansi > .outline-tree--cursor-blurred { background: ansi_bright_black; }
-    }
-    """
 
     @dataclass
     class CursorMoved(Message):

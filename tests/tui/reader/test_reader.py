@@ -15,9 +15,11 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.tui.markdown.line import LINK_STYLE, ROLE_STYLES
 from roamtui.tui.messages import LinkClicked, ReadingPositionChanged
 from roamtui.tui.reader.line_styles import HighlightKind
 from roamtui.tui.reader.reader import Reader
+from tests.real_documents import PROJECT_DIR
 from tests.tui.reader.sections import make_library
 from tests.tui.tree.outlines import find_id
 
@@ -49,6 +51,7 @@ _BOOK_LIBRARY = make_library(_BOOK)
 
 
 class ReaderApp(App[None]):
+    CSS_PATH = PROJECT_DIR / "roamtui/tui/reader/reader.tcss"
     CSS = "Reader { width: 50; height: 12; }"
 
     def __init__(self) -> None:
@@ -217,7 +220,7 @@ async def test_an_excerpt_is_the_section_alone_and_shows_the_match_that_was_gone
     text = "# A\n\nFirst.\n\n## B\n\n" + "So it goes.\n\n" * 40 + "The needle.\n\n## C\n\nAfter.\n"
     library = make_library(text)
     reader = Reader(is_excerpt=True)
-    app: App[None] = App()
+    app: App[None] = App(css_path=ReaderApp.CSS_PATH)
     async with app.run_test(size=(60, 20)) as pilot:
         reader.show_section(library, find_id(library, "B"))
         reader.highlight_words(("needle",), text.index("needle"))
@@ -349,3 +352,13 @@ async def test_wide_tables_of_html_are_scrolled_to_and_so_is_a_link_in_them() ->
         await pilot.pause()
         reader.select_adjacent_link(1)
         assert "far" in _marked(reader, HighlightKind.CURRENT_LINK)
+
+
+async def test_the_chat_styles_text_as_the_reader_does() -> None:
+    async with _run() as (app, reader, _):
+        for role, chat_style in (ROLE_STYLES | {"link": LINK_STYLE}).items():
+            styles, expected = reader.get_component_styles(f"reader--{role}"), app.stylesheet.parse_style(chat_style)
+            flags = (styles.text_style.bold, styles.text_style.italic, styles.text_style.underline)
+            assert tuple(map(bool, flags)) == tuple(map(bool, (expected.bold, expected.italic, expected.underline)))
+            if expected.foreground is not None and not expected.foreground.auto:
+                assert styles.color == expected.foreground, role

@@ -17,6 +17,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
+from tests.real_documents import PROJECT_DIR
 from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library, open_section
 
 _LIBRARY = make_library()
@@ -34,6 +35,7 @@ class CountingTree(OutlineTree):
 
 
 class TreeApp(App[None]):
+    CSS_PATH = PROJECT_DIR / "roamtui/tui/tree/tree.tcss"
     CSS = "OutlineTree { width: 46; height: 12; }"
 
     def __init__(self, state: ConversationState) -> None:
