@@ -40,8 +40,8 @@ from roamtui.document.plain import sanitise_line
 from roamtui.outline.structure import get_canonical_id
 
 _SOURCE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
-_SOURCE_LINE = re.compile(
-    r"^- \[(?P<id>[0-9a-f]{8})\] .*?\((?P<state>[a-z ]+)\): \"(?P<quote>.+)\"[ \t]*$", re.MULTILINE
+_SOURCE_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
+    r"^- \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): \")(?P<quote>.+)\"[ \t]*$", re.MULTILINE
 )
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
 _VERIFIED = (QuoteState.EXACT.label, QuoteState.EXACT.value, QuoteState.NORMALISED.value)

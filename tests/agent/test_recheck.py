@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import replace
 
@@ -219,3 +220,10 @@ def test_an_export_claims_nothing_of_joined_pieces() -> None:
     line = '- [a8a96034] Garden manual > Tools, line 5 ({}): "A late spade costs … Rakes are free"\n'
     assert read_claims(line.format(QuoteState.JOINED.label), "export.md") == ()
     assert len(read_claims(line.format(QuoteState.EXACT.label), "export.md")) == 1
+
+
+def test_an_odd_line_is_read_in_time_by_its_length() -> None:
+    line = "- [a8a96034] " + '(a): "' * 2_700 + "x"
+    started = time.process_time()
+    assert read_claims(line, "export.md") == ()
+    assert time.process_time() - started < 0.1
