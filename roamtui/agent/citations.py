@@ -139,25 +139,20 @@ def _keep_outermost(quotations: Iterable[Quotation]) -> list[Quotation]:
 
 
 def _list_quotes(answer: str) -> Iterator[Quotation]:
-    """Yield quotations without the marks at their ends, which a model put inside the quotation marks."""
+    """Yield quotations without trailing id marks, which some models put inside the quotation marks."""
     for quote in extract_quotations(answer):
         before = answer[max(0, quote.start - 3) : quote.start].rstrip()
         if MARKED_ID.fullmatch(quote.text) and before.endswith(("[", ",", ";")):
-            continue  # quotation marks around an id, as in a list of a tool call
-        words = _cut_marks(quote.text)
+            continue  # an id in quotation marks, as in the arguments of a tool call
+        end = len(quote.text)
+        for mark in reversed([*MARK.finditer(quote.text)]):
+            following = quote.text[mark.end() : end].strip()
+            if following and (end < len(quote.text) or following not in (".", "!", "?")):
+                break
+            end = mark.start()
+        words = quote.text[:end].rstrip()
         is_cut = 0 < len(words) < len(quote.text)
         yield replace(quote, text=words, end=answer.index(words, quote.start) + len(words)) if is_cut else quote
-
-
-def _cut_marks(text: str) -> str:
-    """Return a text without the marks at its end and a full stop after them."""
-    marks = [*MARK.finditer(text)]
-    if not marks or text[marks[-1].end() :].strip() not in ("", ".", "!", "?"):
-        return text
-    start = marks.pop().start()
-    while marks and not text[marks[-1].end() : start].strip():
-        start = marks.pop().start()
-    return text[:start].rstrip()
 
 
 def parse_citations(answer: str) -> tuple[list[Quotation], list[CitationMark]]:
@@ -217,35 +212,30 @@ def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int
 
 
 def verify_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
-    """Return the citations of an answer in order, each with what its lookup found.
-
-    Args:
-        answer: The model's text.
-        state: Holds the library and what of it was delivered.
-    """
+    """Look up the quotes of an answer in the text that the model got, and return all citations in order."""
     quotes, marks = parse_citations(answer)
     found: list[tuple[int, Citation]] = []
-    told: set[tuple[str, int]] = set()
+    cited: set[tuple[str, int]] = set()
     for quote in quotes:
         citation: Citation | None = None
         if quote.marks:
             mark, citation = _pick_mark(quote, state)
-            told.add((mark.section_id, mark.sentence))
+            cited.add((mark.section_id, mark.sentence))
         elif not quote.is_code and len(quote.text.split()) >= _UNMARKED_WORDS_MIN:
             citation = _attribute_quote(quote.text, state)
         if citation is not None and not (quote.is_code and citation.state is QuoteState.UNVERIFIED):
             found.append((quote.start, citation))
     for mark in marks:
-        if (mark.section_id, mark.sentence) not in told:
-            told.add((mark.section_id, mark.sentence))
+        if (mark.section_id, mark.sentence) not in cited:
+            cited.add((mark.section_id, mark.sentence))
             found.append((mark.start, make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, state.library)))
     return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
 
 
 def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark, Citation]:
-    """Return the first mark whose section holds the quote, else the first mark, with what was found.
+    """Return the first mark whose section contains the quote, or the first mark if none does, and its citation.
 
-    A section that holds the quote in pieces counts only where no text that was given holds it whole.
+    A section that contains the quote only in pieces counts if no text that the model got contains the whole quote.
     """
     joined: tuple[CitationMark, Span] | None = None
     for mark in quote.marks:
@@ -266,13 +256,13 @@ def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark
 
 
 def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
-    """Return the citation of a quote without an id, None unless its words stand in one section alone."""
+    """Cite the section of a quote without an id, or return None unless exactly one section contains it."""
     library = state.library
     whole: dict[str, tuple[Span, QuoteState]] = {}
     joined: dict[str, tuple[Span, QuoteState]] = {}
     for span, quote_state in _look_up_everywhere(words, state):
-        holder = get_canonical_id(library, library.section_at(span.doc, span.start) or library.root_id)
-        (joined if quote_state is QuoteState.JOINED else whole)[holder] = (span, quote_state)
+        section_id = get_canonical_id(library, library.section_at(span.doc, span.start) or library.root_id)
+        (joined if quote_state is QuoteState.JOINED else whole)[section_id] = (span, quote_state)
     found = whole or joined
     if len(found) != 1:
         return None
@@ -281,16 +271,16 @@ def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
 
 
 def _verify_in_section(quote: str, section_id: str, state: ConversationState) -> tuple[Span, QuoteState] | None:
-    """Return where in the delivered text and the excerpts of a section a quote stands, and how."""
+    """Find a quote in the delivered text and the excerpts of a section."""
     library = state.library
     if section_id not in library:
         return None
     joined: tuple[Span, QuoteState] | None = None
     for span in dict.fromkeys((library.get_content_span(section_id), library.span(section_id))):
-        given = (*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ()))
+        read = (*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ()))
         pieces = [
             (max(start, span.start), min(end, span.end))
-            for start, end in merge_bounds(given)
+            for start, end in merge_bounds(read)
             if start < span.end and end > span.start
         ]
         found = _find_in(quote, span.doc, pieces, library)
@@ -301,10 +291,10 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
 
 
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:
-    """Yield each place of a quote in what any one section or search gave, and how it stands there."""
-    given = [section.deliveries for section in state.open_sections]
-    given += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.excerpts.items() for a, b in bounds]
-    for spans in given:
+    """Yield where a quote is in the delivered text of each open section, and in each excerpt."""
+    texts = [section.deliveries for section in state.open_sections]
+    texts += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.excerpts.items() for a, b in bounds]
+    for spans in texts:
         for doc in dict.fromkeys(span.doc for span in spans):
             bounds = merge_bounds((span.start, span.end) for span in spans if span.doc == doc)
             found = _find_in(quote, doc, bounds, state.library)
@@ -313,13 +303,13 @@ def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[
 
 
 _RANKS = (QuoteState.EXACT, QuoteState.NORMALISED, QuoteState.JOINED)
-"""States of a quote in one text, the best first."""
+"""States of a quote in a text, best first."""
 
 
 def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -> tuple[Span, QuoteState] | None:
-    """Return where a quote stands in pieces of a document, to the letter where it does so anywhere, else how it does.
+    """Return the best match of a quote in pieces of a document.
 
-    It may have been copied as it is read: with ids behind headings, without page footers.
+    The model reads the text with ids after headings and without page footers, so the quote may be a copy of that.
     """
     text = library.document(doc).text
     plain = strip_ids(quote)
@@ -330,7 +320,8 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
         found = QuoteState.EXACT if match is not None and match.is_exact else QuoteState.NORMALISED
         if match is None or match.is_joined:
             read = blank_footers(text, start, end)
-            match = (find_quoted_words(plain, read) if plain != quote or read != piece else None) or match
+            if plain != quote or read != piece:
+                match = find_quoted_words(plain, read) or match
         if match is None or divides_number(text, start + match.start, start + match.end):
             continue  # a piece may end inside a number
         if match.is_joined:
@@ -345,7 +336,7 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
 def make_citation(
     section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library
 ) -> Citation:
-    """Return the citation of a section, or of words where they were found, with its place in the library."""
+    """Cite a section, or a quote found at `span`, with its place in the library."""
     if section_id not in library:
         return Citation(section_id=section_id, quote=quote, state=quote_state)
     node = library.node(section_id)

@@ -1,16 +1,16 @@
-"""Texts about a document that a person asks for: example questions, from its headings or a model, and summaries."""
+"""Generate example questions, from headings or with a model, and summaries of documents and sections."""
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
 
 from roamtui.conversation.transcript import Message, Role, Usage
-from roamtui.document.document import Document, hash_text
+from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
@@ -52,39 +52,39 @@ _WINDOW_TOKENS = 32_000
 _PIECE_TOKENS_MAX = 24_000
 _WINDOW_SHARE = 0.5
 _ANSWER_TOKENS = 90
-"""What a summary takes, for the estimate."""
+"""Estimated size of a summary."""
 _LENGTH_MAX = 600
-"""Characters of a summary."""
+"""Maximum of characters in a summary."""
 _JOINED_MAX = 25
-"""Descriptions of parts that are joined in one request."""
+"""Maximum of partial summaries joined in one request."""
 _SECTION_TOKENS_MIN = 150
-"""A shorter section is as quickly read as a summary of it."""
+"""A shorter section gets no summary, because reading it is as quick."""
 
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Return up to three questions from places far apart: what headings ask, and what the text below them defines."""
+    """Suggest up to three questions from distant sections: headings that ask, and terms that their text defines."""
     questions: list[str] = []
     tops = list_roots(library)
     per_top = max(1, _CANDIDATES_MAX // max(1, len(tops)))
     for top_id in tops[:_CANDIDATES_MAX]:
-        asked = (_make_question(library, section_id) for section_id in islice(library.walk(top_id), per_top))
-        questions.append(next(filter(None, asked), ""))
-    found = list(dict.fromkeys(filter(None, questions)))
-    return tuple(found[:: max(1, len(found) // _COUNT)][:_COUNT])
+        candidates = (_make_question(library, section_id) for section_id in islice(library.walk(top_id), per_top))
+        questions.append(next(filter(None, candidates), ""))
+    unique = list(dict.fromkeys(filter(None, questions)))
+    return tuple(unique[:: max(1, len(unique) // _COUNT)][:_COUNT])
 
 
 def _make_question(library: Library, section_id: str) -> str:
-    """Return the question that a section's title asks or that its first sentence answers, empty where neither does."""
+    """Return the question that a section's title asks or its first sentence answers, or empty if there is none."""
     node = library.node(section_id)
     title = format_node_title(node)
-    is_telling = node.kind is NodeKind.SECTION and len(title) <= _TITLE_LENGTH_MAX and has_own_text(library, section_id)
-    if not is_telling or EMPTY_WORDS.issuperset(tokenise(title)):
+    is_usable = node.kind is NodeKind.SECTION and len(title) <= _TITLE_LENGTH_MAX and has_own_text(library, section_id)
+    if not is_usable or EMPTY_WORDS.issuperset(tokenise(title)):
         return ""
     if _is_question(title):
         return f"{title.removesuffix('?')}?"
     own = sanitise_line(_MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH))).partition(title)[2]
-    thing = re.escape(title.removesuffix("s"))
-    defined = re.match(rf"\W*((?:An? |The )?{thing}s?) (is|are) (?:an?|the|any|all|one|what)\b", own, re.IGNORECASE)
+    singular = re.escape(title.removesuffix("s"))
+    defined = re.match(rf"\W*((?:An? |The )?{singular}s?) (is|are) (?:an?|the|any|all|one|what)\b", own, re.IGNORECASE)
     if defined is None:
         return ""
     article, _, rest = defined[1].rpartition(" ") if " " not in title else defined[1].partition(" ")
@@ -93,18 +93,16 @@ def _make_question(library: Library, section_id: str) -> str:
 
 
 def _is_question(title: str) -> bool:
-    """Return whether a title is a question, or becomes one by its mark: "What is late" does, "What we lend" not."""
+    """Return whether a title is a question, with or without its mark: "What is late", but not "What we lend"."""
     first, second = (*title.lower().split(" "), "", "")[:2]
     if title.endswith("?"):
         return len(title.split()) >= _WORDS_MIN
-    is_asked = first in _VERBS or (first in _ASKING and second in _VERBS) or (first == "how" and second in _AFTER_HOW)
-    return is_asked and second.isalpha()
+    has_verb = first in _VERBS or (first in _ASKING and second in _VERBS) or (first == "how" and second in _AFTER_HOW)
+    return has_verb and second.isalpha()
 
 
 async def ask_model_for_questions(model: Model, library: Library, *, budget_tokens: int) -> tuple[str, ...]:
-    """Return up to three questions that a model proposes from the outline alone.
-
-    Called only where a person asks for it: it costs a request.
+    """Ask a model for up to three questions about the outline. A person must request it, because it costs money.
 
     Raises:
         ModelError: The model could not answer.
@@ -116,7 +114,6 @@ async def ask_model_for_questions(model: Model, library: Library, *, budget_toke
 
 
 async def _complete_once(model: Model, system: str, question: str) -> tuple[str, Usage]:
-    """Return all that a model says to one question, and what that took."""
     messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
     text, usage = "", Usage()
     async with aclosing(model.stream(ModelRequest(messages=messages, allow_calls=False))) as events:  # type: ignore[type-var]
@@ -130,21 +127,21 @@ async def _complete_once(model: Model, system: str, question: str) -> tuple[str,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTask:
-    """One text to be summarised."""
+    """A text to summarise."""
 
     digest: str
-    """Of the text."""
+    """Digest of the text."""
     name: str
-    """Titles from the top, for the model and for the person."""
+    """Titles from the top, for the model and the person."""
     kind: str
     """``document`` or ``section``."""
     pieces: tuple[str, ...]
-    """The text, cut where it is too long for one request."""
+    """The text, split if it is too long for one request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryEstimate:
-    """What summaries will cost."""
+    """Estimated cost of summaries."""
 
     texts: int
     requests: int
@@ -154,7 +151,7 @@ class SummaryEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a model wrote."""
+    """A summary and the tokens it took."""
 
     text: str
     usage: Usage
@@ -163,20 +160,28 @@ class Summary:
 def plan_missing_summaries(
     library: Library, known: Container[str], *, with_sections: bool, window_tokens: int | None
 ) -> tuple[SummaryTask, ...]:
-    """Return what is to be summarised, in document order, each text once.
+    """List the texts without a summary in document order, each text once.
 
     Args:
-        library: All of it is loaded.
+        library: Fully loaded.
         known: Digests of texts that need no summary.
-        with_sections: Whether each section of some length gets one, too.
-        window_tokens: What the model can read at once, None where unknown.
+        with_sections: Whether long sections get summaries too.
+        window_tokens: The model's context window, or None if unknown.
     """
     piece_tokens = min(_PIECE_TOKENS_MAX, int((window_tokens or _WINDOW_TOKENS) * _WINDOW_SHARE))
     tasks: dict[str, SummaryTask] = {}
     for document in library.documents:
-        if document.columns.has_files or not len(document.columns):
+        columns = document.columns
+        if columns.has_files or not len(columns):
             continue
-        for name, kind, start, end in _list_texts(document, with_sections=with_sections):
+        texts = [(sanitise_line(document.title or document.key), "document", 0, len(document.text))]
+        for row in range(len(columns)) if with_sections else ():
+            end = columns.ends[row]
+            tokens = document.tokens_before[end] - document.tokens_before[row]
+            if columns.kinds[row] is NodeKind.SECTION and tokens >= _SECTION_TOKENS_MIN:
+                path = sanitise_line(" > ".join(columns.path(row)))
+                texts.append((path, "section", columns.starts[row], columns.starts[end]))
+        for name, kind, start, end in texts:
             text = str(document.text[start:end])
             digest = hash_text(text)
             if digest not in known and digest not in tasks and text.strip():
@@ -189,27 +194,27 @@ def plan_missing_summaries(
 
 
 def estimate_summaries(tasks: tuple[SummaryTask, ...]) -> SummaryEstimate:
-    """Return what all of these will cost, without asking anyone."""
+    """Estimate the cost of summaries."""
     requests = input_tokens = 0
     overhead = estimate_tokens(_SYSTEM) + estimate_tokens(_JOIN)
     for task in tasks:
         input_tokens += sum(estimate_tokens(piece) for piece in task.pieces)
-        asked = parts = len(task.pieces)
+        task_requests = parts = len(task.pieces)
         while parts > 1:
-            parts = -(-parts // _JOINED_MAX)
-            asked += parts
-        requests += asked
-        input_tokens += overhead * asked + (asked - 1) * _ANSWER_TOKENS
+            parts = -(-parts // _JOINED_MAX)  # rounded up
+            task_requests += parts
+        requests += task_requests
+        input_tokens += overhead * task_requests + (task_requests - 1) * _ANSWER_TOKENS
     return SummaryEstimate(
         texts=len(tasks), requests=requests, input_tokens=input_tokens, output_tokens=requests * _ANSWER_TOKENS
     )
 
 
 async def write_summary(model: Model, task: SummaryTask) -> Summary:
-    """Return what the model writes of a text; of a long one from what it writes of its parts.
+    """Ask the model for a summary of a text; for a long one, summarise its parts and join these.
 
     Raises:
-        ModelError: It could not answer, or wrote nothing.
+        ModelError: The model could not answer, or its answer was empty.
     """
     count = len(task.pieces)
     if count == 1:
@@ -217,39 +222,25 @@ async def write_summary(model: Model, task: SummaryTask) -> Summary:
     usage = Usage()
     parts: list[str] = []
     for number, piece in enumerate(task.pieces, start=1):
-        wanted = _PIECE.format(number=number, count=count, kind=task.kind)
-        part = await _ask(model, wanted, task.name, piece)
+        part = await _ask(model, _PIECE.format(number=number, count=count, kind=task.kind), task.name, piece)
         parts.append(part.text)
         usage += part.usage
     while len(parts) > 1:
         joined = []
         for start in range(0, len(parts), _JOINED_MAX):
-            some = "\n".join(parts[start : start + _JOINED_MAX])
-            whole = await _ask(model, _JOIN.format(kind=task.kind), task.name, some)
+            batch = "\n".join(parts[start : start + _JOINED_MAX])
+            whole = await _ask(model, _JOIN.format(kind=task.kind), task.name, batch)
             joined.append(whole.text)
             usage += whole.usage
         parts = joined
     return Summary(text=parts[0], usage=usage)
 
 
-async def _ask(model: Model, wanted: str, name: str, text: str) -> Summary:
-    fence = secrets.token_hex(4)  # no text can imitate its own end
-    question = f"{wanted}\n\nTitle: {name}\n[{fence} text]\n{text}\n[{fence} end]"
+async def _ask(model: Model, instruction: str, name: str, text: str) -> Summary:
+    fence = secrets.token_hex(4)  # random, so that no text can imitate its own end
+    question = f"{instruction}\n\nTitle: {name}\n[{fence} text]\n{text}\n[{fence} end]"
     reply, usage = await _complete_once(model, _SYSTEM, question)
     summary = shorten(sanitise_line(reply).strip(), _LENGTH_MAX)
     if not summary:
         raise ModelError(f"{model.name} wrote no summary. Choose another with --model.")
     return Summary(text=summary, usage=usage)
-
-
-def _list_texts(document: Document, *, with_sections: bool) -> Iterator[tuple[str, str, int, int]]:
-    """Yield name, kind, start and end of what gets a summary."""
-    columns = document.columns
-    yield sanitise_line(document.title or document.key), "document", 0, len(document.text)
-    if not with_sections:
-        return
-    for row in range(len(columns)):
-        end = columns.ends[row]
-        tokens = document.tokens_before[end] - document.tokens_before[row]
-        if columns.kinds[row] is NodeKind.SECTION and tokens >= _SECTION_TOKENS_MIN:
-            yield sanitise_line(" > ".join(columns.path(row))), "section", columns.starts[row], columns.starts[end]

@@ -1,4 +1,4 @@
-"""How far the agent may go for one question. Imports little: settings need it."""
+"""Limits of the agent. Settings import this module at startup, so it imports little."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from enum import StrEnum
 
 
 class RetrievalStart(StrEnum):
-    """When a question goes to the model with what search finds for it."""
+    """When a question carries search results."""
 
     REMOTE = "remote"
-    """For models that take time and money for each step: all but the offline one."""
+    """With models that cost time and money for each step, which is all but the offline model."""
     ALWAYS = "always"
     OFF = "off"
 
@@ -21,14 +21,14 @@ class AgentOptions:
     """Limits of one question."""
 
     steps_max: int = 12
-    """Requests to the model."""
+    """Maximum of requests to the model."""
     calls_max: int = 8
-    """Tool calls in one reply that are run."""
+    """Maximum of tool calls to run in one reply."""
     outline_tokens: int | None = None
-    """Of the outline at most; None for what serves best."""
+    """Maximum size of the outline, or None to choose it by the document and the model."""
     cost_usd_max: float | None = None
-    """What a conversation may cost before the person is asked; None for no cap."""
+    """Spending limit of a conversation, above which the person is asked; None for no limit."""
     confident_start: RetrievalStart = RetrievalStart.OFF
     read_preferences: Callable[[], str] | None = None
-    """Gives what the person wrote down of how they want to be answered. Asked at each question, so that a change counts
-    once the transcript is built anew."""
+    """Reads the person's preferences for answers. Called for each question, but a change takes effect only when the
+    transcript is rebuilt."""

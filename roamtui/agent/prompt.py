@@ -1,4 +1,4 @@
-"""The only text with the system role, and the descriptions of the tools."""
+"""The system prompt and the descriptions of the tools. No other text has the system role."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from roamtui.document.tokens import format_tokens
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 
 NOT_FOUND_START = "Not found:"
-"""How an answer begins that says that the document holds none; code recognises it."""
+"""Beginning of an answer if the document has none. The code checks for it."""
 
 SYSTEM = f"""You answer questions about one document, or a library of them, from its text alone. You see an outline \
 and, for each question, what search finds for it.

@@ -1,7 +1,7 @@
-"""What became of quotes, and of a person's notes, in the document of today.
+"""Find the quotes of answers, and a person's notes, in the current version of the document.
 
-A claim is a quote with the place that it was taken from. A saved conversation holds claims, and so does Markdown, in
-two forms. An export has a line for each source, below one that says ``Source: handbook.md``::
+A claim is a quote with its claimed source. Saved conversations contain claims, and so do Markdown files, in two forms.
+An export has a ``Source: handbook.md`` line and then one line per citation::
 
     - [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -37,6 +37,7 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.plain import sanitise_line
+from roamtui.outline.spans import Bounds
 from roamtui.outline.structure import get_canonical_id
 
 _SOURCE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
@@ -126,44 +127,44 @@ def parse_source_line(markdown: str) -> str:
 
 
 def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
-    """Return the claims that a Markdown text makes, in order.
-
-    Args:
-        markdown: An export, or what a person wrote.
-        name: Of its file.
-    """
-    lines = [*_SOURCE_LINE.finditer(markdown)]
-    told = {" ".join(line["quote"].split()) for line in lines}
+    """List the claims in a Markdown file called `name`, in order. The file may be an export or written by a person."""
+    exported = [*_SOURCE_LINE.finditer(markdown)]
+    exported_quotes = {" ".join(line["quote"].split()) for line in exported}
     claims = [
         Claim(quote=line["quote"], place=name, line=_get_line_number(markdown, line.start()), section_id=line["id"])
-        for line in lines
+        for line in exported
         if line["state"] in _VERIFIED
     ]
-    sentences = _read_sentences(_SOURCE_LINE.sub("", markdown), name)
-    claims += [claim for claim in sentences if " ".join(claim.quote.split()) not in told]
-    return tuple(sorted(claims, key=lambda claim: claim.line))
-
-
-def _read_sentences(markdown: str, name: str) -> Iterator[Claim]:
-    """Yield the quotes that stand beside a link or an id: a link is read like an id, which says where it leads."""
     links: dict[str, re.Match[str]] = {}
 
-    def mark(link: re.Match[str]) -> str:
+    def replace_link(link: re.Match[str]) -> str:
         section_id = f"{len(links):08x}"
         links[section_id] = link
         return f"[{section_id}]"
 
-    text = _LINK.sub(mark, markdown)
-    for found in parse_citations(text)[0]:
-        if found.is_code or not found.marks:
+    # links become ids, so that a quote binds to its link as it would to an id in an answer
+    text = _LINK.sub(replace_link, _SOURCE_LINE.sub("", markdown))
+    for quotation in parse_citations(text)[0]:
+        if quotation.is_code or not quotation.marks:
             continue
-        section_id = found.marks[0].section_id
-        quote = MARK.sub(lambda one: links[one[0][1:-1]][0] if one[0][1:-1] in links else one[0], found.text)
-        claim = Claim(quote=quote, place=name, line=_get_line_number(text, found.start), section_id=section_id)
+        quote = MARK.sub(lambda mark: links[mark[0][1:-1]][0] if mark[0][1:-1] in links else mark[0], quotation.text)
+        if " ".join(quote.split()) in exported_quotes:
+            continue
+        section_id, source, anchor = quotation.marks[0].section_id, "", ""
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
-            claim = replace(claim, section_id="", source=unquote(source), anchor=unquote(anchor))
-        yield claim
+            section_id = ""
+        claims.append(
+            Claim(
+                quote=quote,
+                place=name,
+                line=_get_line_number(text, quotation.start),
+                source=unquote(source),
+                section_id=section_id,
+                anchor=unquote(anchor),
+            )
+        )
+    return tuple(sorted(claims, key=lambda claim: claim.line))
 
 
 def _get_line_number(text: str, offset: int) -> int:
@@ -171,49 +172,50 @@ def _get_line_number(text: str, offset: int) -> int:
 
 
 def recheck(claim: Claim, library: Library) -> Finding:
-    """Return what became of a claim's quote in a library whose files are all loaded.
+    """Look up a claim's quote in a library whose files are all loaded.
 
-    It is looked for in its section, then in whole documents, its own first. Pieces of it, joined by an ellipsis, count
-    only where one section holds them all.
+    The order is: its section, its document, all other documents. Pieces joined by an ellipsis count only if one section
+    contains them all.
     """
-    expected = _resolve_section(claim, library)
+    expected: str | None = None
+    if claim.section_id in library:
+        expected = claim.section_id
+    elif not claim.section_id and claim.anchor:
+        row = library.root.anchors.get(claim.anchor.lower())
+        expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.problem_of(expected)):
         return Finding(claim=claim, standing=ClaimStatus.UNREACHABLE, message=problem)
-    spans = [Span(doc=one.key, start=0, end=len(one.text)) for one in library.documents if len(one.text)]
+    spans = [Span(doc=document.key, start=0, end=len(document.text)) for document in library.documents if document.text]
     if expected is not None:
         own = library.get_content_span(expected)
-        spans = [own, *sorted(spans, key=lambda whole: whole.doc != own.doc)]
+        spans = [own, *sorted(spans, key=lambda span: span.doc != own.doc)]
+    has_gap = GAP.search(claim.quote) is not None
     for number, span in enumerate(spans):
-        match = _find_claimed(claim.quote, library.text_at(span))
+        text = library.text_at(span)
+        match = find_quote(claim.quote, text)
+        if match is None and has_gap:  # an export marks the step to another list item or row with an ellipsis
+            match = find_quote(GAP.sub(" ", claim.quote), text)
         if match is not None:
-            is_there = not (claim.section_id or claim.anchor) if expected is None else number == 0
-            standing = ClaimStatus.SAME if is_there else ClaimStatus.MOVED
-            return _describe(claim, standing, span, (match.start, match.end), library)
-    for span in spans if GAP.search(claim.quote) else ():
+            is_expected = not (claim.section_id or claim.anchor) if expected is None else number == 0
+            standing = ClaimStatus.SAME if is_expected else ClaimStatus.MOVED
+            return _make_finding(claim, standing, span, (match.start, match.end), library)
+    for span in spans if has_gap else ():
         match = _find_pieces(claim.quote, span, library)
         if match is not None:
-            return _describe(claim, ClaimStatus.JOINED, span, (match.start, match.end), library)
+            return _make_finding(claim, ClaimStatus.JOINED, span, (match.start, match.end), library)
     for number, span in enumerate(spans):
-        like_min = _LIKE_MOVED_MIN
+        similarity_min = _LIKE_MOVED_MIN
         if expected is not None:
-            like_min = _LIKE_MIN if number == 0 else _LIKE_ELSEWHERE_MIN
-        near = find_closest_words(claim.quote, library.text_at(span), like_min)
-        if near is not None:
-            return _describe(claim, ClaimStatus.CHANGED, span, near, library)
-    unread = next((document.problem for document in library.documents if document.problem), "")
-    standing = ClaimStatus.UNREACHABLE if unread and expected is None else ClaimStatus.GONE
-    return Finding(claim=claim, standing=standing, message=unread)
+            similarity_min = _LIKE_MIN if number == 0 else _LIKE_ELSEWHERE_MIN
+        bounds = _find_similar_words(claim.quote, library.text_at(span), similarity_min)
+        if bounds is not None:
+            return _make_finding(claim, ClaimStatus.CHANGED, span, bounds, library)
+    problem = next((document.problem for document in library.documents if document.problem), "")
+    standing = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
+    return Finding(claim=claim, standing=standing, message=problem)
 
 
-def _resolve_section(claim: Claim, library: Library) -> str | None:
-    """Return the section that a claim names by id or anchor, None where there is no such section today."""
-    if claim.section_id or not claim.anchor:
-        return claim.section_id if claim.section_id in library else None
-    row = library.root.anchors.get(claim.anchor.lower())
-    return None if row is None else library.root.ids[row]
-
-
-def _describe(claim: Claim, standing: ClaimStatus, within: Span, bounds: tuple[int, int], library: Library) -> Finding:
+def _make_finding(claim: Claim, standing: ClaimStatus, within: Span, bounds: Bounds, library: Library) -> Finding:
     span = Span(doc=within.doc, start=within.start + bounds[0], end=within.start + bounds[1])
     node_id = library.section_at(span.doc, span.start)
     section_id = get_canonical_id(library, node_id) if node_id else ""
@@ -221,9 +223,9 @@ def _describe(claim: Claim, standing: ClaimStatus, within: Span, bounds: tuple[i
 
 
 def count_stale_quotes(citations: Iterable[Citation], library: Library) -> int:
-    """Return how many quotes of an answer that stood in their documents do so no longer; quick enough to be shown.
+    """Count the verified quotes that are no longer in their documents. Documents that are not loaded do not count.
 
-    What is not loaded is not judged.
+    This is fast enough to run when a conversation is shown.
     """
     loaded = {document.key for document in library.documents if not document.problem}
     is_whole = not library.list_unloaded()
@@ -234,24 +236,19 @@ def count_stale_quotes(citations: Iterable[Citation], library: Library) -> int:
             continue
         if span.doc not in loaded:
             lost += is_whole and "://" not in span.doc  # a page may not be fetched yet
-        elif not find_quoted_words(quote, library.text_at(span)):  # an older version took joined pieces for a quote
+        elif not find_quoted_words(quote, library.text_at(span)):  # an older version accepted joined pieces as a quote
             lost += not find_quoted_words(quote, str(library.document(span.doc).text))
     return lost
 
 
-def _find_claimed(quote: str, text: str) -> QuoteMatch | None:
-    """Return where a quote stands in a text; an export has an ellipsis where it goes on with another item or row."""
-    return find_quote(quote, text) or (find_quote(GAP.sub(" ", quote), text) if GAP.search(quote) else None)
-
-
 def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:
-    """Return where pieces of a quote stand within one own text, not from here to anywhere."""
+    """Find the pieces of a quote in a single section of a span. Offsets are relative to the span."""
     if find_quoted_words(quote, library.text_at(span)) is None:
         return None
     starts = library.document(span.doc).columns.starts
     first = bisect_left(starts, span.start)
-    bounds = sorted({span.start, *(start for start in starts[first:] if start < span.end), span.end})
-    for start, end in pairwise(bounds):
+    edges = sorted({span.start, *(start for start in starts[first:] if start < span.end), span.end})
+    for start, end in pairwise(edges):
         match = find_quoted_words(quote, library.text_at(Span(doc=span.doc, start=start, end=end)))
         if match is not None:
             shift = start - span.start
@@ -260,11 +257,10 @@ def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:
 
 
 class _Words(NamedTuple):
-    """The words of a text, in small letters."""
-
     words: tuple[str, ...]
-    bounds: tuple[tuple[int, int], ...]
-    """Where each stands in the text."""
+    """Case-folded."""
+    bounds: tuple[Bounds, ...]
+    """Bounds in the text, for each word."""
     counts: Counter[str]
 
 
@@ -273,28 +269,29 @@ def _read_words(text: str) -> _Words:
     normal = normalise_markdown(text, has_numbers=True)
     found = [*_WORD.finditer(normal.text)]
     offsets = normal.offsets
-    bounds = tuple((offsets[one.start()], offsets[one.end() - 1] + 1) for one in found)
-    words = tuple(one.group().casefold() for one in found)
+    bounds = tuple((offsets[word.start()], offsets[word.end() - 1] + 1) for word in found)
+    words = tuple(word.group().casefold() for word in found)
     return _Words(words, bounds, Counter(words))
 
 
-def find_closest_words(quote: str, text: str, like_min: float) -> tuple[int, int] | None:
-    """Return where the words of a text stand that are most like those of a quote, None where none are like them.
+def _find_similar_words(quote: str, text: str, similarity_min: float) -> Bounds | None:
+    """Return the bounds of the words in a text that are most similar to a quote.
 
     Args:
-        quote: Words that do not stand in the text as they are.
-        text: What to look in.
-        like_min: From 0 to 1: what is less like the quote is none.
+        quote: Words that are not in the text as they are.
+        text: The text to search.
+        similarity_min: The similarity, from 0 to 1, must be higher than this.
     """
     wanted, given = _read_words(quote).words, _read_words(text)
-    best = _Run(like_min, 0, 0, 0, 0)
+    best = _Alignment(similarity_min, 0, 0, 0, 0)
     for start in _list_candidate_positions(wanted, given):
         low, high = max(0, start - len(wanted)), start + 3 * len(wanted)
         best = max(best, _align(wanted, given.words[low:high], low))
-    if best.similarity <= like_min:
+    if best.similarity <= similarity_min:
         return None
     bounds, first, last = given.bounds, best.first, best.last
-    for _ in range(best.before):  # the quote's own first words have others in their place
+    # new words may have replaced the first and last words of the quote, so include as many of them
+    for _ in range(best.before):
         if first and not _BREAK.search(text[bounds[first - 1][1] : bounds[first][0]]):
             first -= 1
     for _ in range(best.after):
@@ -304,20 +301,20 @@ def find_closest_words(quote: str, text: str, like_min: float) -> tuple[int, int
     return start - text.endswith(quote[0], 0, start), end + text.startswith(quote[-1], end)
 
 
-class _Run(NamedTuple):
-    """Words of a text that are like a quote."""
+class _Alignment(NamedTuple):
+    """A run of words in a text, aligned with a quote."""
 
     similarity: float
-    """Share of the words of both that they have in common, in order."""
+    """Share of common words, in order, among the words of both."""
     first: int
     last: int
     before: int
-    """Words of the quote before the first that they have in common."""
+    """Number of words in the quote before the first common one."""
     after: int
 
 
 def _list_candidate_positions(wanted: Sequence[str], given: _Words) -> list[int]:
-    """Return the words of a text from which on it has most words of a quote; a rare one counts for more."""
+    """List the word numbers after which most words of a quote follow. A rare word counts for more."""
     weights = {word: 1 / (1 + log2(given.counts[word])) for word in wanted if word in given.counts}
     hits = [index for index, word in enumerate(given.words) if word in weights]
     scores: list[tuple[float, int]] = []
@@ -328,30 +325,30 @@ def _list_candidate_positions(wanted: Sequence[str], given: _Words) -> list[int]
             total -= weights[given.words[hits[first]]]
             first += 1
         scores.append((total, hits[first]))
-    places: list[int] = []
+    positions: list[int] = []
     for _, index in sorted(scores, reverse=True):
-        if all(abs(index - place) > len(wanted) for place in places):
-            places.append(index)
-            if len(places) == _PLACES:
+        if all(abs(index - position) > len(wanted) for position in positions):
+            positions.append(index)
+            if len(positions) == _PLACES:
                 break
-    return places
+    return positions
 
 
-def _align(wanted: Sequence[str], given: Sequence[str], shift: int) -> _Run:
-    """Return the likest run of words; `shift` is the number of the first one given."""
+def _align(wanted: Sequence[str], given: Sequence[str], shift: int) -> _Alignment:
+    """Return the run of words most similar to `wanted`. `shift` is the number of the first given word in the text."""
     blocks = LCSseq.editops(wanted, given).as_matching_blocks()
     pairs = [(block.a + step, block.b + step) for block in blocks for step in range(block.size)]
-    best = _Run(0.0, 0, 0, 0, 0)
+    best = _Alignment(0.0, 0, 0, 0, 0)
     for index, (begin, first) in enumerate(pairs):
         for count, (end, last) in enumerate(pairs[index:], start=1):
-            like = 2 * count / (len(wanted) + last - first + 1)
-            if like > best.similarity:
-                best = _Run(like, shift + first, shift + last, begin, len(wanted) - 1 - end)
+            similarity = 2 * count / (len(wanted) + last - first + 1)
+            if similarity > best.similarity:
+                best = _Alignment(similarity, shift + first, shift + last, begin, len(wanted) - 1 - end)
     return best
 
 
 def format_word_diff(quote: str, text: str) -> str:
-    """Return the words of a text with what a quote had in their place: ``for [-three-]{+four+} weeks``."""
+    """Format the differences of a text from a quote: ``for [-three-]{+four+} weeks``."""
     before, after = quote.split(), text.split()
     parts: list[str] = []
     for kind, start, end, start_after, end_after in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -362,80 +359,75 @@ def format_word_diff(quote: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedNote:
-    """A note, and what became of its place."""
+    """A note with its place in the current document."""
 
     note: Note
     standing: ClaimStatus
     now: Citation | None = None
-    """The place as it is today, None where there is none."""
+    """The current place, or None if there is none."""
     message: str = ""
-    """Why it cannot be reached."""
+    """Why the place cannot be reached."""
 
     @property
     def current_citation(self) -> Citation:
-        """The place of today, else the one that was kept."""
+        """The current place, or the original one if there is none."""
         return self.now or self.note.citation
 
     @property
     def change_note(self) -> str:
-        """What a person should know of the place, a few words; empty where all is as it was."""
-        what = "these words" if self.note.citation.quote is not None else "this section"
+        """What has changed at the place, in a few words for a person; empty if nothing has."""
+        is_quote = self.note.citation.quote is not None
         match self.standing:
             case ClaimStatus.SAME:
                 return ""
             case ClaimStatus.MOVED:
-                before = list_path_titles(
-                    self.note.citation, self.current_citation.path[0] if self.current_citation.path else ""
-                )
+                path = self.current_citation.path
+                before = list_path_titles(self.note.citation, path[0] if path else "")
                 return f"moved or renamed; it was {_PATH_STEP.join(before) or 'untitled'}"
             case ClaimStatus.CHANGED:
-                is_quote = self.note.citation.quote is not None
-                return (
-                    f"now reads “{sanitise_line(self.current_citation.quote or '')}”"
-                    if is_quote
-                    else "its text has changed since"
-                )
+                words = sanitise_line(self.current_citation.quote or "")
+                return f"now reads “{words}”" if is_quote else "its text has changed since"
             case ClaimStatus.JOINED:
-                return "these words stand in several sentences"
+                return "these words are from several sentences"
             case ClaimStatus.GONE:
-                return f"{what} can no longer be found in the document"
+                return f"{'these words' if is_quote else 'this section'} can no longer be found in the document"
             case ClaimStatus.UNREACHABLE:
-                return self.message or "its file or page is not read yet"
+                return self.message or "its file or page is not loaded yet"
 
 
 def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[LocatedNote, ...]:
-    """Return notes in the order of the document of today, those without a place last; without a document as kept.
+    """Locate the notes of one document in its current version.
 
-    Args:
-        notes: Of one document.
-        library: Its files should all be loaded.
+    Returns:
+        The notes in the order of the document, those without a place last. Without a library, the original order.
     """
     if library is None:
         return tuple(LocatedNote(note=note, standing=ClaimStatus.SAME) for note in notes)
-    find_by_hash = cache(partial(hash_sections, library))
-    placed = [_place_note(note, library, find_by_hash) for note in notes]
-    return tuple(sorted(placed, key=lambda one: _rank_note(one, library)))
+    get_ids_by_hash = cache(partial(hash_sections, library))  # slow, and only needed if a section has disappeared
+    located = [_locate_note(note, library, get_ids_by_hash) for note in notes]
+    return tuple(sorted(located, key=lambda note: _get_note_position(note, library)))
 
 
-def _place_note(note: Note, library: Library, find_by_hash: Callable[[], dict[str, str]]) -> LocatedNote:
+def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dict[str, str]]) -> LocatedNote:
     section_id, quote = note.citation.section_id, note.citation.quote
-    is_here = section_id in library
+    exists = section_id in library
     is_unread = any(link in library and not library.is_loaded(link) for link in note.links)
-    if not is_here and (is_unread or library.list_unloaded()):
+    if not exists and (is_unread or library.list_unloaded()):
         return LocatedNote(note=note, standing=ClaimStatus.UNREACHABLE)
     if quote is not None:
-        found = recheck(Claim(quote=quote, place="", section_id=section_id), library)
+        finding = recheck(Claim(quote=quote, place="", section_id=section_id), library)
         now = None
-        if found.span is not None:
-            words = library.text_at(found.span) if found.standing is ClaimStatus.CHANGED else quote
-            quote_state = QuoteState.JOINED if found.standing is ClaimStatus.JOINED else QuoteState.EXACT
-            now = make_citation(found.section_id, words, quote_state, found.span, library)
-        return LocatedNote(note=note, standing=found.standing, now=now, message=found.message)
-    if is_here:
-        today = hash_section(library, section_id)
-        standing = ClaimStatus.CHANGED if today and note.content_hash not in ("", today) else ClaimStatus.SAME
+        if finding.span is not None:
+            words = library.text_at(finding.span) if finding.standing is ClaimStatus.CHANGED else quote
+            quote_state = QuoteState.JOINED if finding.standing is ClaimStatus.JOINED else QuoteState.EXACT
+            now = make_citation(finding.section_id, words, quote_state, finding.span, library)
+        return LocatedNote(note=note, standing=finding.standing, now=now, message=finding.message)
+    if exists:
+        current_hash = hash_section(library, section_id)
+        is_changed = current_hash and note.content_hash not in ("", current_hash)
+        standing = ClaimStatus.CHANGED if is_changed else ClaimStatus.SAME
     else:
-        section_id = find_by_hash().get(note.content_hash, "")
+        section_id = get_ids_by_hash().get(note.content_hash, "")
         if not section_id and note.opening:
             section_id = recheck(Claim(quote=note.opening, place=""), library).section_id
         standing = ClaimStatus.MOVED if section_id else ClaimStatus.GONE
@@ -443,26 +435,26 @@ def _place_note(note: Note, library: Library, find_by_hash: Callable[[], dict[st
 
 
 def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
-    """Return the citation of a section, or of the very words of a span of it."""
+    """Make a citation of a section, or of the text of a span in it."""
     if span is None:
         return make_citation(section_id, None, QuoteState.NO_QUOTE, None, library)
     section_id = library.section_at(span.doc, span.start) or section_id
     return make_citation(section_id, library.text_at(span), QuoteState.EXACT, span, library)
 
 
-def _rank_note(placed: LocatedNote, library: Library) -> tuple[bool, tuple[int, ...], int]:
-    """Return what sorts notes by their places."""
-    named = [*([placed.now.section_id] if placed.now else []), *reversed(placed.note.links)]
-    section_id = next((one for one in named if one in library), None)
+def _get_note_position(located: LocatedNote, library: Library) -> tuple[bool, tuple[int, ...], int]:
+    """Return a sort key: the rows down to the section, then the offset of the words. A note without a place is last."""
+    candidates = [*([located.now.section_id] if located.now else []), *reversed(located.note.links)]
+    section_id = next((node_id for node_id in candidates if node_id in library), None)
     if section_id is None:
         return True, (), 0
-    rows = tuple(library.locate(one)[1] for one in (*library.ancestors(section_id), section_id))
-    span = placed.now.span if placed.now else None
+    rows = tuple(library.locate(node_id)[1] for node_id in (*library.ancestors(section_id), section_id))
+    span = located.now.span if located.now else None
     return False, rows, span.start if span else 0
 
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:
-    """Return the titles down to a section, below its file where there are several, else without the document's own."""
+    """List the titles down to a section, after its file in a folder. Omit `title`, the title of the document."""
     names = [sanitise_line(name) for name in citation.path]
     if len(names) > 1 and citation.path[0] == title:
         del names[0]

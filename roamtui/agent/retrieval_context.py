@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -144,9 +144,9 @@ async def retrieve_context(
 def pick_confident_hit(
     state: ConversationState, hits: Sequence[Hit], question: str, room_tokens: int | None = None
 ) -> tuple[str, ...]:
-    """Return the first hit where it is clear that its text answers and opening it costs little, else nothing.
+    """Return the first hit if its text clearly answers the question and is short; otherwise nothing.
 
-    How near the next best section comes says the search by words, where other lists had a say too.
+    A fused ranking says nothing about the distance to the second hit, so its keyword search provides `runner_up`.
     """
     terms = [term for term in query_terms(question) if term not in _EMPTY_TERMS]
     if not hits or len(terms) < _TERMS_MIN:
@@ -165,12 +165,12 @@ def pick_confident_hit(
 
 
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
-    """Return what was asked and answered, oldest first."""
+    """List earlier questions and answers, oldest first."""
     return tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
 
 
 def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
-    """Return the event of a search."""
+    """Make the event of a search."""
     found = (
         SearchHit(
             section_id=hit.section_id,
@@ -185,7 +185,7 @@ def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> Sect
 
 
 def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return hits up to where the score breaks off; fused ranks are too flat to tell."""
+    """Drop hits with a far lower score than the best. The scores of a fused ranking are too flat for that."""
     if not hits or hits[0].runner_up is not None:
         return tuple(hits)
     shares = (_NOISE_SHARE if rank < HITS_MAX else _NOISE_SHARE_LATER for rank in range(len(hits)))
@@ -195,11 +195,10 @@ def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 @dataclass(frozen=True, slots=True)
 class _HitLine:
     section_id: str
-    """Whose line it is."""
     source_id: str
-    """Whose text is shown."""
+    """The section to excerpt, which may be below `section_id`."""
     is_limit: bool = False
-    """Whether it was not found, but limits what was."""
+    """Whether the section is not a hit but limits one."""
 
 
 def format_hits(
@@ -210,23 +209,23 @@ def format_hits(
     room_tokens: int | None = None,
     opened: Sequence[str] = (),
 ) -> HitList:
-    """Return hits as lines with excerpts, grouped by file, in the order of the best hit of each.
+    """Render hits as lines with excerpts, grouped by file. The file with the best hit comes first.
 
     Args:
-        state: Holds the library, and what of it the model has.
-        hits: The best first.
-        query: What was looked for.
-        room_tokens: Of all excerpts, None where the window is no matter.
-        opened: Sections that the model gets with them, whose words are not missing.
+        state: The conversation; texts that the model already has are not repeated.
+        hits: Best first.
+        query: The search query.
+        room_tokens: Maximum of tokens for all excerpts, or None for no limit.
+        opened: Sections that the model gets at the same time. Their words do not count as missing.
     """
     library = state.library
     terms = query_terms(query)
-    chosen = _choose_spans(library, _join_small(library, hits), terms, room_tokens)
+    chosen = _choose_spans(library, _merge_small_files(library, hits), terms, room_tokens)
     if not chosen:
         return HitList(text="")
     groups: dict[str, list[_HitLine]] = {}
-    for one in chosen:
-        groups.setdefault(_get_file(library, one.section_id), []).append(one)
+    for hit in chosen:
+        groups.setdefault(_get_file(library, hit.section_id), []).append(hit)
     shown: list[Span] = []
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
@@ -235,35 +234,34 @@ def format_hits(
     excerpts: list[Span] = []
     for file_id, members in groups.items():
         is_file = members[0].section_id in (file_id, get_canonical_id(library, file_id) if file_id else "")
-        has_head = bool(file_id) and (len(members) > 1 or not is_file)
-        if has_head:
-            lines.append(f"{_name_file(library, file_id)}:")
-        for one in members:
-            spans = chosen[one]
-            name = _name_below(library, one.section_id) if has_head or not file_id else _name_file(library, file_id)
-            page = library.page_of(library.span(one.section_id))
-            standing = _format_delivery_note(state, one, spans, shown)
-            size = format_size(library, library.node(one.section_id))
-            marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", standing)))
-            lines.append(f"- [{one.section_id}] {name} ({marks})")
-            if standing not in (_OPEN_MARK, _SHOWN_MARK):
+        has_heading = bool(file_id) and (len(members) > 1 or not is_file)
+        if has_heading:
+            lines.append(f"{_format_file(library, file_id)}:")
+        for hit in members:
+            spans = chosen[hit]
+            is_below = has_heading or not file_id
+            name = _format_path_in_file(library, hit.section_id) if is_below else _format_file(library, file_id)
+            page = library.page_of(library.span(hit.section_id))
+            note = _format_delivery_note(state, hit, spans, shown)
+            size = format_size(library, library.node(hit.section_id))
+            marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
+            lines.append(f"- [{hit.section_id}] {name} ({marks})")
+            if note not in (_OPEN_MARK, _SHOWN_MARK):
                 excerpts += spans
                 shown += spans
-                lines += _quote(library, one.source_id, spans)
-    for section_id in (*opened, *(one.section_id for one in chosen)):
-        is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX  # opening it gives what is below it too
+                lines += _quote(library, hit.source_id, spans)
+    for section_id in (*opened, *(hit.section_id for hit in chosen)):
+        is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX  # opening it delivers its subsections too
         shown.append(library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id))
-    held = {term for span in shown for _, term in locate_terms(_read(library, span), terms)}
-    if missing := [term for term in terms if term not in held]:
+    covered = {term for span in shown for _, term in locate_terms(_read(library, span), terms)}
+    if missing := [term for term in terms if term not in covered]:
         lines.append(f"(In none of these: {', '.join(missing)}.)")
-    ids = tuple(one.section_id for members in groups.values() for one in members)
+    ids = tuple(hit.section_id for members in groups.values() for hit in members)
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
 
 
-def _format_delivery_note(
-    state: ConversationState, found: _HitLine, spans: Sequence[Span], shown: Sequence[Span]
-) -> str:
-    """Return whether the model has what an excerpt says, or all of its section by it; an empty string for neither."""
+def _format_delivery_note(state: ConversationState, hit: _HitLine, spans: Sequence[Span], shown: Sequence[Span]) -> str:
+    """Say if the model already has the excerpt, or if the excerpt is the complete section; empty for neither."""
     library = state.library
     if not spans:
         return ""
@@ -271,110 +269,108 @@ def _format_delivery_note(
         return _OPEN_MARK
     if not any(_subtract(span, shown) for span in spans):
         return _SHOWN_MARK
-    if library.node(found.section_id).tokens > _WHOLES_TOKENS_MAX:
+    if library.node(hit.section_id).tokens > _WHOLES_TOKENS_MAX:
         return ""
-    whole = library.get_content_span(found.section_id)
-    left = (Span(doc=whole.doc, start=start, end=end) for start, end in _subtract(whole, spans))
-    return "" if any(_says_something(library, span) for span in left) else "complete"
+    whole = library.get_content_span(hit.section_id)
+    rest = (Span(doc=whole.doc, start=start, end=end) for start, end in _subtract(whole, spans))
+    return "" if any(_has_text(library, span) for span in rest) else "complete"
 
 
 def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
-    """Return what of a span none of the others holds."""
-    return subtract_bounds(span.start, span.end, ((one.start, one.end) for one in shown if one.doc == span.doc))
+    return subtract_bounds(span.start, span.end, ((other.start, other.end) for other in shown if other.doc == span.doc))
 
 
-def _join_small(library: Library, hits: Sequence[Hit]) -> list[_HitLine]:
-    """Return what has a line: a small file with several hits has one, with the text of its best."""
-    counts: dict[str, int] = {}
-    for hit in hits:
-        file_id = _get_file(library, hit.section_id)
-        counts[file_id] = counts.get(file_id, 0) + 1
-    found: dict[str, _HitLine] = {}
+def _merge_small_files(library: Library, hits: Sequence[Hit]) -> list[_HitLine]:
+    """Return one line per hit, but one for all hits in a small file, with the text of the best."""
+    counts = Counter(_get_file(library, hit.section_id) for hit in hits)
+    lines: dict[str, _HitLine] = {}
     texts: set[str] = set()
     for hit in hits:
         text = library.text_at(library.get_own_content_span(hit.section_id)).strip()
         if text in texts:
-            continue  # the same page twice, as sites have them
+            continue  # sites contain pages twice
         texts.add(text)
         file_id = _get_file(library, hit.section_id)
         is_small = bool(file_id) and counts[file_id] > 1 and library.node(file_id).tokens <= _SMALL_FILE_TOKENS
-        shown_id = get_canonical_id(library, file_id if is_small else hit.section_id)
-        found.setdefault(shown_id, _HitLine(shown_id, get_canonical_id(library, hit.section_id)))
-    return list(found.values())
+        section_id = get_canonical_id(library, file_id if is_small else hit.section_id)
+        lines.setdefault(section_id, _HitLine(section_id, get_canonical_id(library, hit.section_id)))
+    return list(lines.values())
 
 
 def _list_limiting_sections(library: Library, section_id: str, spans: Sequence[Span]) -> Iterator[str]:
-    """Yield the small sections that limit what an excerpt says: those that it refers to, those below and beside it."""
+    """Yield the sections that limit an excerpt, among those that it refers to, its subsections and its siblings."""
     for span in spans:
         text = library.text_at(span)
         for end, target in list_references(library, span):
             if _CONDITION.search(text, max(0, end - 150), end) or LIMITING.search(library.title_of(target)):
                 yield target
     parent = library.parent(section_id)
-    beside = library.children(parent) if parent is not None else ()
-    near = (*library.children(section_id)[:_SIBLINGS_MAX], *(beside if len(beside) <= _SIBLINGS_MAX else ()))
+    siblings = library.children(parent) if parent is not None else ()
+    near = (*library.children(section_id)[:_SIBLINGS_MAX], *(siblings if len(siblings) <= _SIBLINGS_MAX else ()))
     yield from (node_id for node_id in near if LIMITING.search(library.title_of(node_id)))
 
 
 def _get_file(library: Library, section_id: str) -> str:
-    """Return the file or page that a section stands in, empty outside all."""
+    """Return the id of the file or page that contains a section, or empty if there is none."""
     for node_id in (section_id, *reversed(library.ancestors(section_id))):
         if library.get_label(node_id).kind in (NodeKind.FILE, NodeKind.LINK):
             return node_id
     return ""
 
 
-def _name_file(library: Library, file_id: str) -> str:
+def _format_file(library: Library, file_id: str) -> str:
     folders = (format_node_title(library.get_label(node_id)) for node_id in library.ancestors(file_id))
     return "/".join((*folders, format_node_and_heading(library, library.get_label(file_id))))
 
 
-def _name_below(library: Library, section_id: str) -> str:
-    """Return the titles from below its file, or below the title of the whole document, down to a section."""
+def _format_path_in_file(library: Library, section_id: str) -> str:
+    """Format the titles down to a section, without those of its file and of the document."""
     path = [*library.ancestors(section_id), section_id]
     file_id = _get_file(library, section_id)
     start = path.index(file_id) + 1 if file_id in path[:-1] else 0
     titles = {library.title_id(), get_canonical_id(library, file_id) if file_id else None}
-    shown = [node_id for node_id in path[start:] if node_id not in titles or node_id == section_id]
+    below = [node_id for node_id in path[start:] if node_id not in titles or node_id == section_id]
     return " > ".join(
-        format_node_title(library.get_label(node_id), length_max=80) for node_id in shown[-_PATH_TITLES_MAX:]
+        format_node_title(library.get_label(node_id), length_max=80) for node_id in below[-_PATH_TITLES_MAX:]
     )
 
 
 def _choose_spans(
-    library: Library, found: Sequence[_HitLine], terms: Sequence[str], room_tokens: int | None
+    library: Library, hits: Sequence[_HitLine], terms: Sequence[str], room_tokens: int | None
 ) -> dict[_HitLine, tuple[Span, ...]]:
-    """Return the excerpt of each hit: a small section with all below it while there is room, else its best part.
+    """Choose the excerpt of each hit: a small section whole while there is room, otherwise its best part.
 
-    Those that stand in the excerpt of another one are left out.
+    A hit whose excerpt is part of another one is left out.
     """
     chosen: dict[_HitLine, tuple[Span, ...]] = {}
     used = rank = 0
-    waiting = deque(found)
+    waiting = deque(hits)
     while waiting:
-        one = waiting.popleft()
+        hit = waiting.popleft()
         tokens_max = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
         whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], _WHOLES_TOKENS_MAX - used)
         if room_tokens is not None:
             tokens_max, whole_max = (min(tokens, room_tokens - used) for tokens in (tokens_max, whole_max))
             if tokens_max < _EXCERPT_TOKENS_MIN:
                 break
-        rank += not one.is_limit
-        given = [span for spans in chosen.values() for span in spans]
-        source = library.get_own_content_span(one.source_id)
-        for section_id in (one.source_id, one.section_id):
+        rank += not hit.is_limit
+        previous = [span for spans in chosen.values() for span in spans]
+        source = library.get_own_content_span(hit.source_id)
+        for section_id in (hit.source_id, hit.section_id):
             whole = library.get_content_span(section_id)
-            is_new = not any(it.doc == whole.doc and it.start < whole.end and whole.start < it.end for it in given)
-            if is_new and library.node(section_id).tokens <= whole_max:
+            overlaps = any(
+                span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous
+            )
+            if not overlaps and library.node(section_id).tokens <= whole_max:
                 source = whole
         text = _read(library, source)
         bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max)
         spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
-        if not spans or any(_subtract(span, given) for span in spans):
-            chosen[one] = spans
+        if not spans or any(_subtract(span, previous) for span in spans):
+            chosen[hit] = spans
             used += sum(estimate_tokens(text[start:end]) for start, end in bounds)
-            if not one.is_limit and rank <= _LIMITED_MAX:
-                limits = dict.fromkeys(_list_limiting_sections(library, one.source_id, spans))
+            if not hit.is_limit and rank <= _LIMITED_MAX:
+                limits = dict.fromkeys(_list_limiting_sections(library, hit.source_id, spans))
                 small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMIT_TOKENS)
                 waiting.extendleft(_HitLine(node_id, node_id, is_limit=True) for node_id in reversed([*small]))
     return chosen
@@ -384,15 +380,15 @@ def _read(library: Library, span: Span) -> str:
     return blank_footers(library.document(span.doc).text, span.start, span.end)
 
 
-def _says_something(library: Library, span: Span) -> bool:
-    """Return whether more than headings and marks stand in a span."""
+def _has_text(library: Library, span: Span) -> bool:
+    """Return whether a span contains more than headings and marks."""
     return any(unit.kind is not UnitKind.HEADING for unit in find_units(_read(library, span)))
 
 
 def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
-    """Return the lines of an excerpt, each indented and none of which can be taken for one of ours.
+    """Return the indented lines of an excerpt, which cannot be mistaken for lines of the list.
 
-    What is left out is marked, and a link to a section carries its id in place of its address.
+    Omissions are marked, and a link to a section shows its id instead of its URL.
     """
     if not spans:
         return []
@@ -402,14 +398,14 @@ def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str
         ends = dict([*list_references(library, span), *list_heading_ends(library, span)])
         marks = {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in ends.items()}
         parts.append(_LINK.sub(r"\g<words>", insert_marks(_read(library, span), marks)))
-    if _says_something(library, Span(doc=own.doc, start=min(own.start, spans[0].start), end=spans[0].start)):
+    if _has_text(library, Span(doc=own.doc, start=min(own.start, spans[0].start), end=spans[0].start)):
         parts.insert(0, "")
-    if _says_something(library, Span(doc=own.doc, start=spans[-1].end, end=max(own.end, spans[-1].end))):
+    if _has_text(library, Span(doc=own.doc, start=spans[-1].end, end=max(own.end, spans[-1].end))):
         parts.append("")
     lines = (line for line in _GAP.join(parts).splitlines() if line.strip())
     quoted = []
     for _, same in groupby(lines, key=str.strip):
         line = next(same)
-        indent = line[: len(line) - len(line.lstrip())]  # it says something in code
+        indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
         quoted.append(_INDENT + indent + _LINKED_ID.sub(r" [\1]", escape(line)))
     return quoted

@@ -142,7 +142,7 @@ async def test_an_empty_reply_brings_a_reminder_then_an_honest_error() -> None:
     desk = make_desk()
     answer = await desk.ask("What do herons eat?", ScriptedReply(), ScriptedReply(text="  "))
     assert answer.stopped is StopReason.ERROR
-    assert "without an answer" in answer.error
+    assert "returned no answer" in answer.error
     assert not answer.is_unproven
     assert desk.sent[-1].text == ANSWER_REMINDER
     check_messages(desk.sent)

@@ -305,7 +305,7 @@ async def test_past_the_cap_a_no_ends_the_question_before_it_is_sent() -> None:
     await desk.ask("Why?", DEAR)
     answer = await desk.ask("Why?", DEAR)
     assert answer.stopped is StopReason.COST
-    assert "spending cap" in answer.error
+    assert "spending limit" in answer.error
     assert len(desk.model.requests) == 2
     assert approver.asked == [CostApprovalRequest(spent_usd=0.8, cap_usd=0.7)]
 

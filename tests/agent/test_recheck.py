@@ -213,7 +213,7 @@ def test_kept_pieces_of_several_sentences_say_so() -> None:
     note = replace(note, citation=replace(note.citation, quote=joined, state=QuoteState.JOINED))
     [placed] = locate_notes([note], make())
     assert placed.current_citation.state is QuoteState.JOINED
-    assert placed.change_note == "these words stand in several sentences"
+    assert placed.change_note == "these words are from several sentences"
 
 
 def test_an_export_claims_nothing_of_joined_pieces() -> None:

@@ -230,4 +230,4 @@ def test_past_the_cap_the_question_is_not_sent(run: RunCommand, garden: Path, tm
     assert first.json["usage"]["cost_usd"] == pytest.approx(0.4)
     result = run("ask", garden, "And then?", "--continue", "--max-cost", "0.3", "--json")
     assert (result.code, result.json["stopped"]) == (1, "cost")
-    assert "spending cap" in result.err
+    assert "spending limit" in result.err

@@ -1,4 +1,4 @@
-"""The tools that a model has: one file each, independent of each other. A bad argument is an answer, never an error."""
+"""The tools of the model, in independent files. A tool answers a bad argument with an explanation, never an error."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from roamtui.document.library import Library
 
 
 def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
-    """Return the tools by name. Only a library of several files has tools for whole documents."""
-    has_documents = len(list_files(library)) > 1
-    search = (SearchTool(),) if has_search else ()
-    documents = (DocumentsTool(),) if has_documents else ()
-    tools: tuple[Tool, ...] = (ExpandTool(), CollapseTool(), *search, *documents)
+    """Make the tools for a library, by name. Only several files need a list of documents."""
+    tools: list[Tool] = [ExpandTool(), CollapseTool()]
+    if has_search:
+        tools.append(SearchTool())
+    if len(list_files(library)) > 1:
+        tools.append(DocumentsTool())
     return {tool.spec.name: tool for tool in tools}

@@ -1,4 +1,4 @@
-"""What every tool is: a specification, and a run from arguments to text and events."""
+"""The interface of tools, and parsers for the arguments that models write."""
 
 from __future__ import annotations
 
@@ -17,49 +17,49 @@ from roamtui.outline.structure import resolve_name
 from roamtui.search.base import Searcher
 
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
-"""An id as models write it, with the number of a page or a range."""
+"""A section id as models write it, with an optional page number or range."""
 _SEPARATOR = re.compile(r"[,;\n]")
 _AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\[\]{}()\"'`:]++\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a tool works on."""
+    """The conversation that a tool works on."""
 
     session: Session
     searcher: Searcher | None
     room_tokens: int
-    """Estimated tokens of section text that this call may deliver."""
+    """Maximum of estimated tokens of section text that this call may deliver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutcome:
-    """What a call gives."""
+    """The result of a call."""
 
     text: str
-    """What the model reads."""
+    """The result that the model reads."""
     finished: ToolFinished
     events: tuple[ConversationEvent, ...] = ()
-    """What happened meanwhile, in order."""
+    """Events of the call, in order."""
     excerpts: tuple[Span, ...] = ()
-    """What of the library the text shows without delivering it."""
+    """Document text in the result that does not open a section."""
 
 
 class Tool(Protocol):
-    """Something that a model can call."""
+    """A tool that the model can call."""
 
     @property
     def spec(self) -> ToolSpec:
-        """How the model is told of it."""
+        """The name, description and parameters for the model."""
         ...
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Carry out a call. Arguments may be anything that JSON can say."""
+        """Run a call. Models may send any JSON as arguments."""
         ...
 
 
 def parse_tool_arguments(text: str) -> Mapping[str, object]:
-    """Return the arguments of a call; what is no JSON object is kept whole under the key ``_raw``."""
+    """Parse the arguments of a call. Anything other than a JSON object is kept under the key ``_raw``."""
     try:
         value = json.loads(text or "{}")
     except (ValueError, RecursionError):
@@ -73,10 +73,10 @@ def parse_tool_arguments(text: str) -> Mapping[str, object]:
 
 
 def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tuple[str, ...]:
-    """Return the ids that a model asks for, in order: from a list, a string of them, or broken JSON.
+    """Return the ids that a model requests, in order, from a list, a string or broken JSON.
 
-    A path or a title that names one section becomes its id. Words around an id are left out; what holds neither is
-    returned too, to be answered for itself.
+    A path or title of exactly one section becomes its id. Words around an id are dropped. Any other text is returned
+    as it is, so that the tool can answer it.
     """
     for key in ("section_ids", "section_id", "ids", "id", "_raw"):
         value = arguments.get(key)
@@ -86,7 +86,7 @@ def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tupl
 
 
 def parse_number(value: object, *, default: int, low: int, high: int) -> int:
-    """Return a number that a model gives in any form, kept within limits; `default` where it is none."""
+    """Convert a number or a string to an integer between `low` and `high`, or return `default` if it is neither."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return default
     try:
@@ -95,26 +95,19 @@ def parse_number(value: object, *, default: int, low: int, high: int) -> int:
         return default
 
 
-def _flatten(value: object) -> Iterator[str]:
-    """Yield every word that a nested value holds, so that each is answered for itself."""
+def _extract_ids(value: object, library: Library) -> Iterator[str]:
     pending = [value]
-    while pending:
+    while pending:  # not recursive, because models can nest lists without end
         item = pending.pop()
         if isinstance(item, list):
             pending.extend(reversed(item))
         elif isinstance(item, dict):
             pending.extend(reversed(item.values()))
-        elif item is not None and str(item).strip():
-            yield str(item).strip()
-
-
-def _extract_ids(value: object, library: Library) -> Iterator[str]:
-    for text in _flatten(value):
-        found = _ID.findall(text)
-        if found:
-            yield from found
-        elif (named := resolve_name(library, _AROUND.sub("", text))) is not None:
-            yield named
-        else:
-            parts = filter(None, (_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
-            yield from (resolve_name(library, part) or part for part in parts)
+        elif item is not None and (text := str(item).strip()):
+            if ids := _ID.findall(text):
+                yield from ids
+            elif (section_id := resolve_name(library, _AROUND.sub("", text))) is not None:
+                yield section_id
+            else:
+                parts = filter(None, (_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
+                yield from (resolve_name(library, part) or part for part in parts)

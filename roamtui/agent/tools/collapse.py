@@ -1,4 +1,4 @@
-"""`collapse_sections`: a model's advice on what is of no further use; code decides."""
+"""`collapse_sections`: the model says which sections it no longer needs; the code decides which of them to close."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
 
 
 class CollapseTool:
-    """Closes sections after the question."""
+    """Marks sections to close after the question."""
 
     spec = ToolSpec(
         name=NAME,
@@ -35,7 +35,7 @@ class CollapseTool:
     )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Mark what may go; what stays is named with the reason."""
+        """Mark sections, and give the reason for each that stays open."""
         ids = tuple(dict.fromkeys(parse_section_ids(arguments, context.session.state.library)))
         if not ids:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))

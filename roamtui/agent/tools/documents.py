@@ -1,4 +1,4 @@
-"""`list_documents`: what a library consists of."""
+"""`list_documents`: lists the documents of a library."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ NAME = "list_documents"
 LIMIT_DEFAULT = 50
 LIMIT_MAX = 200
 SUMMARY_LENGTH = 400
-"""Characters of what a model wrote of a document."""
+"""Maximum of characters of a document's summary."""
 
 
 class DocumentsTool:
-    """Lists documents in the order of the library, some at a time."""
+    """Lists documents in the order of the library, page by page."""
 
     spec = ToolSpec(
         name=NAME,
@@ -44,7 +44,7 @@ class DocumentsTool:
     )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Return a line for each document: id, path, title, size and opening words."""
+        """List documents with id, path, title, size and opening words, one per line."""
         library = context.session.state.library
         files = list_files(library)
         if not files:
@@ -68,18 +68,17 @@ class DocumentsTool:
 
 
 def _describe_file(library: Library, file_id: str, shared: frozenset[str]) -> str:
-    """Return a line for a file, with its opening words where it is loaded."""
     node = library.node(file_id)
     folders = library.ancestors(file_id)
-    place = f"{format_path(library, folders[-1])} > " if folders else ""
+    folder = f"{format_path(library, folders[-1])} > " if folders else ""
     length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
     opening = extract_opening_words(library, file_id, length_max=length_max, shared=shared) if node.is_loaded else ""
     title, size = format_node_and_heading(library, node), format_size(library, node)
-    line = f"[{get_canonical_id(library, file_id)}] {place}{title} ({size})"
+    line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"
     return f"{line}: {opening}" if opening else line
 
 
 def list_files(library: Library) -> tuple[str, ...]:
-    """Return the ids of the files of a library in order, none for a single document."""
+    """List the ids of the files in a library, in order; empty for a single document."""
     kinds = library.root.columns.kinds
     return tuple(file_id for file_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE)

@@ -1,4 +1,4 @@
-"""`expand_sections`: opens a batch of sections for the conversation."""
+"""`expand_sections`: opens sections."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from roamtui.outline.labels import format_node_title
 
 IDS_MAX = 20
 _FULL_SHARE = 0.6
-"""Of the open budget, up to which nothing is closed unasked."""
+"""Share of the budget for open sections above which the model gets a hint to close some."""
 _CLOSABLE_MAX = 6
 NAME = "expand_sections"
 _NO_IDS = 'expand_sections needs section_ids: a list of 1 to 20 ids from the outline, such as ["a8a96034", "b9e8ef5c"].'
 
 
 def _format_closable_hint(state: ConversationState, used: Sequence[str]) -> str:
-    """Return which open sections but those used just now could be closed; empty while there is room for more."""
+    """List open sections that could be closed, except those of this call; empty while there is room for more."""
     if state.open_tokens < _FULL_SHARE * state.options.budget_tokens:
         return ""
     idle = [s for s in state.open_sections if not s.is_pinned and not s.is_closing and s.section_id not in used]
@@ -55,7 +55,7 @@ class ExpandTool:
     )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Open what is asked for; each id is answered by itself."""
+        """Open the sections, and answer each id by itself."""
         requested = parse_section_ids(arguments, context.session.state.library)
         if not requested:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))

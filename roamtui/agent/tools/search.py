@@ -1,4 +1,4 @@
-"""`search_sections`: finds sections by words where the outline shows none."""
+"""`search_sections`: finds sections that the outline does not show."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NO_QUERY = 'search_sections needs a query, such as {"query": "late fees"}.'
 
 
 class SearchTool:
-    """Ranks sections by words."""
+    """Searches for sections."""
 
     spec = ToolSpec(
         name=NAME,
@@ -39,23 +39,28 @@ class SearchTool:
     )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Return ranked ids with path, size and an excerpt, by file."""
-        query = sanitise_line(_parse_query_argument(arguments))[:_QUERY_LENGTH_MAX]
+        """Search, and list the hits with excerpts."""
+        query = ""
+        for value in map(arguments.get, _QUERY_KEYS):
+            words = " ".join(filter(None, (str(item).strip() for item in value))) if isinstance(value, list) else value
+            if isinstance(words, str) and words.strip():
+                query = sanitise_line(words.strip())[:_QUERY_LENGTH_MAX]
+                break
         if not query or context.searcher is None:
             return ToolOutcome(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
         state = context.session.state
         library = state.library
         context.searcher.refresh(library)
-        asked_within = state.transcript.exchanges[-1].within if state.is_asking else None
-        if asked_within not in library:
-            asked_within = None
-        given = arguments.get("within")
-        within = (given.strip().strip("[]") if isinstance(given, str) else "") or asked_within
+        question_within = state.transcript.exchanges[-1].within if state.is_asking else None
+        if question_within not in library:
+            question_within = None
+        argument = arguments.get("within")
+        within = (argument.strip().strip("[]") if isinstance(argument, str) else "") or question_within
         note = ""
         if within is not None and within not in library:
-            place = "the section that the question is about" if asked_within else "the whole document"
+            place = "the section that the question is about" if question_within else "the whole document"
             note = f'("{within[:40]}" is no section id, so {place} was searched.)'
-            within = asked_within
+            within = question_within
         limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
         earlier = list_history_texts(state.transcript.exchanges[:-1])
         found = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
@@ -70,24 +75,14 @@ class SearchTool:
 
 
 def _format_no_hits(library: Library, query: str) -> str:
-    """Return that, with the pages by title nearest to the query that nobody has opened, and search therefore missed."""
-    said = "Nothing found. Try other words, or choose from the outline."
+    """Suggest the unread pages whose titles are most similar to the query, because search cannot see their text."""
+    message = "Nothing found. Try other words, or choose from the outline."
     if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
-        return said
+        return message
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - only lists of links need it
 
     links = [node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK]
     titles = {node_id: library.title_of(node_id) for node_id in links if not library.is_loaded(node_id)}
     nearest = process.extract(query, titles, scorer=fuzz.WRatio, limit=_UNREAD_MAX)
     lines = [f"- [{node_id}] {format_path(library, node_id)} (page)" for _, _, node_id in nearest]
-    return "\n".join((said, "Pages that were not read:", *lines)) if lines else said
-
-
-def _parse_query_argument(arguments: Mapping[str, object]) -> str:
-    """Return what a model looks for, under whatever name and in whatever form it says so."""
-    for key in _QUERY_KEYS:
-        value = arguments.get(key)
-        words = " ".join(filter(None, (str(item).strip() for item in value))) if isinstance(value, list) else value
-        if isinstance(words, str) and words.strip():
-            return words.strip()
-    return ""
+    return "\n".join((message, "Pages that were not read:", *lines)) if lines else message
