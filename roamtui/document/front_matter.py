@@ -10,9 +10,9 @@ _TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 
 
 def measure_front_matter(text: str) -> int:
-    r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), 0 where there is none.
+    r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), or 0.
 
-    A block that begins with a blank line is a rule and text, not front matter.
+    A block that starts with a blank line is a rule and text, not front matter.
     """
     if not text.startswith("---"):
         return 0
@@ -30,7 +30,7 @@ def measure_front_matter(text: str) -> int:
 
 
 def find_body(text: str) -> int:
-    """Return where a text with any line ends goes on after its front matter."""
+    """Return the offset after the front matter of a text with any line ends."""
     normal = normalise_line_ends(text)
     lines = normal.count("\n", 0, measure_front_matter(normal))
     if not lines:
@@ -39,7 +39,7 @@ def find_body(text: str) -> int:
     return starts[lines] if lines < len(starts) else len(text)
 
 
-def read_title(front_matter: str) -> str:
-    """Return the value of the front matter's `title`, or an empty string."""
-    found = _TITLE.search(front_matter)
-    return found.group(1).rstrip().strip("\"'") if found else ""
+def parse_front_matter_title(front_matter: str) -> str:
+    """Return the value of `title`, or an empty string."""
+    match = _TITLE.search(front_matter)
+    return match[1].rstrip().strip("\"'") if match else ""

@@ -1,12 +1,11 @@
-"""What sites write for models: an llms.txt, a list of links, and an llms-full.txt, all pages of a site in one file.
+"""What sites write for models: an llms.txt, which lists links, and an llms-full.txt, which joins all pages in one file.
 
-In a list each link is a row below its section, and its own text the lines of its item. Two rules keep own texts in
-order without a gap: text after a list belongs to the last link before it, and where an item has several links the last
-of them holds the lines, the others begin there and are empty. All links stand below the section, none below another.
+In a list, each link becomes a row below its section, with the lines of its list item as own text. Two rules keep own
+texts in order and without gaps. Text after a list belongs to the last link before it. If an item has several links, the
+last one gets the lines; the others start at the same offset and are empty. No link is nested below another link.
 
-Of pages in one file one thing differs from CommonMark: a boundary, as programs write it between pages, is no Markdown.
-Each page is read as the file of its own that it was, so that front matter in the middle makes no heading and a fence
-that a page leaves open ends with it.
+In a file of pages, a boundary between pages is not read as Markdown. Each page is parsed as the separate file that it
+once was: front matter in the middle makes no heading, and a fence that a page leaves open ends with the page.
 """
 
 from __future__ import annotations
@@ -20,17 +19,7 @@ from itertools import groupby
 from roamtui.document.document import Columns, Document, NodeRow, build_columns
 from roamtui.document.front_matter import find_body, measure_front_matter
 from roamtui.document.headings import restore_offsets, scan_headings
-from roamtui.document.markdown.blocks import (
-    Block,
-    Details,
-    Emphasis,
-    Heading,
-    Inline,
-    Link,
-    List,
-    Paragraph,
-    Quote,
-)
+from roamtui.document.markdown.blocks import Block, Details, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
@@ -47,22 +36,22 @@ _NO_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
 _TITLE_LENGTH_MAX = 300
 _LINKS_MIN = 3
 _ITEMS_SHARE_MIN = 0.7
-"""Share of list items that must be links where a text is taken for a list of links by its shape alone."""
+"""Share of list items that must be links if only its shape shows that a text is a list of links."""
 _TEXT_SHARE_MIN = 0.5
-"""Share of all characters that must stand in such items."""
+"""Share of all characters that these items must contain."""
 _LENGTH_MAX = 1_500_000
-"""Characters; a longer text is no list of links for a reader."""
+"""Characters; nobody writes a longer list of links for readers."""
 
 
-def is_link_list(text: str, name: str = "", *, is_fetched: bool = False) -> bool:
-    """Return whether a text is an llms.txt, by its file's name or by its shape.
+def is_link_list(text: str, name: str, *, is_fetched: bool) -> bool:
+    """Whether a text is an llms.txt, by its file name or by its shape.
 
-    By shape alone: title and block quote at the start, lists of links below H2, and little else. A page that a link
-    led to need have neither title nor quote.
+    The shape is a title and a block quote at the start, lists of links below H2 headings, and little else. A fetched
+    page needs neither title nor quote.
     """
     if len(text) > _LENGTH_MAX or ("[" not in text and "http" not in text):
         return False
-    if name and _NAME.fullmatch(name):
+    if _NAME.fullmatch(name):
         return True
     if text.count("](") < _LINKS_MIN or not (is_fetched or (_SHAPE.match(text) and _SECTION.search(text))):
         return False
@@ -76,67 +65,62 @@ def is_link_list(text: str, name: str = "", *, is_fetched: bool = False) -> bool
 
 
 def add_links(columns: Columns, text: str, base: str | None) -> Columns:
-    """Return the rows of a parsed text with one more for each link in its lists, to which rows of paragraphs give way.
+    """Add a row for each link in the lists of a parsed text; rows of paragraphs are dropped.
 
-    Relative links are resolved against `base`; without one they stay text.
+    Relative links are resolved against `base`; without a base they stay text.
     """
     links = [
         NodeRow(NodeKind.LINK, 0, title or make_title_from_url(url), start, url)
-        for start, title, href in _list_links(text)
+        for start, title, href in _iter_item_links(text)
         if not href.startswith("#") and (url := resolve_href(base or "", href)) is not None
     ]
     if not links:
         return columns
-    kept = [
+    sections = [
         NodeRow(kind, level, title, start, url)
         for kind, level, title, start, url in zip(
             columns.kinds, columns.levels, columns.titles, columns.starts, columns.urls, strict=False
         )
         if kind is not NodeKind.TEXT
     ]
-    if not kept and links[0].start:
-        kept = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)]
-    return build_columns(list(_merge(kept, links)), len(text))
-
-
-def _merge(sections: Sequence[NodeRow], links: Sequence[NodeRow]) -> Iterator[NodeRow]:
-    """Yield sections and links in order, each link one level below the section that it stands in."""
-    position = 0
+    if not sections and links[0].start:
+        sections = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)]
+    rows = []
     level = 0
-    for link in links:
-        while position < len(sections) and sections[position].start <= link.start:
-            level = sections[position].level
-            yield sections[position]
-            position += 1
-        yield NodeRow(NodeKind.LINK, level + 1, link.title, link.start, link.url)
-    yield from sections[position:]
+    # The sort is stable: a section comes before the links that start where it starts.
+    for row in sorted([*sections, *links], key=lambda row: row.start):
+        if row.kind is not NodeKind.LINK:
+            level = row.level
+        rows.append(replace(row, level=level + 1) if row.kind is NodeKind.LINK else row)
+    return build_columns(rows, len(text))
 
 
 def make_title_from_url(url: str) -> str:
-    """Return an address as the title of a link that has no words."""
+    """Make the title of a link that has no words."""
     return shorten(sanitise_line(url.partition("://")[2].rstrip("/")), _TITLE_LENGTH_MAX)
 
 
-def _list_links(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the links in the list items of a text: where the line of the item begins, title and address."""
-    begin = find_body(text)
-    markdown = read_markdown(text[begin:], start=begin)
-    last = 0
-    for start, words in _list_words(markdown.blocks):
+def _iter_item_links(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield start of the list item, title and href of each link in the list items of a text."""
+    body_start = find_body(text)
+    markdown = read_markdown(text[body_start:], start=body_start)
+    last_start = 0
+    for start, words in _iter_item_words(markdown.blocks):
         for title, href in _iter_links(words, markdown.links, text):
-            last = max(last, start)
-            yield last, title, href
+            # A paragraph of an outer item can follow a nested item, but rows must stay in order.
+            last_start = max(last_start, start)
+            yield last_start, title, href
 
 
-def _list_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:
-    """Yield the words of each block in list items, with where the item begins."""
+def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:
+    """Yield the start of the list item and the words of each block in a list item."""
     for block in blocks:
         match block:
             case List():
                 for item in block.items:
-                    yield from _list_words(item.blocks, item.start)
+                    yield from _iter_item_words(item.blocks, item.start)
             case Quote() | Details():
-                yield from _list_words(block.blocks, item_start)
+                yield from _iter_item_words(block.blocks, item_start)
             case Paragraph() | Heading() if item_start >= 0:
                 yield item_start, block.words
             case _:
@@ -144,46 +128,41 @@ def _list_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple
 
 
 def _iter_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[tuple[str, str]]:
-    """Yield title and address of each link among the words of an item; bare addresses where it has no link."""
-    kinds = {number: link for number, link in enumerate(links) if not (link.is_mark or link.is_image)}
-    if not any(word.link in kinds for word in words):
-        yield from _iter_bare_urls("".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words))
+    """Yield title and href of each link in the words of an item, or of each bare URL if the item has no link."""
+    real_links = {number: link for number, link in enumerate(links) if not (link.is_mark or link.is_image)}
+    if not any(word.link in real_links for word in words):
+        text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)
+        end = 0
+        for match in _BARE.finditer(text):
+            url = match.group().rstrip(_BARE_END)
+            yield _make_title(text[end : match.start()]), url
+            end = match.start() + len(url)
         return
-    before = ""
+    title_before = ""
     for number, group in groupby(words, key=lambda word: word.link):
         text = "".join(word.text for word in group)
-        if number is None or number not in kinds:
-            before = _name_bare(text)
+        if number is None or number not in real_links:
+            title_before = _make_title(text)
             continue
-        href = kinds[number].href
+        href = real_links[number].href
         is_autolink = text == href and f"<{text}>" in source
-        yield shorten(before if is_autolink else sanitise_line(text), _TITLE_LENGTH_MAX), href
-        before = ""
+        yield title_before if is_autolink else shorten(sanitise_line(text), _TITLE_LENGTH_MAX), href
+        title_before = ""
 
 
-def _iter_bare_urls(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each address that stands in a text without marks; its title is what stands before it."""
-    end = 0
-    for match in _BARE.finditer(text):
-        before = _name_bare(text[end : match.start()])
-        url = match.group().rstrip(_BARE_END)
-        end = match.start() + len(url)
-        yield shorten(before, _TITLE_LENGTH_MAX), url
-
-
-def _name_bare(before: str) -> str:
-    """Return the title of an address that stands there itself: the words before it."""
-    return sanitise_line(before).strip(_NO_TITLE).strip("\"'")
+def _make_title(words: str) -> str:
+    """Make the title of a bare URL from the words before it."""
+    return shorten(sanitise_line(words).strip(_NO_TITLE).strip("\"'"), _TITLE_LENGTH_MAX)
 
 
 _LEVEL_MAX = 6
 _FULL_NAME = re.compile(r"(?:[\w.-]+[-_.])?llms-(?:[\w.]+-)?full\.(?:txt|md|mdx)", re.IGNORECASE)
 _NAMED_MIN = 2
-"""Boundaries of one kind, each with an address, that a file with such a name must have."""
+"""Boundaries of one kind, each with a URL, that a file with such a name must have."""
 _UNNAMED_MIN = 3
-"""Boundaries of one kind that any other must have."""
+"""Boundaries of one kind that any other file must have."""
 _UNNAMED_LENGTH_MAX = 8_000_000
-"""Characters of a file that is taken for one by its boundaries alone."""
+"""Characters; a longer file is split into pages only if its name says what it is."""
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 # Blanks and closing marks around a title are stripped later: a pattern that did so would backtrack for hours.
@@ -203,7 +182,7 @@ _FRONT_MATTER = re.compile(
     rf"^---[ \t]*\n(?P<yaml>{_KEY_LINE}(?:{_KEY_LINE}|[ \t]+\S[^\n]*\n|- [^\n]*\n|\#[^\n]*\n)*?)(?:---|\.\.\.)[ \t]*\n",
     re.MULTILINE,
 )
-_ADDRESS_NAMES = ("url", "source_url", "canonical_url", "href", "source", "src", "permalink", "path", "slug")
+_URL_NAMES = ("url", "source_url", "canonical_url", "href", "source", "src", "permalink", "path", "slug")
 
 _STRONG = {
     "title and address": re.compile(
@@ -227,40 +206,40 @@ _STRONG = {
         rf"^(?P<marks>{_TITLE_LINE})\n?\[Skip to (?:main )?content\]\((?P<url>[^)\s#]++)[^)\n]*\)[^\n]*\n", re.MULTILINE
     ),
 }
-"""What programs write between pages, each with an address or a sign that nothing else has."""
+"""What programs write between pages. Each has a URL, or a mark that occurs nowhere else."""
 _WEAK = re.compile(rf"(?:(?<=\n\n)|\A){_RULE_LINE}\n(?P<marks>{_TITLE_LINE})", re.MULTILINE)
-"""A rule and a title: enough only in a file that says by its name what it is."""
+"""A rule and a title, which is enough only if the file name says what the file is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageBoundary:
-    """Where a page begins."""
+    """The start of a page."""
 
     start: int
-    """Offset of its first character."""
     body_start: int
     """Offset of the first character of the page's own Markdown."""
-    level: int = 0
-    """Level of the title if that is written as a heading, else 0."""
-    title: str = ""
-    """As written, Markdown and all; empty where the boundary names none."""
-    url: str = ""
-    """Address, or path below the site's; empty where it names none."""
+    level: int
+    """Level of the title if it is written as a heading, else 0."""
+    title: str
+    """Markdown source; empty if the boundary has no title."""
+    url: str
+    """URL, or path on the site; empty if the boundary has neither."""
 
 
-def detect_page_boundaries(text: str, name: str = "") -> list[PageBoundary]:
-    r"""Return where the pages of a text begin; empty for a text that is not made of pages."""
+def detect_page_boundaries(text: str, name: str) -> list[PageBoundary]:
+    """Find where the pages of a text start; return an empty list if the text is not made of pages."""
     is_named = _FULL_NAME.fullmatch(name) is not None
     if not is_named and len(text) > _UNNAMED_LENGTH_MAX:
         return []
     found = [boundary for kind in _STRONG for boundary in _list_regular(text, kind, is_named=is_named)]
     if not found and is_named:
-        after_rules = [_read_boundary(match) for match in _WEAK.finditer(text)]
+        after_rules = list(map(_parse_boundary, _WEAK.finditer(text)))
         level = min((boundary.level for boundary in after_rules), default=0)
         if len(after_rules) >= _UNNAMED_MIN:
             found = [boundary for boundary in after_rules if boundary.level == level]
-    apart: list[PageBoundary] = []  # of two that overlap the one that begins first, where equal the longer
-    for boundary in sorted(found, key=lambda one: (one.start, -one.body_start)):
+    apart: list[PageBoundary] = []
+    # If boundaries overlap, the first one counts, or the longest one if they start together.
+    for boundary in sorted(found, key=lambda boundary: (boundary.start, -boundary.body_start)):
         if not apart or boundary.start >= apart[-1].body_start:
             apart.append(boundary)
     outside = _keep_outside_fences(text, apart)
@@ -268,65 +247,57 @@ def detect_page_boundaries(text: str, name: str = "") -> list[PageBoundary]:
 
 
 def _list_regular(text: str, kind: str, *, is_named: bool) -> list[PageBoundary]:
-    """Return the boundaries of one kind; none where they are too few, or say too little, to be a rule of the file."""
-    found = [_read_boundary(match) for match in _STRONG[kind].finditer(text)]
+    """List the boundaries of one kind, or none if they are too few or too incomplete to be the rule of the file."""
+    found = list(map(_parse_boundary, _STRONG[kind].finditer(text)))
     if kind in ("front matter", "tag"):
         found = [boundary for boundary in found if boundary.title or boundary.url]
     elif kind == "comment":
         found = [boundary for boundary in found if "/" in boundary.url]
     with_url = sum(bool(boundary.url) for boundary in found)
-    enough = _NAMED_MIN if is_named and with_url == len(found) else _UNNAMED_MIN
-    needs_url = not is_named and kind in ("front matter", "tag")
-    return [] if len(found) < enough or (needs_url and with_url < len(found) / 2) else found
+    count_min = _NAMED_MIN if is_named and with_url == len(found) else _UNNAMED_MIN
+    needs_urls = not is_named and kind in ("front matter", "tag")
+    return [] if len(found) < count_min or (needs_urls and with_url < len(found) / 2) else found
 
 
-def _read_boundary(match: re.Match[str]) -> PageBoundary:
-    groups = match.groupdict()
-    said = dict(_iter_page_attributes(groups))
-    marks = groups.get("marks") or ""
-    title = (groups.get("title") or "").strip(" \t").rstrip("#").rstrip(" \t")
-    address = next((said[name] for name in _ADDRESS_NAMES if said.get(name)), "")
+def _parse_boundary(match: re.Match[str]) -> PageBoundary:
+    groups = match.groupdict(default="")
+    attributes = {name: value.rstrip().strip("\"'") for name, value in _YAML_LINE.findall(groups.get("yaml", ""))}
+    comment = groups.get("comment", "").strip(" \t")
+    in_tag = _ATTRIBUTE.findall(groups.get("attributes", "") or comment)
+    attributes |= {name.lower(): double or single for name, double, single in in_tag}
+    attributes |= {name.lower(): value for name, value in _ELEMENT.findall(groups.get("elements", ""))}
+    if comment and not in_tag and " " not in comment:
+        attributes["path"] = comment.strip("\"'")
+    marks = groups.get("marks", "")
+    title = groups.get("title", "").strip(" \t").rstrip("#").rstrip(" \t")
     return PageBoundary(
         start=match.start(),
         body_start=match.end(),
         level=len(marks) - len(marks.lstrip("#")),
-        title=title or said.get("title") or said.get("name") or "",
-        url=groups.get("url") or address,
+        title=title or attributes.get("title") or attributes.get("name", ""),
+        url=groups.get("url") or next((attributes[name] for name in _URL_NAMES if attributes.get(name)), ""),
     )
 
 
-def _iter_page_attributes(groups: dict[str, str | None]) -> Iterator[tuple[str, str]]:
-    """Yield what front matter, attributes, elements and comments say, by name in small letters."""
-    for name, value in _YAML_LINE.findall(groups.get("yaml") or ""):
-        yield name, value.rstrip().strip("\"'")
-    for name, one, other in _ATTRIBUTE.findall(groups.get("attributes") or ""):
-        yield name.lower(), one or other
-    for name, value in _ELEMENT.findall(groups.get("elements") or ""):
-        yield name.lower(), value
-    comment = (groups.get("comment") or "").strip(" \t")
-    named = [(name.lower(), one or other) for name, one, other in _ATTRIBUTE.findall(comment)]
-    yield from named or ([("path", comment.strip("\"'"))] if comment and " " not in comment else [])
-
-
 def _keep_outside_fences(text: str, boundaries: list[PageBoundary]) -> list[PageBoundary]:
-    """Return the boundaries that stand in no block of code; one that a page leaves open ends at the next boundary."""
+    """Return the boundaries outside blocks of code; a block that a page leaves open ends at the next boundary."""
     kept: list[PageBoundary] = []
     fences = list(_FENCE.finditer(text)) if boundaries else []
     position = 0
     mark = ""
     for boundary in boundaries:
         while position < len(fences) and fences[position].start() <= boundary.start:
-            mark = _after_fence(mark, fences[position])
+            mark = _get_open_fence(mark, fences[position])
             position += 1
-        if not (mark and position < len(fences) and not _after_fence(mark, fences[position])):
+        if not (mark and position < len(fences) and not _get_open_fence(mark, fences[position])):
             kept.append(boundary)
             mark = ""
     return kept
 
 
-def _after_fence(mark: str, fence: re.Match[str]) -> str:
-    """Return the mark of the fence that is open after a fence line, empty for none."""
-    found, rest = fence.group(1), fence.group(2)
+def _get_open_fence(mark: str, fence: re.Match[str]) -> str:
+    """Return the mark of the fence that is open after a fence line, or an empty string."""
+    found, rest = fence.groups()
     if not mark:
         return "" if found[0] == "`" and "`" in rest else found
     closes = found[0] == mark[0] and len(found) >= len(mark) and not rest.strip()
@@ -334,7 +305,7 @@ def _after_fence(mark: str, fence: re.Match[str]) -> str:
 
 
 def split_into_pages(document: Document, normal: str, boundaries: Sequence[PageBoundary]) -> Document:
-    """Return a document whose sections are the pages of its text, and what stands before the first."""
+    """Make a section of each page of a document, and rows for the text before the first page."""
     ends = [*(boundary.start for boundary in boundaries[1:]), len(normal)]
     shown = _FRONT_MATTER.sub(lambda block: _NO_LINE_END.sub(" ", block.group()), normal)
     pages = [_read_page(shown, boundary, end) for boundary, end in zip(boundaries, ends, strict=True)]
@@ -357,9 +328,9 @@ def split_into_pages(document: Document, normal: str, boundaries: Sequence[PageB
 
 
 def _read_page(normal: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, list[NodeRow]]:
-    """Return a page, of level 0 where no heading is its title, and the headings below that.
+    """Parse a page into its row, of level 0 if its title is not a heading, and the rows of its other headings.
 
-    A heading with which its text begins is its title, unless its boundary has another one.
+    A heading at the start of the page is its title, unless the boundary has a different title.
     """
     headings = _scan(normal[boundary.body_start : end], 0, boundary.body_start)
     named = _scan(f"# {boundary.title}", 0) if boundary.title else []
@@ -377,9 +348,8 @@ def _read_page(normal: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, 
 
 
 def _scan(text: str, start: int, shift: int = 0) -> list[NodeRow]:
-    """Return the headings of a text."""
-    columns = scan_headings(text, start)
+    table = scan_headings(text, start)
     return [
         NodeRow(NodeKind.SECTION, level, title, offset + shift)
-        for level, title, offset in zip(columns.levels, columns.titles, columns.offsets, strict=True)
+        for level, title, offset in zip(table.levels, table.titles, table.offsets, strict=True)
     ]

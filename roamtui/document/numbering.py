@@ -1,6 +1,6 @@
-"""`NodeNumbering`: nodes of a library by number, in document order, without a list of all nodes.
+"""`NodeNumbering`: numbers the nodes of a library in document order, without a list of all nodes.
 
-It costs by documents, not by nodes, so that it can be made anew for each page that is loaded.
+Its cost grows with the documents, not with the nodes, so it can be rebuilt for each page that is loaded.
 """
 
 from __future__ import annotations
@@ -14,28 +14,32 @@ from roamtui.document.library import Library
 
 
 class NodeNumbering:
-    """Numbers the nodes of a library from 0, as `Library.walk` gives them."""
+    """Numbers for the nodes of a library, from 0, in the order of `Library.walk`.
+
+    A run is a sequence of rows of one document that no grafted document interrupts.
+    """
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self._hosts: dict[int, tuple[Document, int]] = {}
-        """Document and row above each grafted document, by its identity."""
-        self._below: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
-        """Of each document that others stand below: where in it they come, minus the row that holds them, and they."""
+        """Document and row above each grafted document, by the ``id()`` of the grafted document."""
+        self._grafts: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
+        """Documents grafted below each document, by its ``id()``: the row before which they come, minus the row that
+        holds them, and the document."""
         for section_id, graft in library.grafts.items():
             host, row = library.locate(section_id)
             self._hosts[id(graft)] = (host, row)
-            self._below[id(host)].append((host.columns.ends[row], -row, graft))
-        for below in self._below.values():
-            below.sort(key=lambda entry: entry[:2])
+            self._grafts[id(host)].append((host.columns.ends[row], -row, graft))
+        for grafts in self._grafts.values():
+            grafts.sort(key=lambda entry: entry[:2])
         self._sizes: dict[int, int] = {}
-        """Nodes of each document and of all below it, by identity."""
+        """Number of nodes of each document and of all documents below it, by ``id()``."""
         self._runs: dict[int, tuple[list[int], list[int]]] = {}
-        """Of each document: the rows at which its unbroken runs begin, and their numbers."""
+        """First row of each run of a document, and the numbers of these rows, by the document's ``id()``."""
         self._starts: list[int] = []
         self._segments: list[tuple[Document, int]] = []
-        """Document and first row of the run that begins at each of `_starts`."""
-        self._count = self._place(library.root, 0)
+        """Document and first row of the run that starts at each of `_starts`."""
+        self._count = self._add_document(library.root, 0)
 
     def __len__(self) -> int:
         return self._count
@@ -53,7 +57,7 @@ class NodeNumbering:
         return numbers[index] + row - rows[index]
 
     def find(self, section_id: str) -> int | None:
-        """Return the number of the node with this id, None where there is none."""
+        """Return the number of the node with this id, or None if no node has it."""
         return self.number_of(*self._library.locate(section_id)) if section_id in self._library else None
 
     def id_of(self, number: int) -> str:
@@ -62,7 +66,7 @@ class NodeNumbering:
         return document.ids[row]
 
     def parent(self, number: int) -> int:
-        """Return the number of the node above, -1 at the top."""
+        """Return the number of the parent, or -1 at the top."""
         document, row = self.locate(number)
         parent_row = document.columns.parents[row]
         if parent_row >= 0:
@@ -71,23 +75,23 @@ class NodeNumbering:
         return -1 if host is None else self.number_of(*host)
 
     def subtree(self, number: int) -> range:
-        """Return the numbers of a node and all below it."""
+        """Return the numbers of a node and of all nodes below it."""
         document, row = self.locate(number)
         last = document.columns.ends[row]
         end = self.number_of(document, last - 1) + 1
-        below = self._below.get(id(document), [])
-        place = bisect_left(below, (last,))
-        while place < len(below) and below[place][0] == last and -below[place][1] >= row:
-            end += self._sizes[id(below[place][2])]
-            place += 1
+        grafts = self._grafts.get(id(document), [])
+        index = bisect_left(grafts, (last,))
+        while index < len(grafts) and grafts[index][0] == last and -grafts[index][1] >= row:
+            end += self._sizes[id(grafts[index][2])]
+            index += 1
         return range(number, end)
 
     def host(self, document: Document) -> tuple[Document, int] | None:
-        """Return the document and the row below which a document stands, None for the root."""
+        """Return the document and the row that a document is grafted below, or None for the root."""
         return self._hosts.get(id(document))
 
     def iter_runs(self, numbers: range) -> Iterator[tuple[Document, int, int]]:
-        """Yield the unbroken runs of a range of nodes: document, first row, and row after the last."""
+        """Yield the runs in a range of nodes: document, first row, and row after the last."""
         if not numbers:
             return
         index = bisect_right(self._starts, numbers.start) - 1
@@ -98,16 +102,15 @@ class NodeNumbering:
             yield document, row + max(0, numbers.start - start), row + min(end, numbers.stop) - start
             index += 1
 
-    def _place(self, document: Document, number: int) -> int:
-        """Number a document and those below it from `number`; return the number after the last."""
+    def _add_document(self, document: Document, number: int) -> int:
+        """Number a document and all documents below it from `number`; return the number after the last."""
         first = number
         rows, numbers = self._runs[id(document)] = ([0], [number])
         row = 0
         self._add_run(document, 0, number)
-        for place, _, graft in self._below.get(id(document), ()):
-            number += place - row
-            row = place
-            number = self._place(graft, number)
+        for next_row, _, graft in self._grafts.get(id(document), ()):
+            number = self._add_document(graft, number + next_row - row)
+            row = next_row
             rows.append(row)
             numbers.append(number)
             self._add_run(document, row, number)
@@ -116,7 +119,7 @@ class NodeNumbering:
         return number
 
     def _add_run(self, document: Document, row: int, number: int) -> None:
-        """Note where a run begins; one that turns out to be empty gives way to what begins at the same number."""
+        """Add a run; if the last run turns out to be empty, this one replaces it."""
         if self._starts and self._starts[-1] == number:
             self._segments[-1] = (document, row)
         else:

@@ -1,4 +1,4 @@
-"""Raw text into a `Document`."""
+"""Parse raw text into a `Document`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from roamtui.document.document import Columns, Document, NodeRow, build_columns, nest_levels
-from roamtui.document.front_matter import find_body, measure_front_matter, read_title
+from roamtui.document.front_matter import find_body, measure_front_matter, parse_front_matter_title
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
@@ -16,9 +16,10 @@ from roamtui.document.text import compact_text, normalise_line_ends
 from roamtui.sources.read import RawText
 
 GROUP_LENGTH = 800
-"""Characters of a group of paragraphs, which is a section where there are no headings."""
+"""Characters of a group of paragraphs. In a document without headings, each group is a section."""
 PIECE_LENGTH = 200
-"""Of its first piece, which is its own text; the further ones are its children. Pieces end at line ends."""
+"""Characters of a piece, which ends at a line end. The first piece of a group is its own text, the others are its
+children."""
 _GROUP_TITLE_LENGTH = 60
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _INK = re.compile(r"\S")
@@ -31,7 +32,7 @@ _SIGNS = (
 _SIGNS_MIN = 3
 _HEAD_LENGTH = 2_000
 _LENGTH_MAX = 8_000_000
-"""Characters; a longer text is special by its name alone."""
+"""Characters; a longer text is special only by its name."""
 
 
 def parse_document(
@@ -43,32 +44,46 @@ def parse_document(
     notes: tuple[str, ...] = (),
     is_markdown: bool = True,
 ) -> Document:
-    """Return `text`, decoded and without byte order mark, as a document whose own texts, joined, are `text` again.
+    """Parse `text`, decoded and without byte order mark, into a document whose own texts add up to `text`.
 
-    What has no title of its own is titled by its `name`; in what is no Markdown ``#`` begins no heading.
+    The title is the only H1, else that of the front matter, else `name`. Without `is_markdown`, ``#`` is just text.
     """
     normal = normalise_line_ends(text)
     front_length = measure_front_matter(normal) if is_markdown else 0
-    headings = scan_headings(normal, front_length) if is_markdown else None
-    if headings and headings.levels:
-        columns = _build_sections(text, normal, headings)
+    headings = scan_headings(normal, front_length) if is_markdown else HeadingTable()
+    if headings.levels:
+        starts = headings.offsets if text is normal else restore_offsets(text, normal, headings.offsets)
+        levels, titles = bytes(headings.levels), headings.titles
+        kinds: tuple[NodeKind, ...] = (NodeKind.SECTION,) * len(levels)
+        if starts[0] > 0:
+            levels, titles, kinds = b"\0" + levels, ["", *titles], (NodeKind.PREAMBLE, *kinds)
+            starts = array("Q", [0]) + starts
+        parents, ends = nest_levels(levels)
+        columns = Columns(
+            kinds=kinds,
+            levels=levels,
+            titles=tuple(titles),
+            urls=("",) * len(levels),
+            starts=starts + array("Q", [len(text)]),
+            parents=parents,
+            ends=ends,
+        )
     else:
         body_start = find_body(text) if is_markdown else 0
         rows = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
         rows.extend(group_paragraphs(text, body_start))
         columns = build_columns(rows, len(text))
-    if headings and headings.is_too_deep:
+    if headings.is_too_deep:
         notes = (*notes, _TOO_DEEP)
-    tops = [title for level, title in zip(columns.levels, columns.titles, strict=True) if level == 1]
-    is_titled = len(tops) == 1 and headings is not None and bool(headings.levels)
-    title = (tops[0] if is_titled else "") or read_title(normal[:front_length]) or name
+    sole_title = headings.titles[headings.levels.index(1)] if headings.levels.count(1) == 1 else ""
+    title = sole_title or parse_front_matter_title(normal[:front_length]) or name
     return Document(key=key, title=title, text=compact_text(text), columns=columns, url=url, notes=notes)
 
 
 def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True) -> Document:
-    """Return what a source gave as a document: ordinary text, a list of links, or many pages in one file.
+    """Parse the text of a source: an ordinary document, a list of links, or many pages in one file.
 
-    Relative links are resolved against `url`; without `has_links` the links of a list become no nodes.
+    Relative links are resolved against `url`. Without `has_links`, the links of a list do not become nodes.
     """
     document = parse_document(
         raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
@@ -78,7 +93,7 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
     name = raw.name.rpartition("/")[2]
     if not raw.is_markdown or raw.is_converted or not (url or _may_be_special(raw.text, name)):
         return document
-    from roamtui.document.llms_txt import add_links, detect_page_boundaries, is_link_list, split_into_pages  # noqa: PLC0415 - few need it
+    from roamtui.document.llms_txt import add_links, detect_page_boundaries, is_link_list, split_into_pages  # noqa: PLC0415 - rarely needed
 
     normal = normalise_line_ends(raw.text)
     boundaries = detect_page_boundaries(normal, name)
@@ -89,30 +104,8 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
     return document
 
 
-def _build_sections(text: str, normal: str, headings: HeadingTable) -> Columns:
-    """Return a row for each heading of `text`, and one for what stands before the first."""
-    starts = headings.offsets
-    if text is not normal:
-        starts = restore_offsets(text, normal, starts)
-    levels, titles = bytes(headings.levels), headings.titles
-    kinds = (NodeKind.SECTION,) * len(levels)
-    if starts[0] > 0:
-        levels, titles, kinds = b"\0" + levels, ["", *titles], (NodeKind.PREAMBLE, *kinds)
-        starts = array("Q", [0]) + starts
-    parents, ends = nest_levels(levels)
-    return Columns(
-        kinds=kinds,
-        levels=levels,
-        titles=tuple(titles),
-        urls=("",) * len(levels),
-        starts=starts + array("Q", [len(text)]),
-        parents=parents,
-        ends=ends,
-    )
-
-
 def _may_be_special(text: str, name: str) -> bool:
-    """Return whether a text is worth a closer look; almost no ordinary document is."""
+    """Whether a text may be a list of links or a file of pages; almost no ordinary document passes."""
     if "llms" in name.lower():
         return True
     if len(text) > _LENGTH_MAX:
@@ -123,21 +116,21 @@ def _may_be_special(text: str, name: str) -> bool:
 
 
 def group_paragraphs(text: str, start: int) -> list[NodeRow]:
-    """Return rows that cover `text[start:]` without a gap: groups at level 1, their further pieces at level 2."""
+    """Make rows that cover `text[start:]` without a gap: groups at level 1, their further pieces at level 2."""
     rows: list[NodeRow] = []
     group_start = start
     for piece_start, piece_end in _split_pieces(text, start):
-        begins_group = not rows or piece_start - group_start >= GROUP_LENGTH - PIECE_LENGTH // 2
-        if begins_group:
+        starts_group = not rows or piece_start - group_start >= GROUP_LENGTH - PIECE_LENGTH // 2
+        if starts_group:
             group_start = piece_start
         words = sanitise_line(text[piece_start : min(piece_end, piece_start + 4 * _GROUP_TITLE_LENGTH)])
         title = shorten(_MARKS.sub("", words), _GROUP_TITLE_LENGTH)
-        rows.append(NodeRow(NodeKind.TEXT, 1 if begins_group else 2, title, piece_start))
+        rows.append(NodeRow(NodeKind.TEXT, 1 if starts_group else 2, title, piece_start))
     return rows
 
 
 def _split_pieces(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole lines: at a blank line once long enough, at any line end where far too long."""
+    """Yield ranges of whole lines that end at a blank line once long enough, or at any line end if far too long."""
     piece_start = position = start
     while position < len(text):
         match = _LINE.match(text, position)

@@ -1,14 +1,13 @@
-"""The one sanitiser: text from documents, models and pages, made safe for a terminal, a screen or a clipboard.
+"""The only sanitiser: it makes text from documents, models and pages safe for a terminal, a screen or a clipboard.
 
-Control sequences act on a terminal (ECMA-48, XTerm's OSC 8 and 52), bidirectional overrides disguise text
-(Unicode TR 36, "Trojan Source"). Each such character becomes a visible stand-in, so that nothing is lost in silence.
+Control sequences act on a terminal (ECMA-48, XTerm's OSC 8 and 52), and bidirectional overrides disguise text
+(Unicode TR 36, "Trojan Source"). Most such characters become visible stand-ins, so that nothing is lost silently.
 """
 
 from __future__ import annotations
 
 import re
 
-_KEPT = "\n\t"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
@@ -19,35 +18,31 @@ _ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#[\w-][^{}]*\}\s*$")
 _DROPPED = re.compile(r"[^\w\- ]")
 
 
-def _stand_ins() -> dict[int, str]:
-    table = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in _KEPT}
-    table[0x7F] = "\N{SYMBOL FOR DELETE}"
-    table |= dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT)
-    table |= dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), _REPLACEMENT)
-    table |= dict.fromkeys((0x2028, 0x2029), " ")
-    table |= dict.fromkeys(range(0xE0000, 0xE0080), "")
-    table |= dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
-    table[0xFEFF] = ""
-    return table
-
-
-_TABLE = _stand_ins()
+_TABLE = (
+    {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
+    | {0x7F: "\N{SYMBOL FOR DELETE}", 0xFEFF: ""}
+    | dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT)
+    | dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), _REPLACEMENT)
+    | dict.fromkeys((0x2028, 0x2029), " ")
+    | dict.fromkeys(range(0xE0000, 0xE0080), "")
+    | dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
+)
 
 
 def sanitise_text(text: str) -> str:
-    r"""Return `text` with line ends as ``\n`` and without any character that a terminal or a reader obeys."""
+    r"""Return `text` with line ends as ``\n`` and without characters that act on a terminal or disguise text."""
     if _UNSAFE.search(text) is None:
         return text
     return _LINE_END.sub("\n", text).translate(_TABLE)
 
 
 def sanitise_line(text: str) -> str:
-    """Return `text` safe as by `plain_text` and on one line: runs of white space become one space."""
+    """Sanitise `text` and put it on one line: each run of white space becomes one space."""
     return _SPACES.sub(" ", sanitise_text(text)).strip()
 
 
 def shorten(text: str, length_max: int) -> str:
-    """Return `text` cut at a word so that it has at most `length_max` characters, with an ellipsis where cut."""
+    """Cut `text` to at most `length_max` characters, at a word if possible, with an ellipsis if anything was cut."""
     if len(text) <= length_max:
         return text
     cut = text[: length_max - 1]
@@ -58,10 +53,10 @@ def shorten(text: str, length_max: int) -> str:
 
 
 def strip_anchor(title: str) -> str:
-    """Return a title without the ``{#anchor}`` or ``{: #anchor .class }`` at its end by which pages link to it."""
+    """Remove the anchor that pages link to, ``{#anchor}`` or ``{: #anchor .class }``, from the end of a title."""
     return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title
 
 
 def make_slug(title: str) -> str:
-    """Return the anchor of a heading: small letters, no punctuation, hyphens for spaces."""
+    """Make the GitHub anchor of a heading: lower case, no punctuation, hyphens for spaces."""
     return _DROPPED.sub("", title.lower()).strip().replace(" ", "-")

@@ -1,8 +1,8 @@
-r"""The text of a document: how it is kept, where its lines begin, and what in it are footers of pages.
+r"""How the text of a document is stored, where its lines start, and which parts are page footers.
 
-Python keeps a text as wide as its widest character: one emoji makes 50 MB of letters take 200 MB. Lines end at ``\n``,
-``\r\n`` and ``\r`` only (CommonMark 0.31.2, section 2.1); `str.splitlines` knows too many. Page footers stand wherever
-a page ended, often within a sentence: they are part of the source, and who reads for its sense reads past them.
+Python stores a text as wide as its widest character: one emoji makes 50 MB of letters take 200 MB. Lines end only at
+``\n``, ``\r\n`` and ``\r`` (CommonMark 0.31.2, section 2.1); `str.splitlines` also splits elsewhere. A page footer can
+interrupt a sentence. It is part of the source, but a reader who wants the sense skips it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Final
 from typing_extensions import override
 
 _PIECE_LENGTH: Final = 1 << 12
-"""Characters; a piece with an emoji among them costs four bytes for each. 50 MB of MDN take 71 MB so, 97 with 32 KB."""
+"""Characters; a piece with an emoji takes four bytes for each. 50 MB of MDN take 71 MB this way, 97 with 32 KB."""
 LENGTH_MIN = 2_000_000
-"""Characters; a shorter text is kept whole."""
+"""Characters; a shorter text is stored whole."""
 
 
 class LongText:
-    """Characters in order. A slice, a search or a count is that of the whole text."""
+    """A text stored in pieces. Slices, searches and counts give what they give for a plain string."""
 
     __slots__ = ("_pieces", "_starts")
 
@@ -35,7 +35,7 @@ class LongText:
         return self._starts[-1]
 
     def __getitem__(self, part: slice) -> str:
-        """Return the characters of a slice without a step."""
+        """Return a slice, which must not have a step."""
         start, end, _ = part.indices(len(self))
         if start >= end:
             return ""
@@ -48,7 +48,7 @@ class LongText:
 
     @override
     def __str__(self) -> str:
-        """Return all characters as one text, which costs what this class saves: for what needs them but a moment."""
+        """Return all characters as one string. It costs the memory that this class saves, so drop it soon."""
         return "".join(self._pieces)
 
     @override
@@ -61,16 +61,12 @@ class LongText:
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def pieces(self) -> tuple[str, ...]:
-        """Return the text in order, in parts as they are kept."""
-        return self._pieces
-
     def count(self, character: str, start: int, end: int) -> int:
-        """Return how often a character stands between two offsets."""
+        """Count a character between two offsets."""
         return self[start:end].count(character)
 
     def find(self, character: str, start: int, end: int | None = None) -> int:
-        """Return the offset of the first such character from `start` on, -1 where there is none before `end`."""
+        """Find the first such character from `start` on, or return -1 if there is none before `end`."""
         end = len(self) if end is None else min(end, len(self))
         while start < end:
             stop = min(end, (start // _PIECE_LENGTH + 1) * _PIECE_LENGTH)
@@ -85,7 +81,7 @@ DocumentText = str | LongText
 
 
 def compact_text(text: str) -> DocumentText:
-    """Return `text` as it is best kept: in pieces where one wide character would make all others as wide."""
+    """Store a long text in pieces if one wide character would make all others as wide."""
     return text if len(text) < LENGTH_MIN or text.isascii() else LongText(text)
 
 
@@ -95,7 +91,7 @@ _LINES_LENGTH = 1_000_000
 
 
 def compute_line_starts(text: DocumentText) -> array[int]:
-    """Return the offset of the first character of each line; a final line end begins no further line."""
+    """Return the offset of the first character of each line; a final line end does not start another line."""
     if text.find("\r", 0) < 0:
         starts = _compute_starts_after_feeds(text)
     elif (whole := str(text)).count("\r") == whole.count("\r\n"):
@@ -109,23 +105,23 @@ def compute_line_starts(text: DocumentText) -> array[int]:
 
 
 def _compute_starts_after_feeds(text: DocumentText) -> array[int]:
-    r"""Return 0 and what follows each ``\n``: lengths of lines summed up, by far the quickest way.
+    r"""Return 0 and the offset after each ``\n``. Adding up the lengths of lines is by far the fastest way.
 
-    A long text goes in pieces, so that its lines never stand in memory all at once.
+    A long text is split piece by piece, so that its lines are never all in memory.
     """
     starts = array("Q", [0])
-    begin = 0
-    while begin < len(text):
-        end = text.find("\n", begin + _LINES_LENGTH) + 1 or len(text)
-        lines = text[begin:end].split("\n")
+    piece_start = 0
+    while piece_start < len(text):
+        piece_end = text.find("\n", piece_start + _LINES_LENGTH) + 1 or len(text)
+        lines = text[piece_start:piece_end].split("\n")
         lines.pop()
-        starts.extend(map(add, accumulate(map(len, lines)), count(begin + 1)))
-        begin = end
+        starts.extend(map(add, accumulate(map(len, lines)), count(piece_start + 1)))
+        piece_start = piece_end
     return starts
 
 
 def line_number_at(starts: array[int], offset: int) -> int:
-    """Return the 1-based number of the line that holds the character at `offset`."""
+    """Return the 1-based number of the line that contains the character at `offset`."""
     return max(1, bisect_right(starts, offset))
 
 
@@ -145,37 +141,36 @@ _LINE = re.compile(
 _BLANK_BEFORE = re.compile(r"(?:\A|\n)[ \t\r]*\n\Z")
 _BLANK_AFTER = re.compile(r"\r?\n?[ \t]*(?:\r?\n|\Z)")
 _AROUND = 12_000
-"""Characters around a text in which the numbers of other pages are looked for."""
+"""Characters around a text that are searched for the numbers of other pages."""
 _PAGE_LENGTH_MIN = 1_500
-"""Characters from the number of one page to the next one's; numbers that count something stand closer."""
+"""Characters between two page numbers; numbers that count something are closer together."""
 
 
 def blank_footers(text: str | LongText, start: int, end: int) -> str:
-    """Return the characters `start` to `end` (excluded) of a text, as many as they are, with spaces for page footers.
+    """Return the characters `start` to `end` (excluded) of a text, with page footers replaced by as many spaces.
 
-    A bare number is one where the number of the page before or after it stands a page away.
+    A bare number is a footer if the number of the page before or after it is a page away.
     """
     low = max(0, start - _AROUND)
     window = text[low : end + _AROUND]
     lines = []
-    for one in _LINE.finditer(window):
-        before = _BLANK_BEFORE.search(window, max(0, one.start() - 100), one.start())
-        if before and _BLANK_AFTER.match(window, one.end()):
-            lines.append(one)
-    numbers = [(one.start(), int(one["number"])) for one in lines if one["number"]]
+    for line in _LINE.finditer(window):
+        before = _BLANK_BEFORE.search(window, max(0, line.start() - 100), line.start())
+        if before and _BLANK_AFTER.match(window, line.end()):
+            lines.append(line)
+    numbers = [(line.start(), int(line["number"])) for line in lines if line["number"]]
     piece = text[start:end]
-    for one in lines:
-        first, last = one.start() + low - start, one.end() + low - start
-        if first >= 0 and last <= len(piece) and (one["named"] or _is_page_number(one, numbers)):
+    for line in lines:
+        first, last = line.start() + low - start, line.end() + low - start
+        if first >= 0 and last <= len(piece) and (line["named"] or _is_page_number(line, numbers)):
             piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
     return piece
 
 
 def _is_page_number(line: re.Match[str], numbers: list[tuple[int, int]]) -> bool:
-    """Return whether a number follows that of the page before it, or is followed by that of the page after it."""
-    at, number = line.start(), int(line["number"])
+    offset, number = line.start(), int(line["number"])
     if line["before"] and int(line["before"]) != number - 1:
         return False
-    place = numbers.index((at, number))
-    pairs = [pair for pair in (numbers[place - 1 : place + 1], numbers[place : place + 2]) if len(pair) > 1]
+    index = numbers.index((offset, number))
+    pairs = [pair for pair in (numbers[index - 1 : index + 1], numbers[index : index + 2]) if len(pair) > 1]
     return any(after - before == 1 and end - start >= _PAGE_LENGTH_MIN for (start, before), (end, after) in pairs)

@@ -1,4 +1,4 @@
-"""Estimates how many tokens a text costs a model, without a tokenizer and without a network."""
+"""Estimate how many tokens a text costs a model, without a tokenizer and without a network."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def _classify(byte: int) -> int:
 
 _CLASSES = bytes(map(_classify, range(256)))
 _WEIGHTS = (0.21, 1.1, 0.094, 0.41, 0.315)
-"""Tokens for each letter, digit, space, line end and byte outside ASCII; fitted to cl100k on prose, code and CJK."""
+"""Tokens per letter, digit, space, line end and byte outside ASCII, fitted to cl100k on prose, code and CJK."""
+_WEIGHT_OTHER = 0.485
+"""Tokens per punctuation character."""
 _COUNTED = range(_OTHER)
 _PIECE_LENGTH = 1_000_000
-"""Characters that are encoded at once."""
-_WEIGHT_OTHER = 0.485
-"""Tokens for each punctuation character."""
+"""Characters that are encoded at once, so that a long text is never copied whole."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Return the estimated number of tokens of `text`, 0 only for an empty one."""
+    """Estimate the tokens of `text`: 0 only if it is empty."""
     total = 0.0
     for start in range(0, len(text), _PIECE_LENGTH):
         classes = text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass").translate(_CLASSES)
@@ -42,7 +42,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def format_tokens(tokens: int) -> str:
-    """Return a short human count: ``840``, ``1.2k``, ``45k``, ``3.1M``."""
+    """Format a number of tokens in a short form: ``840``, ``1.2k``, ``45k``, ``3.1M``."""
     if tokens < 1_000:
         return str(tokens)
     value, unit = tokens / 1_000, "k"

@@ -44,7 +44,7 @@ def test_length_digest_and_lines_are_those_of_the_whole() -> None:
 def test_one_wide_character_does_not_make_all_others_wide() -> None:
     kept = compact_text("a" * module.LENGTH_MIN + _WIDE)
     assert isinstance(kept, LongText)
-    assert sum(map(sys.getsizeof, kept.pieces())) < 1.2 * module.LENGTH_MIN
+    assert sum(map(sys.getsizeof, kept._pieces)) < 1.2 * module.LENGTH_MIN
     assert isinstance(compact_text("a" * module.LENGTH_MIN), str)
     assert isinstance(compact_text(_WIDE), str)
 
