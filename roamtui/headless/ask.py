@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
 
 from roamtui.agent.answer import format_verification, list_unopened_hits
+from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import (
     EVENT_NAMES,
@@ -50,19 +50,6 @@ _VERSION = 1
 _EXPANDED = ("id", "section_id", "status", "tokens")
 
 
-@dataclass(slots=True)
-class _AskLog:
-    """The facts about a question that the command line's JSON reports."""
-
-    steps: list[dict[str, Any]] = field(default_factory=list)
-    requested: dict[str, None] = field(default_factory=dict)
-    is_asked: bool = False
-    """Whether the conversation already contains the question."""
-    has_started: bool = False
-    """Whether the model was already asked."""
-    final: QuestionAnswered | None = None
-
-
 async def run_ask(
     agent: Agent, question: str, *, within: str | None = None, is_watched: bool, form: str = "text"
 ) -> int:
@@ -80,73 +67,102 @@ async def run_ask(
     Raises:
         UnknownSectionError: There is no section `within`.
     """
-    record = _AskLog()
-    if form == "events":
-        for change in agent.session.opening_events:
-            print_event(change)
+    report = _AskReport(agent, is_watched=is_watched, form=form)
+    controller = ConversationController(agent)
+    controller.subscribe(report.add)
     try:
-        async with aclosing(agent.ask(question, within=within)) as events:  # type: ignore[type-var]
-            async for event in events:
-                if form == "events":
-                    print_event(event)
-                _record_event(agent, event, record)
-                if _is_reported(event, is_watched=is_watched and form != "events"):
-                    write_notes(format_event_lines(event, agent.session.state.library))
+        await controller.ask(question, within=within)
     except asyncio.CancelledError:
-        if not record.is_asked:
+        if report.final is None:
             raise
-        record.final = agent.session.state.transcript.exchanges[-1].outcome
     finally:
         await agent.model.close()
-    return _print_answer(agent, record, form)
+    return report.finish()
 
 
-def _record_event(agent: Agent, event: ConversationEvent, record: _AskLog) -> None:
-    match event:
-        case QuestionAsked():
-            record.is_asked = True
-            write_notes(filter(None, [get_startup_note(agent.model)]))
-        case StepStarted():
-            record.has_started = True
-        case SectionsExpanded(opened_ids=opened) if not record.has_started:
-            record.requested |= dict.fromkeys(opened)  # search opened them with the question
-        case ToolFinished(tool=tool, results=results):
-            record.steps.append(_describe_tool(event))
-            references = [parse_reference(result.id) for result in results] if tool == "expand_sections" else []
-            for reference in references:
-                if reference is not None and reference.section_id in agent.session.state.library:
-                    record.requested[reference.section_id] = None
-        case QuestionAnswered():
-            record.final = event
-        case _:
-            pass
+class _AskReport:
+    """Writes the progress of one question, then its answer."""
 
+    def __init__(self, agent: Agent, *, is_watched: bool, form: str) -> None:
+        self._agent = agent
+        self._is_watched = is_watched and form != "events"
+        self._form = form
+        self._steps: list[dict[str, Any]] = []
+        self._requested: dict[str, None] = {}
+        """Ids of the sections that search or the model opened, in order."""
+        self._has_started = False
+        """Whether the model was already asked."""
+        self.final: QuestionAnswered | None = None
+        if form == "events":
+            for event in agent.session.opening_events:
+                print_event(event)
 
-def _is_reported(event: ConversationEvent, *, is_watched: bool) -> bool:
-    # Warnings are always reported; closed sections are not in mode `fresh`, because the person chose that.
-    if is_watched:
-        return not (isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH)
-    return isinstance(event, SaveFailed | SaveWarningRaised) or (isinstance(event, NodesLoaded) and bool(event.notes))
+    def add(self, update: ConversationUpdated) -> None:
+        """Record an event, and report it to whoever reads along."""
+        event, library = update.event, update.state.library
+        if self._form == "events":
+            print_event(event)
+        match event:
+            case QuestionAsked():
+                write_notes(filter(None, [get_startup_note(self._agent.model)]))
+            case StepStarted():
+                self._has_started = True
+            case SectionsExpanded(opened_ids=opened) if not self._has_started:
+                self._requested |= dict.fromkeys(opened)  # search opened them with the question
+            case ToolFinished(tool=tool, results=results):
+                self._steps.append(_tool_to_json(event))
+                references = [parse_reference(result.id) for result in results] if tool == "expand_sections" else []
+                ids = (reference.section_id for reference in references if reference is not None)
+                self._requested |= dict.fromkeys(section_id for section_id in ids if section_id in library)
+            case QuestionAnswered():
+                self.final = event
+            case _:
+                pass
+        if self._is_watched:  # closed sections are not reported in mode `fresh`, because the person chose that
+            is_reported = not (isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH)
+        else:
+            is_warning = isinstance(event, SaveFailed | SaveWarningRaised)
+            is_reported = is_warning or (isinstance(event, NodesLoaded) and bool(event.notes))
+        if is_reported:
+            write_notes(format_event_lines(event, library))
 
-
-def _print_answer(agent: Agent, record: _AskLog, form: str) -> int:
-    final = record.final
-    if final is None:
-        return 1
-    if form == "events":
-        _print_line("answer", _describe_answer(agent, record, final))
-    elif form == "json":
-        write_json(_describe_answer(agent, record, final))
-    elif final.answer or final.citations:
-        lines = [final.answer] if final.answer else []
-        lines += [""] if final.citations else []
-        lines += [f"  {line}" for line in format_sources(agent, final)]
-        write_text("\n".join(lines) + "\n")
-    if final.error:
-        warn(final.error)
-    if final.stopped in (StopReason.ERROR, StopReason.COST):
-        return 1
-    return _CANCELLED if final.stopped is StopReason.CANCELLED else 0
+    def finish(self) -> int:
+        """Write the answer, and return the exit status."""
+        agent, final, state = self._agent, self.final, self._agent.session.state
+        if final is None:
+            return 1
+        if self._form == "text":
+            if final.answer or final.citations:
+                lines = [final.answer] if final.answer else []
+                lines += [""] if final.citations else []
+                lines += [f"  {line}" for line in format_sources(agent, final)]
+                write_text("\n".join(lines) + "\n")
+        else:
+            unread = list_unopened_hits(state.transcript.exchanges[-1], state.library)
+            answer = {
+                "conversation": state.id,
+                "model": agent.model.name,
+                "answer": final.answer,
+                "stopped": final.stopped.value,
+                "citations": [to_json_citation(citation) for citation in final.citations],
+                "opened": list(self._requested),
+                "open": list(state.open_ids),
+                "not_opened": [
+                    {"id": hit.section_id, "path": list(state.library.node(hit.section_id).path), "score": hit.score}
+                    for hit in unread.likely
+                ],
+                "steps": self._steps,
+                "usage": asdict(final.usage),
+            }
+            if self._form == "events":
+                _print_line("answer", answer)
+            else:
+                write_json(answer)
+        if final.error:
+            warn(final.error)
+        if final.stopped in (StopReason.ERROR, StopReason.COST):
+            return 1
+        return _CANCELLED if final.stopped is StopReason.CANCELLED else 0
 
 
 def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
@@ -170,29 +186,9 @@ def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
     return lines
 
 
-def _describe_answer(agent: Agent, record: _AskLog, final: QuestionAnswered) -> dict[str, Any]:
-    state = agent.session.state
-    return {
-        "conversation": state.id,
-        "model": agent.model.name,
-        "answer": final.answer,
-        "stopped": final.stopped.value,
-        "citations": [to_json_citation(citation) for citation in final.citations],
-        "opened": list(record.requested),
-        "open": list(state.open_ids),
-        "not_opened": [
-            {"id": hit.section_id, "path": list(state.library.node(hit.section_id).path), "score": hit.score}
-            for hit in list_unopened_hits(state.transcript.exchanges[-1], state.library).likely
-        ],
-        "steps": record.steps,
-        "usage": asdict(final.usage),
-    }
-
-
 def print_event(event: ConversationEvent) -> None:
     """Write an event as one line, immediately; the end of a question is written as its answer."""
-    described = to_json_event(event)
-    if described is not None:
+    if described := to_json_event(event):
         _print_line(*described)
 
 
@@ -216,14 +212,14 @@ def to_json_event(  # noqa: PLR0912 - one case an event
                 for hit in hits
             ]
         case ToolFinished():
-            fields = _describe_tool(event)
+            fields = _tool_to_json(event)
         case SectionsExpanded(results=results):
             fields = {
                 "results": [{name: getattr(result, name) for name in _EXPANDED} for result in results],
                 "origin": event.origin.value,
             }
         case ClosingDeclined(reasons=reasons, origin=origin):
-            fields = {"kept": _describe_reasons(reasons), "origin": origin.value}
+            fields = {"kept": _reasons_to_json(reasons), "origin": origin.value}
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             fields = {"section_ids": list(ids), "pinned": is_pinned}
         case LoadingProgressed():
@@ -231,7 +227,7 @@ def to_json_event(  # noqa: PLR0912 - one case an event
         case UndoApplied(deed=deed, is_redo=is_redo):
             fields = {"section_ids": list(deed.section_ids), "again": is_redo}
         case NodesLoaded(problems=problems):
-            fields["problems"] = _describe_reasons(problems)
+            fields["problems"] = _reasons_to_json(problems)
             del fields["moved"]
         case SaveWarningRaised(message=message, conversation_id=conversation_id):
             fields = {"message": message, "conversation": conversation_id}
@@ -242,12 +238,12 @@ def to_json_event(  # noqa: PLR0912 - one case an event
     return EVENT_NAMES[type(event)], fields
 
 
-def _describe_tool(event: ToolFinished) -> dict[str, Any]:
+def _tool_to_json(event: ToolFinished) -> dict[str, Any]:
     # Also an entry of the answer's `steps`.
     asked = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
     results = [{"id": result.id, "status": str(result.status)} for result in event.results]
     return {"tool": event.tool, **asked, "results": results}
 
 
-def _describe_reasons(reasons: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+def _reasons_to_json(reasons: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
     return [{"section_id": section_id, "reason": reason} for section_id, reason in reasons]

@@ -108,7 +108,18 @@ def _build_common(target: ResolvedModel) -> dict[str, Any]:
 
 
 def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[str, Any]]:
-    built = [_build_message(message, provider) for message in messages]
+    built: list[dict[str, Any]] = []
+    for message in messages:
+        text = _replace_surrogates(message.text)
+        fields: dict[str, Any] = {"role": message.role.value, "content": text}
+        if message.role is Role.TOOL:
+            fields["tool_call_id"] = message.tool_call_id
+        if message.tool_calls:
+            fields["content"] = text or None
+            fields["tool_calls"] = [_build_call(call) for call in message.tool_calls]
+        if message.thinking and provider == "anthropic":
+            fields["thinking_blocks"] = json.loads(message.thinking)
+        built.append(fields)
     if provider != "anthropic" or not built:
         return built
     # Anthropic caches up to a mark. One mark follows the system text (and so covers the tools), one is at the end, and
@@ -116,24 +127,11 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
     # calls has more.
     replies = (index for index in reversed(range(len(messages))) if messages[index].role is Role.ASSISTANT)
     for index in {0, max(0, next(replies, 0) - 1), len(built) - 1}:
-        message = built[index]
-        if message["role"] == Role.TOOL:
-            message["cache_control"] = _CACHE
-        elif message["content"]:
-            message["content"] = [{"type": "text", "text": message["content"], "cache_control": _CACHE}]
-    return built
-
-
-def _build_message(message: Message, provider: str) -> dict[str, Any]:
-    text = _replace_surrogates(message.text)
-    built: dict[str, Any] = {"role": message.role.value, "content": text}
-    if message.role is Role.TOOL:
-        built["tool_call_id"] = message.tool_call_id
-    if message.tool_calls:
-        built["content"] = text or None
-        built["tool_calls"] = [_build_call(call) for call in message.tool_calls]
-    if message.thinking and provider == "anthropic":
-        built["thinking_blocks"] = json.loads(message.thinking)
+        marked = built[index]
+        if marked["role"] == Role.TOOL:
+            marked["cache_control"] = _CACHE
+        elif marked["content"]:
+            marked["content"] = [{"type": "text", "text": marked["content"], "cache_control": _CACHE}]
     return built
 
 
@@ -223,7 +221,7 @@ class _ReplyAssembler:
         yield ReplyFinished(reason, self._thinking.finish())
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class _PartialCall:
     id: str = ""
     name: str = ""

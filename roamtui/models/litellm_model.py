@@ -183,9 +183,11 @@ class WorkerProcess:
                         yield event
             if failure is None:
                 return
-            can_retry = failure.is_transient and not has_begun
-            wait = job.options.plan_retry(failure.wait_seconds, retries) if can_retry else None
+            options, wait = job.options, failure.wait_seconds
             if wait is None:
+                wait = min(options.retry_wait_seconds * float(2**retries), options.retry_wait_seconds_max)
+            can_retry = failure.is_transient and not has_begun and retries < options.retries
+            if not can_retry or wait > options.retry_wait_seconds_max:
                 raise ModelError(failure.message, overflow=failure.is_overflow)
             yield RetryPending(failure.reason, wait)
             await asyncio.sleep(wait)

@@ -63,46 +63,43 @@ class LitellmWorker:
         self._outward = outward
         self._environ = environ
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._loading: asyncio.Future[Any] | None = None
 
     async def run(self) -> None:
         """Serve until the input ends, which ends the process."""
         loop = asyncio.get_running_loop()
-        threading.Thread(target=self._read, args=(loop,), daemon=True).start()
-        self._loading = asyncio.ensure_future(asyncio.to_thread(_load_litellm))
+        loading = asyncio.ensure_future(asyncio.to_thread(_load_litellm))
+
+        def handle_frame(frame: Frame) -> None:
+            number = frame["id"]
+            if frame["job"] is not None:
+                task = asyncio.create_task(self._work(number, msgspec.convert(frame["job"], Job), loading))
+                self._tasks[number] = task
+                task.add_done_callback(lambda _: self._tasks.pop(number))
+            elif number in self._tasks:
+                self._tasks[number].cancel()
+
+        def read() -> None:
+            try:
+                for line in self._inward:
+                    loop.call_soon_threadsafe(handle_frame, json.loads(line))
+            finally:
+                os._exit(0)  # at once, even if an import hangs
+
+        threading.Thread(target=read, daemon=True).start()
         await asyncio.Event().wait()
 
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        # Ends the process at once when the pipe ends, even if an import hangs.
-        try:
-            for line in self._inward:
-                loop.call_soon_threadsafe(self._handle_frame, json.loads(line))
-        finally:
-            os._exit(0)
-
-    def _handle_frame(self, frame: Frame) -> None:
-        number = frame["id"]
-        if frame["job"] is None:
-            if task := self._tasks.get(number):
-                task.cancel()
-            return
-        task = asyncio.create_task(self._work(number, msgspec.convert(frame["job"], Job)))
-        self._tasks[number] = task
-        task.add_done_callback(lambda _: self._tasks.pop(number))
-
-    async def _work(self, number: int, job: Job) -> None:
+    async def _work(self, number: int, job: Job, loading: asyncio.Future[Any]) -> None:
         connect_seconds.set(job.options.connect_seconds)
         try:
-            async with aclosing(self._run_job(job)) as events:
+            async with aclosing(self._run_job(job, loading)) as events:
                 async for event in events:
                     self._send(number, encode_event(event))
         except asyncio.CancelledError:
             self._send(number, {"event": "cancelled"})
 
-    async def _run_job(self, job: Job) -> AsyncGenerator[JobEvent, None]:
-        assert self._loading is not None
+    async def _run_job(self, job: Job, loading: asyncio.Future[Any]) -> AsyncGenerator[JobEvent, None]:
         try:
-            litellm = await asyncio.shield(self._loading)
+            litellm = await asyncio.shield(loading)
         except Exception as error:  # noqa: BLE001 -- an import may fail in any way
             reason = f"litellm cannot be loaded ({shorten(sanitise_line(str(error)), 200)})"
             yield ModelFailure(reason=reason, advice="install roamtui again, or use --model offline")
@@ -158,17 +155,24 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
             info = dict(litellm.get_model_info(model))
         except Exception:  # noqa: BLE001 -- litellm raises a bare Exception for a model that it does not know
             info = {}
+    key_name, known = get_key_variable(provider, environ), PROVIDERS.get(provider)
+    if known is not None and known.key_names:
+        missing_keys = () if key_name else known.key_names[:1]
+    else:
+        # Cloud providers also take profiles and tokens from files, which litellm's own check does not count.
+        missing = litellm.validate_environment(model)["missing_keys"]
+        missing_keys = tuple(missing) if all(name.endswith("_API_KEY") for name in missing) else ()
     bases = (environ[name] for name in _BASE_NAMES.get(provider, ()) if environ.get(name))
     parameters = litellm.get_supported_openai_params(model, custom_llm_provider=provider)
     can_call_tools = info.get("supports_function_calling")
     if parameters is not None and "tools" not in parameters:
-        can_call_tools = False  # litellm would drop them unsaid
+        can_call_tools = False  # litellm would drop them silently
     return ResolvedModel(
         model=model,
         provider=provider,
         api_base=job.api_base or next(bases, _OLLAMA_BASE if is_ollama else None),
-        missing_keys=_list_missing_keys(litellm, model, provider, environ),
-        key_name=get_key_variable(provider, environ),
+        missing_keys=missing_keys,
+        key_name=key_name,
         window_tokens=job.options.window_tokens
         or (OLLAMA_WINDOW_TOKENS if is_ollama else _as_count(info.get("max_input_tokens"))),
         output_tokens=_as_count(info.get("max_output_tokens")),
@@ -176,16 +180,6 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         input_usd=_as_price(info.get("input_cost_per_token")),
         output_usd=_as_price(info.get("output_cost_per_token")),
     )
-
-
-def _list_missing_keys(litellm: Any, model: str, provider: str, environ: Mapping[str, str]) -> tuple[str, ...]:  # noqa: ANN401
-    known = PROVIDERS.get(provider)
-    if known is not None and known.key_names:
-        return () if get_key_variable(provider, environ) else known.key_names[:1]
-    # Cloud providers also take profiles and tokens from files, which litellm knows better than its own check does.
-    missing = litellm.validate_environment(model)["missing_keys"]
-    names = tuple(name for name in missing if name.endswith("_API_KEY"))
-    return names if len(names) == len(missing) else ()
 
 
 def _as_count(value: object) -> int | None:

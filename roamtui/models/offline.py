@@ -125,8 +125,7 @@ class OfflineModel:
         """Yield one reply: a call while there is something to look for, then an answer, word by word."""
         reading = await asyncio.to_thread(parse_messages, request.messages)
         tools = {tool.name for tool in request.tools} if request.allow_calls else set[str]()
-        call = _choose_call(reading, tools)
-        if call is not None:
+        if call := _choose_call(reading, tools):
             name, arguments = call
             text = json.dumps(arguments, ensure_ascii=False)
             yield ToolCallReceived(ToolCall(id=f"offline_{len(request.messages)}", name=name, arguments=text))
@@ -291,33 +290,29 @@ def _choose_call(reading: ParsedRequest, tools: set[str]) -> tuple[str, dict[str
     question = reading.question
     if not question.strip() or len(reading.steps) >= _STEPS_MAX:
         return None
-    if not reading.has_searched and (_is_covered(reading) or _is_answered_by_start(reading)):
-        return None
+    if not reading.has_searched:
+        terms = query_terms(question) if reading.is_follow_up else ()
+        texts = (f"{section.path}\n{section.text}" for section in reading.given)
+        if terms and any({term for _, term in locate_terms(text, terms)} >= set(terms) for text in texts):
+            return None  # an open section already contains every word of the follow-up
+        opened = _rank_candidates(reading) if reading.started_ids else ()
+        if any(candidate.coverage >= _START_COVERAGE_MIN for candidate in opened):
+            return None  # the sections that search opened with the question cover enough of it
     if "search_sections" in tools and (not reading.has_searched or reading.has_new_page):
         if reading.earlier_questions and reading.is_follow_up:
             question = f"{question} {' '.join(query_terms(reading.earlier_questions[-1]))}"
         return "search_sections", {"query": question, "limit": _HITS}
     if "expand_sections" not in tools:
         return None
-    is_first = not reading.steps or reading.steps[-1] == "search_sections"
-    section_ids = choose_sections(reading) if is_first else _choose_exceptions(reading)
+    if not reading.steps or reading.steps[-1] == "search_sections":
+        section_ids = choose_sections(reading)
+    else:  # the exceptions that expansions listed without their text
+        closed = reading.given_ids | reading.asked_ids
+        listed = (section_id for section_id, title in reading.listed if _EXCEPTIONS.match(title))
+        section_ids = tuple(dict.fromkeys(section_id for section_id in listed if section_id not in closed))
+        section_ids = section_ids[:SECTIONS_MAX]
     section_ids = section_ids or _guess_sections(reading)
     return ("expand_sections", {"section_ids": list(section_ids)}) if section_ids else None
-
-
-def _is_covered(reading: ParsedRequest) -> bool:
-    """Return whether an open section already contains every word of a follow-up."""
-    terms = query_terms(reading.question) if reading.is_follow_up else ()
-    return bool(terms) and any(
-        {term for _, term in locate_terms(f"{section.path}\n{section.text}", terms)} >= set(terms)
-        for section in reading.given
-    )
-
-
-def _is_answered_by_start(reading: ParsedRequest) -> bool:
-    """Return whether the sections that search opened cover enough of the question to answer it."""
-    candidates = _rank_candidates(reading) if reading.started_ids else ()
-    return max((candidate.coverage for candidate in candidates), default=0.0) >= _START_COVERAGE_MIN
 
 
 def choose_sections(reading: ParsedRequest) -> tuple[str, ...]:
@@ -336,13 +331,6 @@ def choose_sections(reading: ParsedRequest) -> tuple[str, ...]:
         chosen.append(hit.section_id)
         tokens += cost
     return tuple(chosen)
-
-
-def _choose_exceptions(reading: ParsedRequest) -> tuple[str, ...]:
-    """Return ids of exceptions that this question's expansions listed without their text."""
-    closed = reading.given_ids | reading.asked_ids
-    listed = (section_id for section_id, title in reading.listed if _EXCEPTIONS.match(title))
-    return tuple(dict.fromkeys(section_id for section_id in listed if section_id not in closed))[:SECTIONS_MAX]
 
 
 def _guess_sections(reading: ParsedRequest) -> tuple[str, ...]:
@@ -389,8 +377,8 @@ def _write_answer(reading: ParsedRequest) -> str:
     for candidate in chosen:
         lead = "Another one" if lines else "The passage that fits best"
         lines.append(_write_line(lead, candidate.section, candidate.quote))
-        if limit := _find_exception(candidate, reading.given, terms, quotes):
-            part, sentence = limit
+        if exception := _find_exception(candidate, reading.given, terms, quotes):
+            part, sentence = exception
             quotes.append(sentence)
             lines.append(_write_line("But see", part.section, sentence, part.path[-1]))
     return "\n\n".join(lines)
@@ -399,8 +387,8 @@ def _write_answer(reading: ParsedRequest) -> str:
 def _write_line(lead: str, section: DeliveredSection, quote: str, title: str = "") -> str:
     """Quote words of the source, in quotation marks that they do not contain, with the innermost section."""
     start = section.text.find(quote)
-    held = [(section_id, inner) for offset, section_id, inner in section.inside if offset <= start]
-    section_id, found_title = held[-1] if held else (section.section_id, section.path.rpartition(" > ")[2].strip())
+    above = [(section_id, inner) for offset, section_id, inner in section.inside if offset <= start]
+    section_id, found_title = above[-1] if above else (section.section_id, section.path.rpartition(" > ")[2].strip())
     title = title or found_title
     under = f", under {title}" if title and not title.startswith("(") else ""
     words = re.sub(r"\s+", " ", quote).strip()
@@ -416,13 +404,23 @@ def _has_match(candidates: Sequence[_Candidate]) -> bool:
 
 def _rank_candidates(reading: ParsedRequest) -> list[_Candidate]:
     """Rank sentences of the delivered sections for the question, best first."""
-    terms, sections = query_terms(reading.question), _choose_given(reading)
+    terms, sections = query_terms(reading.question), reading.given
+    if not reading.is_follow_up and (reading.found or reading.started_ids):  # a follow-up may need any open section
+        wanted = {hit.section_id for hit in reading.found} | reading.asked_ids | reading.started_ids
+        sections = tuple(section for section in sections if section.section_id in wanted) or sections
     ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
     texts = [f"{section.path}\n{section.text}" for section in sections]
     forms = list_inflected_forms("\n".join(texts), terms, detect_language(tokenise(reading.question)))
     weights = _weigh_terms(terms, reading, forms)
     total = sum(weights.values())
-    meant = _list_synonyms(terms, texts, forms)
+    # Synonyms of terms that no text contains, and corrections of typos, count for their terms.
+    present = {term for text in texts for _, term in locate_terms(text, terms, forms)}
+    missing = [term for term in terms if term not in present]
+    meant = {synonym: term for term in missing for synonym in get_synonyms((term,))}
+    words = sorted({word for text in texts for word in tokenise(text)}) if missing else []
+    mistyped = (term for term in missing if len(term) >= _MISTYPED_MIN and term.isalpha())
+    meant |= {word: term for term in mistyped for word in list_similar_words(term, words)}
+    meant = {synonym: term for synonym, term in meant.items() if synonym not in terms}
     weights |= {synonym: _SYNONYM_SHARE * weights[term] for synonym, term in meant.items()}
     terms = tuple(weights)
     candidates = []
@@ -443,14 +441,6 @@ def _rank_candidates(reading: ParsedRequest) -> list[_Candidate]:
     return sorted(candidates, key=lambda candidate: -candidate.score)
 
 
-def _choose_given(reading: ParsedRequest) -> tuple[DeliveredSection, ...]:
-    """Return the sections to answer from: the ones found for this question, or all open ones for a follow-up."""
-    if reading.is_follow_up or not (reading.found or reading.started_ids):
-        return reading.given
-    wanted = {hit.section_id for hit in reading.found} | reading.asked_ids | reading.started_ids
-    return tuple(section for section in reading.given if section.section_id in wanted) or reading.given
-
-
 def _weigh_terms(terms: Sequence[str], reading: ParsedRequest, forms: Mapping[str, str]) -> dict[str, float]:
     """Weigh each term: the rarer in the available texts, the heavier; less for words that say little."""
     texts = [section.text for section in reading.given] + [hit.snippet for hit in reading.found]
@@ -464,17 +454,6 @@ def _weigh_terms(terms: Sequence[str], reading: ParsedRequest, forms: Mapping[st
         share = _LIGHT_SHARE if term in _LIGHT_WORDS else share
         weights[term] = math.log(1 + (len(texts) + 1) / (count + 1)) * share
     return weights
-
-
-def _list_synonyms(terms: Sequence[str], texts: Sequence[str], forms: Mapping[str, str]) -> dict[str, str]:
-    """Map synonyms of terms that no text contains, and corrected typos, to their terms."""
-    held = {term for text in texts for _, term in locate_terms(text, terms, forms)}
-    missing = [term for term in terms if term not in held]
-    meant = {synonym: term for term in missing for synonym in get_synonyms((term,))}
-    words = sorted({word for text in texts for word in tokenise(text)}) if missing else []
-    mistyped = (term for term in missing if len(term) >= _MISTYPED_MIN and term.isalpha())
-    meant |= {word: term for term in mistyped for word in list_similar_words(term, words)}
-    return {synonym: term for synonym, term in meant.items() if synonym not in terms}
 
 
 @dataclass(frozen=True, slots=True)

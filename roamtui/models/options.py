@@ -46,16 +46,3 @@ class ModelOptions:
         if self.first_token_seconds is not None:
             return self.first_token_seconds
         return _FIRST_TOKEN_SECONDS_LOCAL if is_local else _FIRST_TOKEN_SECONDS
-
-    def plan_retry(self, asked_seconds: float | None, retries: int) -> float | None:
-        """Return how many seconds to wait before the next retry, or None to give up.
-
-        Args:
-            asked_seconds: The wait that the provider asks for, or None if it names none.
-            retries: Number of retries so far.
-        """
-        if retries >= self.retries:
-            return None
-        if asked_seconds is None:
-            return min(self.retry_wait_seconds * float(2**retries), self.retry_wait_seconds_max)
-        return asked_seconds if asked_seconds <= self.retry_wait_seconds_max else None

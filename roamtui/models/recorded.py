@@ -182,7 +182,7 @@ class RecordedModel:
             ModelError: The reply was an error, or there is none; the message says why.
             ReplayStoppedError: The person cancelled the recorded question here.
         """
-        reply = self._take_reply(request)
+        reply = self._find_next_reply(request)
         for event in reply.events:
             yield event
             await asyncio.sleep(0)
@@ -196,7 +196,7 @@ class RecordedModel:
     def _next_asked(self) -> QuestionAsked | None:
         return self._run[min(self._done, len(self._run) - 1)].asked if self._run else None
 
-    def _take_reply(self, request: ModelRequest) -> RecordedReply:
+    def _find_next_reply(self, request: ModelRequest) -> RecordedReply:
         last = request.messages[-1]
         before = self._run[self._done - 1].error if self._done else None
         if last.role is Role.USER and not (isinstance(before, ModelError) and before.overflow):

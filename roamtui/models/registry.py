@@ -177,8 +177,15 @@ async def inspect_model(
     else:
         reason = f"uses {urlsplit(api_base).netloc}" if api_base else "no missing keys"
     if found.is_ollama and is_usable:
-        address = api_base or get_ollama_url(environ)
-        is_usable, reason = await asyncio.to_thread(_check_ollama, name.partition("/")[2], address)
+        tag = name.partition("/")[2]
+        ollama = await asyncio.to_thread(probe_ollama, api_base or get_ollama_url(environ))
+        is_usable = tag in ollama.models or f"{tag}:latest" in ollama.models
+        if is_usable:
+            reason = f"Ollama at {ollama.address} has it"
+        elif ollama.problem:
+            reason = f"Ollama at {ollama.address}: {ollama.problem}"
+        else:
+            reason = f'Ollama at {ollama.address} does not have it; run "ollama pull {tag}"'
     return ModelAvailability(
         name=name,
         is_usable=is_usable,
@@ -187,15 +194,6 @@ async def inspect_model(
         window_tokens=found.window_tokens,
         can_call_tools=found.can_call_tools,
     )
-
-
-def _check_ollama(model: str, address: str) -> tuple[bool, str]:
-    found = probe_ollama(address)
-    if model in found.models or f"{model}:latest" in found.models:
-        return True, f"Ollama at {found.address} has it"
-    if found.problem:
-        return False, f"Ollama at {found.address}: {found.problem}"
-    return False, f'Ollama at {found.address} does not have it; run "ollama pull {model}"'
 
 
 def get_ollama_url(environ: Mapping[str, str]) -> str:

@@ -160,7 +160,7 @@ class LocalEmbedder:
             try:
                 if self._model is None:
                     from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - takes seconds
-                    from transformers.utils import logging  # noqa: PLC0415 - likewise
+                    from transformers.utils import logging  # noqa: PLC0415 - takes seconds
 
                     logging.set_verbosity_error()
                     logging.disable_progress_bar()
@@ -249,7 +249,14 @@ class ModelReranker:
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
         """Return positions of texts, from 0, best first, each once. See `Reranker`."""
-        reply = self._background.run(collect_reply(self._model, _JUDGE_SYSTEM, self._ask(query, texts)))
+        fence = secrets.token_hex(4)  # no section can imitate the line between two sections
+        sections = "\n".join(f"[{fence} section {number}]\n{text}" for number, text in enumerate(texts, start=1))
+        if self._best_count is not None:
+            wanted = _CHOOSE.format(count=self._best_count, example="3, 1")
+        else:
+            wanted = _SCORES.format(example=", ".join("0" for _ in texts))
+        prompt = f"{sections}\n[{fence} end]\n\nQuestion: {query}\n{wanted}"
+        reply = self._background.run(collect_reply(self._model, _JUDGE_SYSTEM, prompt))
         if self._best_count is not None:
             order = parse_choice(reply, len(texts))
         else:
@@ -258,15 +265,6 @@ class ModelReranker:
         if not order:
             raise ModelError(f"{self._model.name} gave no usable order. The order of the search is kept.")
         return order
-
-    def _ask(self, query: str, texts: Sequence[str]) -> str:
-        fence = secrets.token_hex(4)  # no section can imitate the line between two sections
-        sections = "\n".join(f"[{fence} section {number}]\n{text}" for number, text in enumerate(texts, start=1))
-        if self._best_count is not None:
-            wanted = _CHOOSE.format(count=self._best_count, example="3, 1")
-        else:
-            wanted = _SCORES.format(example=", ".join("0" for _ in texts))
-        return f"{sections}\n[{fence} end]\n\nQuestion: {query}\n{wanted}"
 
 
 def parse_scores(reply: str, count: int) -> dict[int, float]:
@@ -340,11 +338,8 @@ class ModelRewriter:
     def rewrite(self, query: str, earlier: Sequence[str]) -> str:
         """Return a query that can be understood without the earlier turns. See `Rewriter`."""
         turns = "\n".join(f"- {shorten(sanitise_line(turn), _TURN_LENGTH_MAX)}" for turn in earlier[-_TURNS_MAX:])
-        reply = self._background.run(
-            collect_reply(
-                self._model, _REWRITE_SYSTEM, f"Conversation:\n{turns}\n\nLast question: {sanitise_line(query)}"
-            )
-        )
+        prompt = f"Conversation:\n{turns}\n\nLast question: {sanitise_line(query)}"
+        reply = self._background.run(collect_reply(self._model, _REWRITE_SYSTEM, prompt))
         lines = [line for line in (sanitise_line(line).strip(' "') for line in reply.strip().splitlines()) if line]
         if len(lines) != 1 or len(lines[0]) > _QUERY_LENGTH_MAX:
             raise ModelError(f"{self._model.name} gave no single question. Searched as it was asked.")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
-from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived, ToolSpec
+from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
 
 _WORDS: Mapping[str, str] = {
     "expand_sections": "open",
@@ -67,7 +67,12 @@ class FenceReader:
         shown = ""
         while self._pending and not self._is_calling:
             line, end, rest = self._pending.partition("\n")
-            if not self._is_mid_line and (_begins_call(line) if end else _may_begin_call(line)):
+            if end:
+                is_call = _begins_call(line)
+            else:  # it may still become one
+                start = line.lstrip(" \t")
+                is_call = start.startswith(("`", *_CALL_STARTS)) or any(call.startswith(start) for call in _CALL_STARTS)
+            if is_call and not self._is_mid_line:
                 self._is_calling = bool(end)
                 break
             shown, self._pending, self._is_mid_line = shown + line + end, rest, not end
@@ -91,17 +96,15 @@ def _begins_call(line: str) -> bool:
     return bool(_OPENING.fullmatch(line) or _CALL.fullmatch(line))
 
 
-def _may_begin_call(start: str) -> bool:
-    start = start.lstrip(" \t")
-    return start.startswith("`") or any(start.startswith(call) or call.startswith(start) for call in _CALL_STARTS)
-
-
 def _read_calls(text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
     word, body = "", list[str]()
     for line in text.split("\n"):
         opening, call = _OPENING.fullmatch(line), None if word else _CALL.fullmatch(line)
         if call is not None:
-            yield from _read_block(call[1], [_read_brackets(call[1], call[2])])
+            tool, arguments = call[1], call[2]
+            if tool == _SEARCH and _read_object(arguments) is None and (query := _QUERY.search(arguments)):
+                arguments = query[1] or query[2] or ""  # the query in quotes, without JSON around it
+            yield from _read_block(tool, [arguments])
             continue
         if opening is not None:
             if word:
@@ -116,12 +119,6 @@ def _read_calls(text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
                 word = ""
     if word:
         yield from _read_block(word, body)
-
-
-def _read_brackets(tool: str, arguments: str) -> str:
-    # A search in parentheses may pass its query as a string instead of JSON.
-    found = _QUERY.search(arguments) if tool == _SEARCH and _read_object(arguments) is None else None
-    return arguments if found is None else found[1] or found[2] or ""
 
 
 def _read_block(word: str, body: Sequence[str]) -> Iterator[tuple[str, Mapping[str, object]]]:
@@ -179,13 +176,22 @@ def translate_request(request: ModelRequest) -> ModelRequest:
     calls = {call.id: call for message in request.messages for call in message.tool_calls}
     for are_results, group in groupby(request.messages, lambda message: message.role is Role.TOOL):
         if are_results:
-            results = (_write_result(calls[message.tool_call_id or ""], message.text) for message in group)
+            results = []
+            for message in group:
+                call = calls[message.tool_call_id or ""]
+                title = f"{_WORDS.get(call.name, call.name)} {_describe_arguments(call)}"
+                results.append(f"Result of {title}:\n{message.text}")
             messages.append(Message(role=Role.USER, text="\n\n".join(results)))
             continue
         for message in group:
             parts = [message.text, *map(write_fence, message.tool_calls)]
             if message.role is Role.SYSTEM and request.tools:
-                parts += [_RULES, *map(_describe_tool, request.tools)]
+                tools = [tool for tool in request.tools if tool.name in _WORDS]
+                parts.append(_RULES)
+                parts += (
+                    f"{tool.name}: {tool.description}\n```{_WORDS[tool.name]}\n{_EXAMPLES[tool.name]}\n```"
+                    for tool in tools
+                )
             messages.append(replace(message, text="\n\n".join(filter(None, parts)), tool_calls=()))
     return ModelRequest(messages=tuple(messages))
 
@@ -195,10 +201,6 @@ def write_fence(call: ToolCall) -> str:
     return f"```{_WORDS.get(call.name, call.name)}\n{_describe_arguments(call)}\n```"
 
 
-def _write_result(call: ToolCall, text: str) -> str:
-    return f"Result of {_WORDS.get(call.name, call.name)} {_describe_arguments(call)}:\n{text}"
-
-
 def _describe_arguments(call: ToolCall) -> str:
     # Ids or a query; malformed arguments are shown as they are.
     arguments = _read_object(call.arguments) or {}
@@ -206,9 +208,3 @@ def _describe_arguments(call: ToolCall) -> str:
     if isinstance(ids, list):
         return " ".join(str(section_id) for section_id in ids)
     return query if isinstance(query, str) else call.arguments
-
-
-def _describe_tool(tool: ToolSpec) -> str:
-    if tool.name not in _WORDS:
-        return ""
-    return f"{tool.name}: {tool.description}\n```{_WORDS[tool.name]}\n{_EXAMPLES[tool.name]}\n```"
