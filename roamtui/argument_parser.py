@@ -48,15 +48,15 @@ def _add_arguments(
     kind: type[Any], parser: argparse.ArgumentParser, exclusive: dict[str, argparse._MutuallyExclusiveGroup]
 ) -> None:
     # `exclusive` collects the groups of mutually exclusive flags by name.
-    for one in fields(kind):
-        if "part" in one.metadata:
-            _add_arguments(one.metadata["part"], parser, exclusive)
-        elif "option" in one.metadata:
-            declared: Option = one.metadata["option"]
+    for member in fields(kind):
+        if "part" in member.metadata:
+            _add_arguments(member.metadata["part"], parser, exclusive)
+        elif "option" in member.metadata:
+            declared: Option = member.metadata["option"]
             if declared.exclusive_group and declared.exclusive_group not in exclusive:
                 exclusive[declared.exclusive_group] = parser.add_mutually_exclusive_group()
-            _add_argument(exclusive.get(declared.exclusive_group, parser), one.name, declared)
-        for name in one.metadata.get("settings", ()):
+            _add_argument(exclusive.get(declared.exclusive_group, parser), member.name, declared)
+        for name in member.metadata.get("settings", ()):
             if name == SEARCH:
                 group = parser.add_argument_group("search", _SEARCH_HELP)
                 for key, setting in _SEARCH_FLAGS.items():
@@ -65,15 +65,16 @@ def _add_arguments(
                 _add_argument(parser, f"setting.{name}", _SETTINGS[name], is_setting=True)
 
 
-def _add_argument(place: argparse._ActionsContainer, dest: str, declared: Option, *, is_setting: bool = False) -> None:
+def _add_argument(
+    container: argparse._ActionsContainer, dest: str, declared: Option, *, is_setting: bool = False
+) -> None:
     # A setting defaults to None, because config.toml may set it.
     options: dict[str, Any] = {"help": declared.help, "default": None if is_setting else declared.default}
     names = [declared.name] if declared.name.startswith("-") else []
     if names and declared.kind is bool:
         switch = "store_false" if declared.default else "store_true"
-        place.add_argument(
-            *names, dest=dest, action=argparse.BooleanOptionalAction if is_setting else switch, **options
-        )
+        action = argparse.BooleanOptionalAction if is_setting else switch
+        container.add_argument(*names, dest=dest, action=action, **options)
         return
     if names and declared.default is ...:
         options["required"] = True
@@ -91,25 +92,22 @@ def _add_argument(place: argparse._ActionsContainer, dest: str, declared: Option
         except OptionError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
-    place.add_argument(*names, dest=dest, type=convert, **options)
+    container.add_argument(*names, dest=dest, type=convert, **options)
 
 
 def _build_value(values: Mapping[str, Any], kind: type[_T]) -> _T:
     built: dict[str, Any] = {}
-    for one in fields(kind):  # type: ignore[arg-type]
-        if "part" in one.metadata:
-            built[one.name] = _build_value(values, one.metadata["part"])
-        elif "settings" in one.metadata:
-            built[one.name] = _collect_overrides(values, one.metadata["settings"])
-        elif "option" in one.metadata:
-            value = values[one.name]
-            built[one.name] = tuple(value) if isinstance(value, list) else value
-    return kind(**built)
-
-
-def _collect_overrides(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     # An empty text, for instance from an unset variable, counts as not given.
     given = {name: value for name, value in values.items() if value not in (None, "")}
-    overrides = {name: given[f"setting.{name}"] for name in names if f"setting.{name}" in given}
-    search = {name: given[f"{SEARCH}.{name}"] for name in _SEARCH_FLAGS if f"{SEARCH}.{name}" in given}
-    return {**overrides, SEARCH: search} if search else overrides
+    for member in fields(kind):  # type: ignore[arg-type]
+        if "part" in member.metadata:
+            built[member.name] = _build_value(values, member.metadata["part"])
+        elif "settings" in member.metadata:
+            names = member.metadata["settings"]
+            overrides = {name: given[f"setting.{name}"] for name in names if f"setting.{name}" in given}
+            search = {name: given[f"{SEARCH}.{name}"] for name in _SEARCH_FLAGS if f"{SEARCH}.{name}" in given}
+            built[member.name] = {**overrides, SEARCH: search} if search else overrides
+        elif "option" in member.metadata:
+            value = values[member.name]
+            built[member.name] = tuple(value) if isinstance(value, list) else value
+    return kind(**built)

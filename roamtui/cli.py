@@ -59,7 +59,7 @@ To open a file named like a command, write ./ask.
 _INTERRUPTED = 130
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each outcome
     """Run the program and return its exit status: 0 success, 1 failure, 2 wrong use, 130 cancelled."""
     arguments = sys.argv[1:] if argv is None else argv
     if None in (sys.stdin, sys.stdout, sys.stderr):
@@ -72,10 +72,6 @@ def main(argv: list[str] | None = None) -> int:
         from roamtui import __version__
 
         return _print(f"roamtui {__version__}\n")
-    return _run(arguments)
-
-
-def _run(arguments: list[str]) -> int:
     from roamtui.errors import RoamtuiError
 
     gc.disable()  # imports create no garbage, so collecting would waste startup time
@@ -99,7 +95,15 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         return 1
     except Exception as error:  # noqa: BLE001 - the last stop before a person would see a traceback
-        return _report_defect(error)
+        import os
+        import traceback
+
+        if os.environ.get("ROAMTUI_DEBUG"):
+            traceback.print_exception(error)
+        else:
+            kind = type(error).__name__
+            sys.stderr.write(f"roamtui: internal error ({kind}). Rerun with ROAMTUI_DEBUG=1 and report it.\n")
+        return 1
     finally:
         gc.enable()
         _detach_stdout()
@@ -135,19 +139,6 @@ def _print(text: str) -> int:
     finally:
         _detach_stdout()
     return 0
-
-
-def _report_defect(error: Exception) -> int:
-    # Reports an unexpected error on one line, or with ROAMTUI_DEBUG set, in full.
-    import os
-    import traceback
-
-    if os.environ.get("ROAMTUI_DEBUG"):
-        traceback.print_exception(error)
-    else:
-        kind = type(error).__name__
-        sys.stderr.write(f"roamtui: internal error ({kind}). Rerun with ROAMTUI_DEBUG=1 and report it.\n")
-    return 1
 
 
 def _detach_stdout() -> None:

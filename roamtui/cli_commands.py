@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,9 +16,10 @@ from typing import Any, Protocol
 
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
+from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
-from roamtui.headless.output import warn, write_notes
+from roamtui.headless.output import warn, write_json, write_notes, write_text
 from roamtui.library_loader import open_all_pages, open_lazily, open_library, open_pages, reopen_source
 from roamtui.option_fields import (
     FILES_HELP,
@@ -46,8 +48,10 @@ _LIMIT_DEFAULT = 10
 """Default number of hits of `search`."""
 _MCP_PORT = 8001
 _PORT_MAX = 65_535
-_CHECK_FORMS = ("text", "json", "github")
 _JSON_HELP = "as JSON, for other programs"
+_SUMMARY_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
+"""Fields of a conversation in the list as JSON."""
+_DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
 
 
 class Command(Protocol):
@@ -62,8 +66,8 @@ class Command(Protocol):
         ...
 
 
-def _load_settings(given: Mapping[str, Any] | None = None) -> Settings:
-    settings = load_settings(given)
+def _load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
+    settings = load_settings(overrides)
     write_notes(settings.warnings)
     return settings
 
@@ -84,11 +88,7 @@ class OutlineCommand:
     web: WebArguments = add_argument_group(WebArguments)
     as_json: bool = option(False, "every section, with ids and lines", name="--json")
     budget_tokens: int | None = option(
-        None,
-        "maximum size in tokens (default: what the model gets, about 1000)",
-        name="--budget",
-        kind=int,
-        low=1,
+        None, "maximum size in tokens (default: what the model gets, about 1000)", name="--budget", kind=int, low=1
     )
 
     def run(self) -> int:
@@ -140,10 +140,7 @@ class AskCommand:
     )
     as_json: bool = option(False, "print the answer and its metadata as JSON", name="--json", exclusive_group="form")
     as_events: bool = option(
-        False,
-        "stream events as JSON lines; the last line is the answer",
-        name="--events",
-        exclusive_group="form",
+        False, "stream events as JSON lines; the last line is the answer", name="--events", exclusive_group="form"
     )
 
     def run(self) -> int:
@@ -173,14 +170,14 @@ class SearchCommand:
     query: str = option(..., "words to find, as one argument", name="QUERY")
     web: WebArguments = add_argument_group(WebArguments)
     as_json: bool = option(False, _JSON_HELP, name="--json")
-    given: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
+    overrides: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
 
     def run(self) -> int:
         from roamtui.headless.hits import print_hits
         from roamtui.search.options import SearchMode
         from roamtui.search_setup import make_searcher_factory
 
-        settings = _load_settings(self.given)
+        settings = _load_settings(self.overrides)
         options = settings.retrieval
         if options.mode is SearchMode.OFF:
             raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
@@ -214,7 +211,7 @@ class IndexCommand:
         nargs="?",
     )
     assume_yes: bool = option(False, "do not ask for confirmation", name="--yes")
-    given: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
+    overrides: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
 
     def run(self) -> int:
         from roamtui.headless.index import add_summaries, update_database, update_index
@@ -223,7 +220,7 @@ class IndexCommand:
         from roamtui.search_setup import make_search_services
 
         named = {} if self.uri is None else {"index": self.uri}
-        settings = _load_settings({**self.given, SEARCH: {**self.given.get(SEARCH, {}), **named}})
+        settings = _load_settings({**self.overrides, SEARCH: {**self.overrides.get(SEARCH, {}), **named}})
         library = open_library(self.sources, self.web)
         if self.summaries is not None and not self.delete:
             from roamtui.search.summary_store import SummaryStore
@@ -266,21 +263,45 @@ class ConversationsCommand:
 
     def run(self) -> int:
         from roamtui.conversation.store import ConversationStore
-        from roamtui.headless.stored_data import print_conversation, print_conversations
+        from roamtui.export.json import render_json
+        from roamtui.export.markdown import render_markdown
 
         if (self.conversation_id is None) != (self.action == "list"):
             raise UsageError(f"{self.action} takes {'no' if self.action == 'list' else 'the'} ID of a conversation.")
         store = ConversationStore(data_path())
         write_notes(store.pop_warnings())
         if self.conversation_id is None:
-            print_conversations(store, as_json=self.output_format == "json")
-        elif self.action == "delete":
+            summaries = store.list()
+            if self.output_format == "json":
+                write_json([{name: getattr(summary, name) for name in _SUMMARY_FIELDS} for summary in summaries])
+            elif not summaries:
+                write_text("No conversations yet.\n")
+            else:
+                for summary in summaries:
+                    count = f"{summary.questions} question{'s' if summary.questions != 1 else ''}"
+                    title = sanitise_line(summary.title) or "(no question yet)"
+                    about = f"({count}, {sanitise_line(summary.source)})"
+                    write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  {about}\n")
+            return 0
+        if self.action == "delete":
             store.delete(self.conversation_id)
             write_notes((f"Deleted {self.conversation_id}.", *store.pop_warnings()))
+            return 0
+        saved = store.load(self.conversation_id)
+        source = next((summary.source for summary in store.list() if summary.id == self.conversation_id), "")
+        if self.output_format == "json":
+            write_text(render_json(saved, source))
+        elif self.output_format == "md":
+            write_text(render_markdown(saved, source))
         else:
-            print_conversation(
-                store, self.conversation_id, self.output_format, lambda source: open_library(split_sources(source))
-            )
+            from roamtui.export.html import render_html
+
+            library = None
+            try:
+                library = open_library(split_sources(source))
+            except RoamtuiError as error:
+                warn(f"without the sections: {error}")
+            write_text(render_html(saved, source, library))
         return 0
 
 
@@ -295,11 +316,42 @@ class NotesCommand:
     delete: bool = option(False, "delete all notes on it permanently", name="--delete")
 
     def run(self) -> int:
+        from roamtui.agent.recheck import locate_notes
+        from roamtui.conversation.library_sync import get_source_key
+        from roamtui.conversation.notes import NoteStore, count_notes
         from roamtui.conversation.store import ConversationStore
-        from roamtui.headless.stored_data import run_notes
+        from roamtui.export.markdown import render_notes
 
         folder = ConversationStore(data_path()).notes_folder
-        run_notes(folder, self.source, lambda name: open_library(split_sources(name), self.web), is_deleted=self.delete)
+        if self.source is None:
+            if self.delete:
+                raise UsageError("--delete needs a SOURCE.")
+            counts = count_notes(folder)
+            for name, count in counts.items():
+                write_text(f"{sanitise_line(name)}  ({_format_note_count(count)})\n")
+            if not counts:
+                write_text("No notes yet. In the app, b adds one.\n")
+            if Path("notes").exists():
+                write_notes(["To open the file or folder named notes: roamtui ./notes"])
+            return 0
+        store, library = NoteStore(folder, self.source), None
+        try:
+            library = open_library(split_sources(self.source), self.web)
+            store = NoteStore(folder, get_source_key(library))
+        except RoamtuiError as error:
+            if not store.read():
+                raise
+            warn(f"showing notes as saved: {error}")
+        notes = store.read()
+        write_notes(filter(None, [store.damage]))
+        if self.delete:
+            store.delete([note.id for note in notes])
+            write_notes([f"Deleted {_format_note_count(len(notes))}."])
+        elif notes:
+            title = library.title if library is not None else notes[0].source
+            write_text(render_notes(locate_notes(notes, library), notes[0].source, title))
+        else:
+            raise RoamtuiError("No notes on this document. In the app, b adds one.")
         return 0
 
 
@@ -311,7 +363,7 @@ class RecordCommand:
     questions: tuple[str, ...] = option(..., "asked one after the other", name="QUESTION", nargs="+")
     file: Path = option(..., "an animated .svg, or a .cast for asciinema", name="-o", kind=Path, metavar="FILE")
     web: WebArguments = add_argument_group(WebArguments)
-    given: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", SEARCH)
+    overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", SEARCH)
 
     def run(self) -> int:
         import asyncio
@@ -323,7 +375,7 @@ class RecordCommand:
 
         if self.file.suffix not in FORMS:
             raise UsageError(f"-o takes a file whose name ends with {' or '.join(FORMS)}.")
-        settings = _load_settings(self.given)
+        settings = _load_settings(self.overrides)
         library, loader = _open_with_notes((self.source,), self.web)
         agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings)
         context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
@@ -371,24 +423,50 @@ class CacheCommand:
     """Show or clear cached web pages and conversions."""
 
     action: str = option(
-        "show",
-        "show (default) the size, or clear",
-        name="{show,clear}",
-        choices=("show", "clear"),
-        nargs="?",
+        "show", "show (default) the size, or clear", name="{show,clear}", choices=("show", "clear"), nargs="?"
     )
     as_json: bool = option(False, _JSON_HELP, name="--json")
 
     def run(self) -> int:
-        from roamtui.headless.stored_data import run_cache
+        from roamtui.sources.web.page import FetchOptions
 
-        return run_cache(
-            self.action,
-            pages_path=pages_path(),
-            converted_path=conversions_path(),
-            indexes_path=indexes_path(),
-            as_json=self.as_json,
-        )
+        bytes_max, is_cleared = FetchOptions().cache_bytes_max, self.action == "clear"
+        pages, conversions, indexes = pages_path(), conversions_path(), indexes_path()
+        files = {folder: _list_files(folder) for folder in (pages, conversions, indexes)}
+        sizes = {folder: sum(found.values()) for folder, found in files.items()}
+        if is_cleared:  # except for indexes, which are the most expensive to rebuild
+            for path in (*files[pages], *files[conversions]):
+                with suppress(OSError):
+                    path.unlink()
+        if self.as_json:
+            converted, indexed = (
+                {folder.name: {"folder": str(folder), "files": len(files[folder]), "bytes": sizes[folder]}}
+                for folder in (conversions, indexes)
+            )
+            if is_cleared:
+                counts = {"dropped_pages": len(files[pages]), "dropped_bytes": sizes[pages]}
+                write_json({"folder": str(pages), **counts, **converted, "left": indexed})
+            else:
+                counts = {"pages": len(files[pages]), "bytes": sizes[pages], "bytes_max": bytes_max}
+                write_json({"folder": str(pages), **counts, **converted, **indexed})
+            return 0
+
+        def format_count(noun: str, plural: str, folder: Path) -> str:
+            count = len(files[folder])
+            return f"{count:,} {noun if count == 1 else plural}, {_format_bytes(sizes[folder])}"
+
+        verb, left = ("Deleted ", "Left ") if is_cleared else ("", "")
+        limit = "from" if is_cleared else f"of at most {_format_bytes(bytes_max)} in"
+        lines = [f"{verb}{format_count('page', 'pages', pages)} {limit} {pages}"]
+        if files[conversions]:
+            count = format_count("converted file", "converted files", conversions)
+            lines.append(f"{verb}{count} {'from' if is_cleared else 'in'} {conversions}")
+        if files[indexes]:
+            count = format_count("file of search indexes", "files of search indexes", indexes)
+            hint = f": {_DELETE_INDEXES}" if is_cleared else f" ({_DELETE_INDEXES})"
+            lines.append(f"{left}{count} in {indexes}{hint}")
+        write_text("\n".join(lines) + "\n")
+        return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,13 +489,13 @@ class PreferencesCommand:
 class DoctorCommand:
     """Check the installation, file locations and available models."""
 
-    given: Mapping[str, Any] = declare_overrides("model", "api_base")
+    overrides: Mapping[str, Any] = declare_overrides("model", "api_base")
     as_json: bool = option(False, _JSON_HELP, name="--json")
 
     def run(self) -> int:
         from roamtui.headless.doctor import collect_diagnostics, print_diagnosis
 
-        model, options = self.given.get("model"), None
+        model, options = self.overrides.get("model"), None
         try:
             settings = load_settings()
             problem = " ".join(settings.warnings)
@@ -425,7 +503,9 @@ class DoctorCommand:
         except UsageError as error:
             problem = str(error)
         places = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
-        found = collect_diagnostics(places, problem, model, api_base=self.given.get("api_base"), model_options=options)
+        found = collect_diagnostics(
+            places, problem, model, api_base=self.overrides.get("api_base"), model_options=options
+        )
         return print_diagnosis(found, as_json=self.as_json)
 
 
@@ -434,7 +514,7 @@ class EvalCommand:
     """Measure search, or with --model the whole agent, on questions with known sections."""
 
     options: EvalOptions = add_argument_group(EvalOptions)
-    given: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
+    overrides: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
 
     def run(self) -> int:
         from roamtui.agent.options import AgentOptions
@@ -442,10 +522,10 @@ class EvalCommand:
         from roamtui.search_setup import make_searcher_factory
         from roamtui.wiring import build_model
 
-        settings = _load_settings(self.given)
+        settings = _load_settings(self.overrides)
         if settings.retrieval.index is not None and self.options.scope != "all":
             raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
-        make_model = partial(build_model, settings) if "model" in self.given else None
+        make_model = partial(build_model, settings) if "model" in self.overrides else None
         make_searcher = make_searcher_factory(settings, needs_vectors=True)
         options = AgentOptions(confident_start=settings.confident_start)
         return run_evaluation(self.options, make_searcher, settings.retrieval.mode, make_model, options)
@@ -458,10 +538,7 @@ class CheckCommand:
     source: str = option(..., SOURCE_HELP, name="SOURCE")
     web: WebArguments = add_argument_group(WebArguments)
     selected: tuple[str, ...] = option(
-        (),
-        "rules to apply: codes, prefixes of codes or names, separated by commas",
-        name="--select",
-        metavar="R",
+        (), "rules to apply: codes, prefixes of codes or names, separated by commas", name="--select", metavar="R"
     )
     ignored: tuple[str, ...] = option((), "rules to skip", name="--ignore", metavar="R")
     questions: Path | None = option(
@@ -473,7 +550,10 @@ class CheckCommand:
     )
     fetch_pages: bool = option(False, "fetch the pages of an llms.txt and report failures", name="--fetch")
     output_format: str = option(
-        "text", "text (default), json, or github for annotations", name="--format", choices=_CHECK_FORMS
+        "text",
+        "text (default), json, or github for annotations",
+        name="--format",
+        choices=("text", "json", "github"),
     )
 
     def run(self) -> int:
@@ -497,7 +577,7 @@ class ServeCommand:
     source: str = option(..., "a document, a folder or a zip of documents, or an https:// address", name="SOURCE")
     web: WebArguments = add_argument_group(WebArguments)
     port: int = option(8000, "port (default 8000)", name="--port", low=1, high=_PORT_MAX)
-    given: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
+    overrides: Mapping[str, Any] = declare_overrides("model", "api_base", SEARCH)
 
     def run(self) -> int:
         from roamtui.tui.web_server import run_server
@@ -506,9 +586,9 @@ class ServeCommand:
         if self.source == "-":
             raise UsageError("serve needs a file, not standard input.")
         _open_with_notes((self.source,), self.web)
-        build_model(load_settings(self.given))
+        build_model(load_settings(self.overrides))
         words = []
-        for name, value in {**self.given, **self.given.get(SEARCH, {})}.items():
+        for name, value in {**self.overrides, **self.overrides.get(SEARCH, {})}.items():
             flag = name.replace("_", "-")
             if isinstance(value, bool):
                 words.append(f"--{flag}" if value else f"--no-{flag}")
@@ -530,7 +610,7 @@ class McpCommand:
     port: int | None = option(
         None, f"port for --http (default {_MCP_PORT})", name="--port", kind=int, low=1, high=_PORT_MAX
     )
-    given: Mapping[str, Any] = declare_overrides(SEARCH)
+    overrides: Mapping[str, Any] = declare_overrides(SEARCH)
 
     def run(self) -> int:
         from roamtui.headless.mcp import check_extra, serve_http, serve_stdio
@@ -544,7 +624,7 @@ class McpCommand:
             raise UsageError("--port needs --http.")
         if "-" in self.sources and not self.is_http:
             raise UsageError("cannot read the document from standard input over stdio. Give a file or use --http.")
-        settings = _load_settings(self.given)
+        settings = _load_settings(self.overrides)
         check_extra()
         make_searcher = make_searcher_factory(settings)
 
@@ -590,3 +670,24 @@ COMMANDS: Mapping[str, type[Command]] = {
 def _decode_argument(text: str) -> str:
     # Argument bytes that the locale cannot decode are read as UTF-8, or replaced.
     return os.fsencode(text).decode("utf-8", "replace")
+
+
+def _format_note_count(count: int) -> str:
+    return "1 note" if count == 1 else f"{count:,} notes"
+
+
+def _format_bytes(count: int) -> str:
+    if count < 1_000:
+        return f"{count} bytes"
+    return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"
+
+
+def _list_files(folder: Path) -> dict[Path, int]:
+    """Return the files directly in a folder with their sizes; empty if the folder cannot be read."""
+    sizes: dict[Path, int] = {}
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.is_file() and not path.is_symlink():
+                with suppress(OSError):
+                    sizes[path] = path.stat().st_size
+    return sizes

@@ -21,13 +21,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.document.source_loader import is_address, suggest_address
 from roamtui.errors import UsageError
-from roamtui.library_loader import (
-    open_lazily,
-    open_library,
-    reload_changed_files,
-    reload_with_pages,
-    truncate_notes,
-)
+from roamtui.library_loader import open_lazily, open_library, reload_changed_files, reload_with_pages
 from roamtui.option_fields import AppArguments, ConversationArguments
 from roamtui.paths import config_path, places_path, preferences_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
@@ -47,6 +41,7 @@ if TYPE_CHECKING:
 _OFFLINE = "offline"
 _QUICK_BYTES = 1_000_000
 """A smaller PDF converts faster than a screen with its first pages would appear."""
+_NOTES_SHOWN = 5
 _NO_TERMINAL = "the app needs a terminal. Use `roamtui ask SOURCE QUESTION` or `roamtui outline` instead."
 
 
@@ -60,6 +55,7 @@ def run_app(arguments: AppArguments) -> int:
     arguments = _confirm_address(arguments)
     if _should_run_plain(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
+    # The app can show the first pages of a large PDF before the others are converted.
     first, is_late = None, _has_screen() and _needs_slow_conversion(arguments.sources)
     if not is_late and (arguments.sources or not _has_screen()):
         first = _open_initial_document(arguments, settings)
@@ -184,7 +180,6 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
 
 
 def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
-    # The app can show the first pages of a large PDF before the others are converted.
     path = Path(*sources[:1])
     return len(sources) == 1 and path.suffix.lower() == ".pdf" and path.is_file() and path.stat().st_size > _QUICK_BYTES
 
@@ -241,7 +236,9 @@ def _make_context(
     from roamtui.wiring import build_agent, choose_example_questions
 
     library = state.library
-    notes = [*settings.warnings, *truncate_notes(library.notes)]
+    notes = [*settings.warnings, *library.notes]
+    if (more := len(library.notes) - _NOTES_SHOWN) > 1:
+        notes[-more:] = [f"{more} more notes on the files."]
     progress = EmbeddingProgress()
     agent = build_agent(state, loader, settings, arguments.conversation, notes.append, progress)
     if model is not None:
@@ -249,12 +246,11 @@ def _make_context(
     if settings.retrieval.needs_vectors and agent.searcher is not None:
         agent.searcher.search("")  # embeds all sections while the terminal can still show progress
     progress.mute()
-    is_of_many = library.root.columns.has_files
     context = AppContext(
         agent=agent,
         options=_make_options(arguments, settings, choose_example_questions(agent.model, library)),
         reload_library=_make_reloader(library, arguments, settings),
-        read_stamps=FileStamps(arguments.sources).read if is_of_many else None,
+        read_stamps=FileStamps(arguments.sources).read if library.root.columns.has_files else None,
         reload_on_change=arguments.is_watching,
         notes=tuple(notes),
     )

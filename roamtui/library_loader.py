@@ -29,7 +29,6 @@ _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 _FILES_REPORTED_MIN = 200
 """Minimum number of files for a progress line."""
-_NOTES_SHOWN = 5
 
 
 def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
@@ -101,7 +100,8 @@ def reopen_source(
         from roamtui.sources.web.urls import origin_of, parse_origins, parse_url  # noqa: PLC0415 - few sources are addresses
 
         origin = origin_of(parse_url(source))
-        if origin not in parse_origins((*web.allowed_origins, *_load_allowed_origins()), "--allow-origin"):
+        allowed = (*web.allowed_origins, *load_settings().allowed_origins)
+        if origin not in parse_origins(allowed, "--allow-origin"):
             raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")
     library, loader = open_lazily(split_sources(source), is_whole=True, web=web)
     if loader is None:
@@ -174,7 +174,7 @@ def _open(
         is_offline=web.is_offline,
         is_checking=is_checking,
         allowed=web.allowed_origins,
-        read_allowed=_load_allowed_origins,
+        read_allowed=lambda: load_settings().allowed_origins,
     )
     library, loader = open_sources(sources, web=options, kept_dir=conversions_path(), report=report)
     path = summaries_path(library.source)
@@ -210,13 +210,3 @@ def open_all_pages(library: Library, loader: Loader) -> tuple[Library, tuple[str
         for origin, refused in unapproved.items()
     )
     return open_pages(library, loader, [link for link in links if link not in left]), notes
-
-
-def _load_allowed_origins() -> tuple[str, ...]:
-    return load_settings().allowed_origins
-
-
-def truncate_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Keep the first notes, and count the rest."""
-    more = len(notes) - _NOTES_SHOWN
-    return (*notes[:_NOTES_SHOWN], f"{more} more notes on the files.") if more > 1 else notes

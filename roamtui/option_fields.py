@@ -58,7 +58,7 @@ class Option:
                 raise OptionError(f"must be {self._describe_numbers()}")
             return self.kind(value)
         if self.kind is tuple:
-            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
                 raise OptionError("must be a list of quoted strings")
             return tuple(value)
         if not isinstance(value, self.kind) or value == "":
@@ -109,7 +109,7 @@ _METAVARS: Mapping[type, str] = {int: "N", float: "X", str: "S"}
 
 def list_options(kind: type[Any]) -> Mapping[str, Option]:
     """Return the options of a class by field."""
-    return {one.name: one.metadata["option"] for one in fields(kind) if "option" in one.metadata}
+    return {member.name: member.metadata["option"] for member in fields(kind) if "option" in member.metadata}
 
 
 def add_argument_group(kind: type[Any]) -> Any:  # noqa: ANN401 - as the field is declared

@@ -68,8 +68,13 @@ def build_agent(
         StoreError: The conversation cannot be read.
     """
     model = build_model(settings)
-    for note in (*list_recording_warnings(model, first.library), *list_preferences_warnings()):
+    for note in list_recording_warnings(model, first.library):
         tell(note)
+    try:
+        if note := load_preferences(preferences_path()).note:
+            tell(note)
+    except RoamtuiError as error:
+        tell(str(error))
     if conversation is None:
         session = Session(first, loader=loader)
     else:
@@ -156,15 +161,6 @@ def read_preferences() -> str:
         return ""
 
 
-def list_preferences_warnings() -> tuple[str, ...]:
-    """Return problems with the preferences."""
-    try:
-        note = load_preferences(preferences_path()).note
-    except RoamtuiError as error:
-        note = str(error)
-    return (note,) if note else ()
-
-
 def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:
     """List the selected model, then the other usable models."""
     named = ModelOffer(name=settings.model, note="chosen by you", choose=partial(build_model, settings))
@@ -188,8 +184,12 @@ def discover_ollama_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], 
     from roamtui.models.registry import get_ollama_url, probe_ollama
 
     address = get_ollama_url(os.environ)
-    if not _is_local_address(address):
-        return (), "Ollama runs on another machine; name its model with --model"
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        host = ""
+    if host not in ("localhost", "::1") and not host.startswith("127."):
+        return (), "Ollama runs on another machine; choose “another model…” and type a name"
     report = probe_ollama(address)
     if report.problem:
         return (), f"Ollama at {report.address}: {report.problem}"
@@ -203,11 +203,3 @@ def discover_ollama_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], 
     )
     count = "1 model" if len(offers) == 1 else f"{len(offers)} models"
     return offers, f"Ollama at {report.address}: {count}"
-
-
-def _is_local_address(address: str) -> bool:
-    try:
-        host = urlsplit(address).hostname or ""
-    except ValueError:
-        return False
-    return host in ("localhost", "::1") or host.startswith("127.")

@@ -108,6 +108,7 @@ def test_an_ollama_on_another_machine_is_not_asked(monkeypatch: pytest.MonkeyPat
     offers, words = discover_ollama_models(Settings())
     assert offers == ()
     assert "another machine" in words
+    assert "--model" not in words
 
 
 @pytest.mark.parametrize("name", ["b.md", "Smith, J.md", "a, /b.md"])

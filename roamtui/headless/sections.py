@@ -1,4 +1,4 @@
-"""`roamtui outline`, `show` and `search`: sections of a library as text or JSON."""
+"""`roamtui outline` and `show`: sections of a library as text or JSON."""
 
 from __future__ import annotations
 
@@ -43,7 +43,17 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
         UnknownSectionError: An id is unknown; nothing was written.
         SourceError: A file or page could not be read; nothing was written.
     """
-    references = [_resolve_part(library, section_id) for section_id in section_ids]
+    references = []
+    for text in section_ids:
+        reference = parse_reference(text)
+        if reference is None or not (reference.section_id == library.root_id or reference.section_id in library):
+            raise UnknownSectionError(text)
+        if reference.section_id in library and (problem := library.problem_of(reference.section_id)):
+            raise SourceError(problem)
+        is_part = reference.page is not None or reference.steps
+        if is_part and next(_read_part(library, reference), None) is None:
+            raise UnknownSectionError(text)
+        references.append(reference)
     for reference in references:
         section_id = reference.section_id
         page = library.page_of(library.span(section_id)) if section_id in library and not reference.steps else None
@@ -51,19 +61,6 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
             write_note(f"[{section_id}] starts on p. {page}.")
         for text in _read_part(library, reference):
             write_text(text)
-
-
-def _resolve_part(library: Library, text: str) -> Reference:
-    reference = parse_reference(text)
-    if reference is None or not (reference.section_id == library.root_id or reference.section_id in library):
-        raise UnknownSectionError(text)
-    problem = library.problem_of(reference.section_id) if reference.section_id in library else ""
-    if problem:
-        raise SourceError(problem)
-    is_whole = reference.page is None and not reference.steps
-    if not is_whole and not any(True for _ in _read_part(library, reference)):
-        raise UnknownSectionError(text)
-    return reference
 
 
 def _read_part(library: Library, reference: Reference) -> Iterator[str]:
