@@ -10,7 +10,6 @@ from functools import partial
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
-from roamtui.models.base import Model
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import OFFLINE, make_model
 from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, ModelRewriter, make_embedder
@@ -48,10 +47,10 @@ def make_searcher_factory(
     options = settings.retrieval
     if options.index is not None and options.mode is not SearchMode.OFF:
         LanceDatabase(options.index)  # fails now instead of at the first search
-    parts = replace(make_search_services(settings, tell, progress), needs_vectors=needs_vectors)
+    services = replace(make_search_services(settings, tell, progress), needs_vectors=needs_vectors)
     # Evaluation must not leave an index behind.
-    place = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=tell)
-    return partial(make_searcher, options=options, parts=parts, place=place)
+    location = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=tell)
+    return partial(make_searcher, options=options, services=services, location=location)
 
 
 def make_search_services(
@@ -62,40 +61,35 @@ def make_search_services(
     For arguments and errors see `make_searcher_factory`.
     """
     options = settings.retrieval
-    is_model_asked = options.mode is not SearchMode.OFF and (options.rerank is not Rerank.OFF or options.rewrite)
+    is_reranked = options.rerank is not Rerank.OFF
+    is_model_asked = options.mode is not SearchMode.OFF and (is_reranked or options.rewrite)
     if not options.needs_vectors and not is_model_asked:
         return SearchServices()
     background = BackgroundLoop()
-    embedder = _make_embedder(options, background) if options.needs_vectors else None
-    judge = _make_ranking_model(settings, background) if is_model_asked else None
-    best_count = _BEST_COUNT if options.rerank is Rerank.CHOOSE else None
-    reranker = ModelReranker(judge, background, best_count=best_count) if judge else None
-    return SearchServices(
-        embedder=embedder,
-        reranker=reranker if options.rerank is not Rerank.OFF else None,
-        rewriter=ModelRewriter(judge, background) if judge and options.rewrite else None,
-        cache=cache_path(),
-        progress=progress or EmbeddingProgress(),
-        on_warning=tell,
-    )
+    services = SearchServices(cache=cache_path(), progress=progress or EmbeddingProgress(), on_warning=tell)
+    if options.needs_vectors:
+        services = replace(services, embedder=_make_embedder(options, background))
+    if is_model_asked:
+        name = settings.model
+        if name == OFFLINE or name.startswith(RECORDED):
+            flag = "--rerank off" if is_reranked else "--no-rewrite"
+            raise UsageError(f"the model {OFFLINE} cannot rerank or rewrite. Choose another with --model, or {flag}.")
+        model_options = settings.model_options(name)
+        model = make_model(name, api_base=settings.api_base, options=model_options, worker=background.worker)
+        best_count = _BEST_COUNT if options.rerank is Rerank.CHOOSE else None
+        services = replace(
+            services,
+            reranker=ModelReranker(model, background, best_count=best_count) if is_reranked else None,
+            rewriter=ModelRewriter(model, background) if options.rewrite else None,
+        )
+    return services
 
 
 def _make_embedder(options: RetrievalOptions, background: BackgroundLoop) -> Embedder:
-    works = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without"
+    hint = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without"
     if importlib.util.find_spec("numpy") is None:
         install = 'pip install "roamtui[vectors]"'
-        raise UsageError(f"search mode {options.mode} needs numpy; {works}. Install it with: {install}")
+        raise UsageError(f"search mode {options.mode} needs numpy; {hint}. Install it with: {install}")
     if options.embedder is None:
-        raise UsageError(
-            f"search mode {options.mode} needs an embedder; {works}. Name one with --embedder: {EXAMPLES}."
-        )
+        raise UsageError(f"search mode {options.mode} needs an embedder; {hint}. Name one with --embedder: {EXAMPLES}.")
     return make_embedder(options.embedder, background, api_base=options.embedder_api_base)
-
-
-def _make_ranking_model(settings: Settings, background: BackgroundLoop) -> Model:
-    name = settings.model
-    if name == OFFLINE or name.startswith(RECORDED):
-        flag = "--rerank off" if settings.retrieval.rerank is not Rerank.OFF else "--no-rewrite"
-        raise UsageError(f"the model {OFFLINE} cannot rerank or rewrite. Choose another with --model, or {flag}.")
-    options = settings.model_options(name)
-    return make_model(name, api_base=settings.api_base, options=options, worker=background.worker)

@@ -62,7 +62,7 @@ def update_index(library: Library, place: IndexLocation, *, is_deleted: bool) ->
     if path is None:
         raise UsageError(_PIPED)
     progress = _WritingProgress()
-    index = KeywordSearcher(library, place=replace(place, force=True)).prepare(progress)
+    index = KeywordSearcher(library, location=replace(place, force=True)).prepare(progress)
     if index.store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
     size = path.stat().st_size

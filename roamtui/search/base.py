@@ -1,4 +1,4 @@
-"""The hits of a search, and the protocols of searchers and of the services they use."""
+"""The hits of a search, and the protocols for searchers and their services."""
 
 from __future__ import annotations
 
@@ -17,145 +17,145 @@ if TYPE_CHECKING:  # numpy is an extra
     from numpy.typing import NDArray
 
 VectorArray: TypeAlias = "NDArray[np.float32]"
-"""One vector, or one for each row."""
+"""One vector, or one vector in each row."""
 StoredVectorArray: TypeAlias = "NDArray[np.float16]"
-"""The same in half the space."""
+"""The same at half precision, for storage."""
 Progress = Callable[[int, int], None]
 """Called with the number of items done and the total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A section that was found."""
+    """A section that a search found."""
 
     section_id: str
     score: float
-    """Above 0, higher is better; comparable within one search only. By words alone a share of the best one's."""
+    """Above 0; higher is better. Comparable only within one search. Keyword search gives shares of the best score."""
     why: str
-    """How it was found, such as ``text rank 1 · vector rank 3``."""
+    """How the search found it, such as ``text rank 1 · vector rank 3``."""
     snippet: str = ""
-    """The sentence of the section's own text that answers best, on one line and safe to display; empty for a bare
-    heading."""
+    """The best sentence of the section's own text, on one line and safe to display; empty for a bare heading."""
     runner_up: float | None = None
-    """Best score by words of another section as a share of its own, above 1 where that one is better; None where
-    `score` says so itself. Fused ranks are too flat to tell how clear a hit is."""
+    """The best keyword score of any other section, divided by this section's own; above 1 if the other one is better.
+
+    None if `score` is a keyword score itself. Fused ranks are too flat to show how clear a hit is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """What keyword search finds, before sentences are chosen."""
+    """The result of keyword search before snippets are chosen."""
 
     library: Library
-    """In which it was found."""
+    """The library that was searched."""
     hits: tuple[Hit, ...]
-    """The best first, without snippets."""
+    """Best first, without snippets."""
     terms: tuple[str, ...]
-    """What was looked for, with what mistyped words may have meant; by these a sentence is chosen."""
+    """The query's terms and the likely meanings of mistyped words; the snippets are chosen by these."""
     topics: tuple[str, ...] = ()
-    """Sections that the conversation is about, the most telling first."""
+    """Sections that the conversation is about, strongest first."""
 
 
 class Searcher(Protocol):
-    """Something that finds sections of one library."""
+    """Finds sections of one library."""
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on, after a file or page was loaded. If it is the same, this does nothing."""
+        """Search `library` from now on, for example after a page was loaded; does nothing if it is the same library."""
         ...
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, the best first.
+        """Return up to `limit` hits, best first.
 
         Args:
-            query: Any text; it is never a syntax error.
-            limit: The most hits to return.
-            within: Id of the section to search, subsections included; None for the whole library.
-            earlier: Earlier messages of both sides, oldest first; their topics help to understand a follow-up.
+            query: Any text; no text is a syntax error.
+            limit: Maximum number of hits.
+            within: Id of the section to search, including its subsections; None for the whole library.
+            earlier: Earlier messages of both sides, oldest first; a follow-up is searched in their topics.
 
         Raises:
-            UnknownSectionError: `within` names no section.
+            UnknownSectionError: There is no section `within`.
         """
         ...
 
 
 @runtime_checkable
 class Indexable(Protocol):
-    """A searcher whose index can be made before it is asked."""
+    """A searcher that can build its index before the first search."""
 
-    def prepare(self, tell: Progress | None = None) -> object:
+    def prepare(self, on_progress: Progress | None = None) -> object:
         """Bring the index up to date; called in a thread."""
         ...
 
 
 class EmbedKind(StrEnum):
-    """What a text is to an embedder: many models treat what is looked for and what is found differently."""
+    """The role of a text for an embedder: many models embed queries and documents differently."""
 
     DOCUMENT = "document"
     QUERY = "query"
 
 
 class Embedder(Protocol):
-    """Something that turns texts into vectors. May be asked from any thread, one call at a time."""
+    """Turns texts into vectors. Callable from any thread, one call at a time."""
 
     @property
     def name(self) -> str:
-        """What the vectors are known by: two embedders with the same name give the same vectors."""
+        """The key under which vectors are stored: embedders with the same name give the same vectors."""
         ...
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:
         """Return one row for each text, all of the same length.
 
         Raises:
-            RoamtuiError: It failed; the message is for the person.
+            RoamtuiError: The embedder failed; the message is for the person.
         """
         ...
 
 
 class Reranker(Protocol):
-    """Something that orders texts by how well they answer. May be asked from any thread."""
+    """Orders texts by how well they answer a query. Callable from any thread."""
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
-        """Return places of texts, from 0, the best first, each once; what it leaves out comes after, as it was.
+        """Return the indexes of texts, best first, each once; texts that it leaves out follow in their old order.
 
         Raises:
-            RoamtuiError: It gave no usable answer; the message is for the person.
+            RoamtuiError: There was no usable answer; the message is for the person.
         """
         ...
 
 
 class Rewriter(Protocol):
-    """Something that puts a follow-up as a query of its own. May be asked from any thread."""
+    """Rewrites a follow-up as a standalone query. Callable from any thread."""
 
     def rewrite(self, query: str, earlier: Sequence[str]) -> str:
-        """Return a query that can be understood without what was said before.
+        """Return a query that makes sense without the earlier messages.
 
         Raises:
-            RoamtuiError: It gave no usable answer; the message is for the person.
+            RoamtuiError: There was no usable answer; the message is for the person.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchServices:
-    """What a search works with beside the library; whoever makes it may leave out what its mode does not need."""
+    """What a search needs besides the library. A mode may need only some of it."""
 
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     rewriter: Rewriter | None = None
     cache: Path | None = None
-    """Folder for vectors, None to keep none."""
+    """Folder for vectors, or None to store none."""
     progress: Progress | None = None
-    """Is told while sections are embedded."""
+    """Called while sections are embedded."""
     on_warning: Callable[[str], None] | None = None
-    """Is told in a sentence what is done without, or done again."""
+    """Receives a sentence about each fallback and each rebuild."""
     needs_vectors: bool = False
-    """Whether a hybrid search fails with its embedder, rather than go on by words alone."""
+    """Whether hybrid search fails if its embedder fails, instead of falling back to keywords."""
     reported: set[str] = field(default_factory=set)
-    """Warnings that were already given."""
+    """Warnings already given."""
 
     def warn_once(self, sentence: str) -> None:
-        """Pass a warning on, once."""
+        """Give a warning unless it was already given."""
         if self.on_warning is not None and sentence not in self.reported:
             self.reported.add(sentence)
             self.on_warning(sentence)
@@ -164,7 +164,7 @@ class SearchServices:
         """Warn that the search uses keywords only.
 
         Raises:
-            RoamtuiError: The error itself, if the mode or the caller needs vectors.
+            RoamtuiError: `error` itself, if the mode or the caller needs vectors.
         """
         if mode is not SearchMode.HYBRID or self.needs_vectors:
             raise error
@@ -172,7 +172,7 @@ class SearchServices:
 
 
 class IndexLostError(RoamtuiError):
-    """An index is no longer usable; the message says why."""
+    """An index cannot be used any more; the message says why."""
 
     def __init__(self, reason: str, *, is_damaged: bool) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""From what a person chose to what searches: one searcher for each mode, within limits."""
+"""Creates the searcher that the options ask for, with a model's help and limits around it."""
 
 from __future__ import annotations
 
@@ -15,37 +15,42 @@ from roamtui.search.lance import LanceSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 
 _JUDGED_LENGTH = 800
-"""Characters of a section that a model is shown to judge it."""
+"""Characters of each section that the reranking model reads."""
 
 
 def make_searcher(
-    library: Library, options: RetrievalOptions, parts: SearchServices | None = None, place: IndexLocation | None = None
+    library: Library,
+    options: RetrievalOptions,
+    services: SearchServices | None = None,
+    location: IndexLocation | None = None,
 ) -> Searcher | None:
-    """Return what searches `library` as the options say, None where search is off."""
+    """Create the searcher for `library`, or return None if search is off."""
     if options.mode is SearchMode.OFF:
         return None
-    parts = parts or SearchServices()
+    services = services or SearchServices()
     searcher: Searcher
     if options.index is not None:
-        searcher = LanceSearcher(library, options, parts)
+        searcher = LanceSearcher(library, options, services)
     else:
-        searcher = keyword = KeywordSearcher(library, options, place=place)
+        searcher = keyword = KeywordSearcher(library, options, location=location)
         if options.needs_vectors or options.neighbour_count:
-            searcher = HybridSearcher(library, keyword, options, parts)
+            searcher = HybridSearcher(library, keyword, options, services)
     is_assisted = options.rerank is not Rerank.OFF or options.rewrite
     is_limited = options.limit is not None or options.max_tokens is not None or options.score_threshold > 0
-    return ModelAssistedSearcher(searcher, library, options, parts) if is_assisted or is_limited else searcher
+    return ModelAssistedSearcher(searcher, library, options, services) if is_assisted or is_limited else searcher
 
 
 class ModelAssistedSearcher:
-    """Gives what another searcher finds, within limits, as a model asks for it and orders it."""
+    """Wraps a searcher: a model may rewrite the query and rerank the hits, then the configured limits apply."""
 
-    def __init__(self, searcher: Searcher, library: Library, options: RetrievalOptions, parts: SearchServices) -> None:
+    def __init__(
+        self, searcher: Searcher, library: Library, options: RetrievalOptions, services: SearchServices
+    ) -> None:
         self._searcher = searcher
         self._library = library
         self._options = options
-        self._count = options.rerank_count if options.rerank is not Rerank.OFF else 0
-        self._parts = parts
+        self._rerank_count = options.rerank_count if options.rerank is not Rerank.OFF else 0
+        self._services = services
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on."""
@@ -55,55 +60,45 @@ class ModelAssistedSearcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return the hits within the limits, the best one however long it is; for no words no model is asked."""
-        library = self._library
-        limit = min(limit, self._options.limit or limit)
-        asked = self._rewrite(query, earlier) if query.strip() else None
-        if asked is not None:
-            query, earlier = asked, ()
-        hits = self._searcher.search(query, limit=max(limit, self._count), within=within, earlier=earlier)
-        return self._limit(library, self._rerank(library, query, hits)[:limit])
-
-    def _limit(self, library: Library, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        tokens_max, tokens = self._options.max_tokens, 0
+        """Return the hits within the limits; the best hit stays even if it is too long. See `Searcher`."""
+        library, options, rewriter = self._library, self._options, self._services.rewriter
+        limit = min(limit, options.limit or limit)
+        if rewriter is not None and earlier and query.strip():
+            try:
+                query, earlier = rewriter.rewrite(query, earlier), ()
+            except RoamtuiError as error:
+                self._services.warn_once(f"Could not rewrite the question: {error}")
+        hits = self._searcher.search(query, limit=max(limit, self._rerank_count), within=within, earlier=earlier)
+        hits = self._rerank(library, query, hits)[:limit]
+        tokens = 0
         for count, hit in enumerate(hits):
             document, row = library.locate(hit.section_id)
             tokens += document.own_tokens[row]
-            is_too_long = tokens_max is not None and tokens > tokens_max
-            if count and (is_too_long or hit.score < self._options.score_threshold * hits[0].score):
+            is_too_long = options.max_tokens is not None and tokens > options.max_tokens
+            if count and (is_too_long or hit.score < options.score_threshold * hits[0].score):
                 return hits[:count]
         return hits
 
-    def _rewrite(self, query: str, earlier: Sequence[str]) -> str | None:
-        rewriter = self._parts.rewriter
-        if rewriter is None or not earlier:
-            return None
-        try:
-            return rewriter.rewrite(query, earlier)
-        except RoamtuiError as error:
-            self._parts.warn_once(f"The question was not rewritten: {error}")
-            return None
-
     def _rerank(self, library: Library, query: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        """Return hits as the model orders them, with the scores of their new places."""
-        reranker = self._parts.reranker
-        if reranker is None or not self._count or len(hits) < 2:
+        # Scores stay with the ranks, so that they still fall from hit to hit.
+        reranker = self._services.reranker
+        if reranker is None or not self._rerank_count or len(hits) < 2:
             return hits
         texts = []
-        for hit in hits[: self._count]:
+        for hit in hits[: self._rerank_count]:
             document, row = library.locate(hit.section_id)
             path = " > ".join(filter(None, (document.key, *document.columns.path(row))))
             texts.append(f"{path}\n{library.own_text(hit.section_id)[:_JUDGED_LENGTH]}".strip())
         try:
-            named = reranker.rerank(query, texts)
+            chosen = reranker.rerank(query, texts)
         except RoamtuiError as error:
-            self._parts.warn_once(f"The model did not rerank: {error}")
+            self._services.warn_once(f"Could not rerank: {error}")
             return hits
-        order = [*named, *(place for place in range(len(hits)) if place not in named)]
-        judged = []
-        for rank, place in enumerate(order, start=1):
-            hit = hits[place]
-            why = f"{hit.why} · model rank {rank}" if rank <= len(named) else hit.why
-            rival = compute_runner_up_share(hits, hit.section_id) if hit.runner_up is None else hit.runner_up
-            judged.append(replace(hit, score=hits[rank - 1].score, why=why, runner_up=rival))
-        return tuple(judged)
+        order = [*chosen, *(index for index in range(len(hits)) if index not in chosen)]
+        reranked = []
+        for rank, index in enumerate(order, start=1):
+            hit = hits[index]
+            why = f"{hit.why} · model rank {rank}" if rank <= len(chosen) else hit.why
+            share = compute_runner_up_share(hits, hit.section_id) if hit.runner_up is None else hit.runner_up
+            reranked.append(replace(hit, score=hits[rank - 1].score, why=why, runner_up=share))
+        return tuple(reranked)

@@ -1,4 +1,4 @@
-"""`SectionIndex`: the nodes of one library by number, their words in SQLite's FTS5, in memory or in a file."""
+"""`SectionIndex`: a full-text index of one library in SQLite's FTS5, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from weakref import finalize
 
 from roamtui.document.library import Library
 from roamtui.document.numbering import NodeNumbering
 from roamtui.paths import make_index_stem, make_private_folder, open_private_file
-from roamtui.search.base import IndexLostError
+from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import STOP_WORDS, TOKENIZER, stem
 from roamtui.search.segments import (
     IndexRow,
@@ -39,8 +40,7 @@ _ALL = 1 << 40
 class SectionIndex:
     """Ranks the nodes of a library, numbered in document order, by the words of their own texts.
 
-    It is made anew for each value of a library; the store is shared, and only what changed is written to it. It may be
-    asked from any thread.
+    Each library value gets a new index. Indexes share the store, which writes only changes. Callable from any thread.
     """
 
     def __init__(
@@ -49,24 +49,21 @@ class SectionIndex:
         store: SectionStore | None = None,
         *,
         before: SectionIndex | None = None,
-        tell: Callable[[int, int], None] | None = None,
+        on_progress: Progress | None = None,
     ) -> None:
-        """Bring the store up to date with `library`."""
+        """Bring the store up to date with `library`; `before` is the index of the library before it."""
         self.library = library
         self.store = store or SectionStore()
         self.layout = NodeNumbering(library)
-        """Numbers the nodes."""
-        self._parts: Mapping[int, Sequence[IndexSegment]] = list_segments(
-            self.layout,
-            library.documents,
-            before._parts if before is not None else {},  # noqa: SLF001 - its own kind
-            library.summaries,
+        known = before._segments if before is not None else {}  # noqa: SLF001 - the same class
+        self._segments: Mapping[int, Sequence[IndexSegment]] = list_segments(
+            self.layout, library.documents, known, library.summaries
         )
-        parts = [part for parts in self._parts.values() for part in parts]
-        bases = self.store.sync(parts, tell)
-        self._by_base = sorted(((bases[part.digest], part) for part in parts), key=lambda entry: entry[0])
+        segments = list(chain.from_iterable(self._segments.values()))
+        bases = self.store.sync(segments, on_progress)
+        self._by_base = sorted(((bases[segment.digest], segment) for segment in segments), key=lambda entry: entry[0])
         self._bases = [base for base, _ in self._by_base]
-        self._base_by_part = {id(part): base for base, part in self._by_base}
+        self._base_by_segment = {id(segment): base for base, segment in self._by_base}
         self._title_stems: dict[int, frozenset[str]] = {}
         self._path_stems: dict[int, frozenset[str]] = {}
 
@@ -74,7 +71,7 @@ class SectionIndex:
         return len(self.layout)
 
     def title(self, number: int) -> str:
-        """Return the title of a node, with that above where it only counts; empty where a text has no headings."""
+        """Return the title of a node, plus its parent's if it is only a number; empty for a text without headings."""
         return telling_title_of(*self.layout.locate(number))
 
     def own_text(self, number: int) -> str:
@@ -91,7 +88,7 @@ class SectionIndex:
         return stems
 
     def path_stems(self, number: int) -> frozenset[str]:
-        """Return the stems of the content words in a node's title, the titles above and its file's path."""
+        """Return the stems of the content words in a node's title, the titles above it and its file's path."""
         stems = self._path_stems.get(number)
         if stems is None:
             document, row = self.layout.locate(number)
@@ -108,7 +105,7 @@ class SectionIndex:
         *,
         rows: tuple[int, int] | None = None,
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` nodes that satisfy an FTS5 expression with their scores, the best first."""
+        """Return up to `limit` nodes that match an FTS5 expression, with their scores, best first."""
         if not expression or not within:
             return []
         first, last = self.get_row_range(within)
@@ -118,36 +115,36 @@ class SectionIndex:
         return [(self._get_number(row), score) for row, score in found]
 
     def list_matches(self, expression: str, within: range, limit: int) -> list[int]:
-        """Return up to `limit` nodes that satisfy an FTS5 expression, in no order that means anything."""
+        """Return up to `limit` nodes that match an FTS5 expression, in arbitrary order."""
         rows = self.store.list_matches(expression, self.get_row_range(within), limit) if within else []
         return [number for number in map(self._get_number, rows) if number in within]
 
     def get_row_range(self, within: range) -> tuple[int, int]:
-        """Return the first and the last row of the store that nodes of a range have; (1, 0) or the like for none."""
+        """Return the first and last row in the store of a range of nodes; the first is greater if there are no rows."""
         if len(within) == len(self):
             return (self._bases[0], self._bases[-1] + len(self._by_base[-1][1])) if self._bases else (1, 0)
         first, last = 1 << 62, -1
         for document, start, end in self.layout.iter_runs(within):
-            for part in self._parts[id(document)]:
-                low, high = max(start, part.first), min(end, part.end)
+            for segment in self._segments[id(document)]:
+                low, high = max(start, segment.first), min(end, segment.end)
                 if low < high:
-                    base = self._base_by_part[id(part)] - part.first
+                    base = self._base_by_segment[id(segment)] - segment.first
                     first, last = min(first, base + low), max(last, base + high - 1)
         return first, last
 
     def has_word(self, word: str) -> bool:
-        """Whether any node holds a form of a word."""
+        """Return whether any node contains a form of a word."""
         return self.store.count(build_term_expression(word), 1) > 0
 
     def _get_number(self, row: int) -> int:
-        """Return the number of the node that stands in a row of the store, -1 where it is another program's."""
-        place = bisect_right(self._bases, row) - 1
-        if place < 0:
+        """Return the node of a row in the store, or -1 if the row is not part of this library."""
+        index = bisect_right(self._bases, row) - 1
+        if index < 0:
             return -1
-        base, part = self._by_base[place]
-        if row - base >= len(part):
+        base, segment = self._by_base[index]
+        if row - base >= len(segment):
             return -1
-        return self.layout.number_of(part.document, part.first + row - base)
+        return self.layout.number_of(segment.document, segment.first + row - base)
 
 
 def stem_title(text: str) -> frozenset[str]:
@@ -156,13 +153,13 @@ def stem_title(text: str) -> frozenset[str]:
 
 
 VERSION = 1
-"""Of the tables; a file of another version is made anew."""
+"""Version of the tables; a file of another version is rebuilt."""
 _BUSY_SECONDS = 3.0
 _BATCH_ROWS = 50_000
-"""Sections written in one transaction: about two seconds, for which another program has to wait."""
+"""Sections written in one transaction: other programs have to wait about two seconds."""
 _CACHE_KIB = 16_000
-_COUNTS_KEPT = 20_000
-_OTHER_TEXT = "another program has indexed another text of it"
+_COUNTS_CACHED_MAX = 20_000
+_OTHER_TEXT = "another program has indexed a different text"
 _WORD_LENGTH_MIN = 4
 _DIGIT = re.compile(r"\d")
 _SCHEMA = (
@@ -182,28 +179,28 @@ _COUNT_WORD = """
 INSERT INTO words VALUES(?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count"""
 _ON_DISK_SECTIONS = 5_000
 _ON_DISK_CHARACTERS = 2_000_000
-"""From either on, filling an index takes about as long as a person notices: a quarter of a second."""
+"""Building an index beyond either size takes a noticeable time: a quarter of a second."""
 
 
 class SectionStore:
-    """Ranks rows by the words of parts. May be asked from any thread; a row's number is never given to another.
+    """Full-text tables with a row for each node. Callable from any thread; row numbers are never reused.
 
     Raises:
-        IndexLostError: The file cannot be used; of every method.
+        IndexLostError: The file cannot be used; every method may raise this.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Open a file that its owner has made already, perhaps empty; without a path all is in memory."""
+        """Open an existing file, which may be empty; without a path, keep everything in memory."""
         self.path = path
         self._lock = threading.Lock()
         self._bases: dict[str, int] = {}
-        """First row of each part that is written, by its digest."""
-        self._kept: dict[str, IndexSegment] = {}
-        """What is written, where there is no file that remembers it."""
+        """First row of each stored segment, by digest."""
+        self._in_memory: dict[str, IndexSegment] = {}
+        """The stored segments, by digest; used only without a file."""
         self._data_version = -1
         self._counts: dict[tuple[str, int], int] = {}
         self._words: list[str] | None = None
-        with self._failing():
+        with self._convert_errors():
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -211,7 +208,7 @@ class SectionStore:
             try:
                 self._prepare()
             except BaseException:
-                # An open transaction would lock the file for everybody else, and Windows deletes no open file.
+                # An open transaction would lock the file for other programs, and Windows cannot delete an open file.
                 self._connection.close()
                 raise
 
@@ -220,34 +217,34 @@ class SectionStore:
         with self._lock:
             self._connection.close()
 
-    def sync(self, parts: Sequence[IndexSegment], tell: Callable[[int, int], None] | None = None) -> dict[str, int]:
-        """Write the parts that are missing, take out those that are not among these, and return where each begins.
+    def sync(self, segments: Sequence[IndexSegment], on_progress: Progress | None = None) -> dict[str, int]:
+        """Write missing segments, remove all others, and return the first row of each segment by digest.
 
         Args:
-            parts: All that is to be found, each with a digest of its own.
-            tell: Is told how many of the sections to write are written, and of how many.
+            segments: The whole content of the index, each segment with a unique digest.
+            on_progress: Called with the number of new sections written so far and their total.
         """
-        with self._lock, self._failing():
+        with self._lock, self._convert_errors():
             self._read_bases()
-            wanted = {part.digest for part in parts}
-            gone = [digest for digest in self._bases if digest not in wanted]
-            missing = [part for part in parts if part.digest not in self._bases]
+            wanted = {segment.digest for segment in segments}
+            outdated = [digest for digest in self._bases if digest not in wanted]
+            missing = [segment for segment in segments if segment.digest not in self._bases]
             total = sum(map(len, missing))
             names_by_run = NamesByRun()
             done = 0
-            for batch in list(batch_segments(missing, _BATCH_ROWS)) or ([[]] if gone else []):
-                if tell is not None:
-                    tell(done, total)
+            for batch in list(batch_segments(missing, _BATCH_ROWS)) or ([[]] if outdated else []):
+                if on_progress is not None:
+                    on_progress(done, total)
                 with self._transaction():
                     self._read_bases()  # another program may have written some of it since
-                    self._remove([digest for digest in gone if digest in self._bases])
-                    self._add([part for part in batch if part.digest not in self._bases], names_by_run)
-                gone = []
+                    self._remove([digest for digest in outdated if digest in self._bases])
+                    self._add([segment for segment in batch if segment.digest not in self._bases], names_by_run)
+                outdated = []
                 done += sum(map(len, batch))
             if total:
                 self._connection.execute("PRAGMA shrink_memory")
-            if tell is not None and total:
-                tell(total, total)
+            if on_progress is not None and total:
+                on_progress(total, total)
             self._read_bases()
             if not wanted <= self._bases.keys():
                 raise IndexLostError(_OTHER_TEXT, is_damaged=False)
@@ -261,10 +258,10 @@ class SectionStore:
         accepts: Callable[[int], bool],
         limit: int,
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` rows that satisfy an FTS5 expression with their scores, the best first."""
+        """Return up to `limit` rows that match an FTS5 expression, with their scores, best first."""
         rank = f"bm25({', '.join(str(float(weight)) for weight in weights)})"
         found: list[tuple[int, float]] = []
-        with self._lock, self._failing():
+        with self._lock, self._convert_errors():
             self._check()
             for row, score in self._connection.execute(_RANKED, (expression, rank, *bounds)):
                 if accepts(row):
@@ -274,17 +271,17 @@ class SectionStore:
         return found
 
     def list_matches(self, expression: str, bounds: tuple[int, int], limit: int) -> list[int]:
-        """Return the first rows that satisfy an expression, by number."""
+        """Return the first rows that match an expression, in order of their numbers."""
         query = "SELECT rowid FROM sections WHERE sections MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
-        with self._lock, self._failing():
+        with self._lock, self._convert_errors():
             self._check()
             return [row for (row,) in self._connection.execute(query, (expression, *bounds, limit))]
 
     def count(self, expression: str, count_max: int = _ALL) -> int:
-        """Return how many rows satisfy an expression, at most `count_max`; remembered until something is written."""
-        with self._lock, self._failing():
+        """Return how many rows match an expression, at most `count_max`; counts are cached until the next write."""
+        with self._lock, self._convert_errors():
             self._check()
-            if len(self._counts) > _COUNTS_KEPT:
+            if len(self._counts) > _COUNTS_CACHED_MAX:
                 self._counts.clear()
             found = self._counts.get((expression, count_max))
             if found is None:
@@ -294,8 +291,8 @@ class SectionStore:
             return found
 
     def list_title_words(self) -> Sequence[str]:
-        """Return the words of all titles that a mistyped one may have meant, sorted."""
-        with self._lock, self._failing():
+        """Return the words of all titles that a mistyped word may be corrected to, sorted."""
+        with self._lock, self._convert_errors():
             if self._words is None:
                 query = "SELECT word FROM words WHERE count > 0 ORDER BY word"
                 self._words = [word for (word,) in self._connection.execute(query)]
@@ -309,11 +306,11 @@ class SectionStore:
             execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         if execute("PRAGMA user_version").fetchone()[0] == 0:
             with self._transaction():
-                if execute("PRAGMA user_version").fetchone()[0] == 0:  # another program may just have made them
+                if execute("PRAGMA user_version").fetchone()[0] == 0:  # another program may have just created them
                     for statement in _SCHEMA:
                         execute(statement)
         if execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            raise IndexLostError("another roamtui wrote it", is_damaged=True)
+            raise IndexLostError("another version of roamtui wrote it", is_damaged=True)
         try:
             execute("SELECT 1 FROM sections, parts, words, numbering LIMIT 0")
         except sqlite3.OperationalError as error:
@@ -322,7 +319,7 @@ class SectionStore:
             raise IndexLostError(str(error), is_damaged=True) from None
 
     def _read_bases(self) -> None:
-        """Read anew what is written, where another program has written something."""
+        """Read the stored segments again if another program has written to the file."""
         if self.path is None:
             return
         version = self._connection.execute("PRAGMA data_version").fetchone()[0]
@@ -333,7 +330,7 @@ class SectionStore:
             self._words = None
 
     def _check(self) -> None:
-        """Refuse to answer from a file in which another program has put another text of the source."""
+        """Raise an error if another program has replaced text of this library in the file."""
         before = self._bases
         self._read_bases()
         if before is not self._bases and not before.items() <= self._bases.items():
@@ -343,31 +340,31 @@ class SectionStore:
         names_by_run = NamesByRun()
         for digest in digests:
             base = self._bases.pop(digest)
-            part = self._kept.pop(digest, None)
-            if part is not None:
-                rows = list(part.make_rows(names_by_run))
+            segment = self._in_memory.pop(digest, None)
+            if segment is not None:
+                rows = list(segment.make_rows(names_by_run))
             else:
                 query = "SELECT rows FROM parts WHERE digest = ?"
                 packed = self._connection.execute(query, (digest,)).fetchone()[0]
                 rows = [IndexRow(*fields) for fields in json.loads(zlib.decompress(packed))]
-            self._connection.executemany(_DELETE, ((base + place, *row) for place, row in enumerate(rows)))
+            self._connection.executemany(_DELETE, ((base + offset, *row) for offset, row in enumerate(rows)))
             self._count_words(rows, -1)
             self._connection.execute("DELETE FROM parts WHERE digest = ?", (digest,))
 
-    def _add(self, parts: Sequence[IndexSegment], names_by_run: NamesByRun) -> None:
+    def _add(self, segments: Sequence[IndexSegment], names_by_run: NamesByRun) -> None:
         execute = self._connection.execute
         base = execute("SELECT next FROM numbering").fetchone()[0]
-        for part in parts:
-            rows = list(part.make_rows(names_by_run))
-            self._connection.executemany(_INSERT, ((base + place, *row) for place, row in enumerate(rows)))
+        for segment in segments:
+            rows = list(segment.make_rows(names_by_run))
+            self._connection.executemany(_INSERT, ((base + offset, *row) for offset, row in enumerate(rows)))
             self._count_words(rows, 1)
             packed = None
             if self.path is None:
-                self._kept[part.digest] = part
+                self._in_memory[segment.digest] = segment
             else:
                 packed = zlib.compress(json.dumps(rows, ensure_ascii=False).encode(), 1)
-            execute("INSERT INTO parts VALUES(?, ?, ?, ?)", (part.digest, base, len(rows), packed))
-            self._bases[part.digest] = base
+            execute("INSERT INTO parts VALUES(?, ?, ?, ?)", (segment.digest, base, len(rows), packed))
+            self._bases[segment.digest] = base
             base += len(rows)
         execute("UPDATE numbering SET next = ?", (base,))
 
@@ -383,14 +380,14 @@ class SectionStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Write all that happens inside, or nothing; what is remembered of the file follows it."""
-        bases, kept = dict(self._bases), dict(self._kept)
+        """Run the block in a transaction; if it fails, restore the memory of the file's content too."""
+        bases, in_memory = dict(self._bases), dict(self._in_memory)
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
         except BaseException:
-            self._bases, self._kept = bases, kept
+            self._bases, self._in_memory = bases, in_memory
             with suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
             raise
@@ -399,105 +396,95 @@ class SectionStore:
             self._words = None
 
     @contextmanager
-    def _failing(self) -> Iterator[None]:
-        """Turn SQLite's errors into this class's own."""
+    def _convert_errors(self) -> Iterator[None]:
+        """Convert SQLite's errors, and those of reading damaged data, to `IndexLostError`."""
         try:
             yield
         except sqlite3.OperationalError as error:
             raise IndexLostError(str(error), is_damaged=False) from error
-        except sqlite3.DatabaseError as error:
-            raise IndexLostError(str(error), is_damaged=True) from error
-        except (ValueError, TypeError, zlib.error) as error:
+        except (sqlite3.DatabaseError, ValueError, TypeError, zlib.error) as error:
             raise IndexLostError(str(error), is_damaged=True) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexLocation:
-    """Where the indexes of a person's sources may be kept."""
+    """Where indexes may be stored on disk."""
 
     folder: Path
     on_warning: Callable[[str], None] = lambda _: None
-    """Is told in a sentence why one is not kept, or is made anew."""
+    """Receives a sentence if an index is rebuilt or not stored."""
     force: bool = False
-    """Whether a small library, too, is kept on disk."""
+    """Whether to store indexes of small libraries too."""
 
     def get_path(self, library: Library) -> Path | None:
-        """Return the file of a library's index, None where what came by a pipe has none."""
+        """Return the file for a library's index, or None if the library came from a pipe."""
         if library.source == "-":
             return None
         return self.folder / f"{make_index_stem(library.source)}.sqlite3"
 
 
 class StoreProvider:
-    """Opens the store of one library, and another one where that fails. Each reason is told once."""
+    """Opens the store of one library, with a replacement if it fails. Each reason is reported once."""
 
-    def __init__(self, place: IndexLocation | None) -> None:
-        """Keep indexes in `place`; without one all are in memory."""
-        self._place = place
-        self._has_renewed = False
-        self._is_file_given_up = False
+    def __init__(self, location: IndexLocation | None) -> None:
+        """Store indexes in `location`, or in memory without one."""
+        self._location = location
+        self._has_rebuilt = False
+        self._uses_memory = location is None
 
     def open(self, library: Library) -> SectionStore:
-        """Return a store for a library, filled or not."""
-        while (path := self._choose_path(library)) is not None:
+        """Return the store for a library, which may be empty.
+
+        A small library gets a new file only if the location demands it.
+        """
+        while self._location is not None and not self._uses_memory:
+            path = self._location.get_path(library)
+            if path is None or not (self._location.force or is_large(library) or path.exists()):
+                break
             try:
-                return _open_file(path)
+                make_private_folder(path.parent)
+                os.close(open_private_file(path))
+                path.chmod(0o600)
+                return SectionStore(path)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                self._abandon_file(self._location, path, IndexLostError(reason, is_damaged=False))
             except IndexLostError as error:
-                self._give_up_file(path, error)
+                self._abandon_file(self._location, path, error)
         return SectionStore()
 
     def discard(self, store: SectionStore, error: IndexLostError) -> None:
-        """Let `open` give another store than one that failed.
+        """Make `open` return another store than `store`, which failed with `error`.
 
         Raises:
-            IndexLostError: It has no file, so that another one would fail too.
+            IndexLostError: The store is in memory, so another one would fail too.
         """
-        if store.path is None:
+        if store.path is None or self._location is None:
             raise error
         store.close()
-        self._give_up_file(store.path, error)
+        self._abandon_file(self._location, store.path, error)
 
-    def _give_up_file(self, path: Path, error: IndexLostError) -> None:
-        """Delete a damaged file once, so that a new one is made; else stay in memory from now on."""
-        assert self._place is not None
-        if error.is_damaged and not self._has_renewed:
-            self._has_renewed = True
+    def _abandon_file(self, location: IndexLocation, path: Path, error: IndexLostError) -> None:
+        """Delete a damaged file, but only once, so that it is rebuilt; otherwise switch to memory."""
+        if error.is_damaged and not self._has_rebuilt:
+            self._has_rebuilt = True
             with suppress(OSError):
                 delete_index(path)
-                self._place.on_warning(f"The search index of this source was damaged ({error}); it is made anew.")
+                location.on_warning(f"The search index of this source was damaged ({error}); rebuilding it.")
                 return
-        self._is_file_given_up = True
-        self._place.on_warning(f"The search index {path} cannot be used ({error}); it is kept in memory this time.")
-
-    def _choose_path(self, library: Library) -> Path | None:
-        if self._place is None or self._is_file_given_up:
-            return None
-        path = self._place.get_path(library)
-        if path is None or self._place.force or is_large(library):
-            return path
-        return path if path.exists() else None
+        self._uses_memory = True
+        location.on_warning(f"Could not use the search index {path} ({error}); using memory instead.")
 
 
 def is_large(library: Library) -> bool:
-    """Return whether the index of a library is worth a file."""
+    """Return whether a library is so large that its index is stored in a file."""
     characters = sum(len(document.text) for document in library.documents)
     return len(library) >= _ON_DISK_SECTIONS or characters >= _ON_DISK_CHARACTERS
 
 
 def delete_index(path: Path) -> bool:
-    """Delete the file of an index with its journal, and return whether there was one."""
-    was_there = path.exists()
+    """Delete the file of an index and its journal, and return whether the file existed."""
+    has_existed = path.exists()
     for name in (path.name, f"{path.name}-journal"):
         path.with_name(name).unlink(missing_ok=True)
-    return was_there
-
-
-def _open_file(path: Path) -> SectionStore:
-    """Open the file of an index, made where it is missing, for its owner alone."""
-    try:
-        make_private_folder(path.parent)
-        os.close(open_private_file(path))
-        path.chmod(0o600)
-    except OSError as error:
-        raise IndexLostError(error.strerror or str(error), is_damaged=False) from None
-    return SectionStore(path)
+    return has_existed

@@ -11,13 +11,14 @@ import math
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from types import MappingProxyType
 
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
-from roamtui.search.base import Hit, IndexLostError, Ranking
+from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.options import RetrievalOptions
@@ -100,27 +101,27 @@ class KeywordSearcher:
     """Keyword search in one library. It is thread-safe; the first search builds the index."""
 
     def __init__(
-        self, library: Library, options: RetrievalOptions | None = None, *, place: IndexLocation | None = None
+        self, library: Library, options: RetrievalOptions | None = None, *, location: IndexLocation | None = None
     ) -> None:
-        """Search `library`. The index of a large library is stored in `place` if given, every other one in memory."""
+        """Search `library`. A large library's index is stored in `location` if given, every other one in memory."""
         self._library = library
         self._options = options or RetrievalOptions()
-        self._chooser = StoreProvider(place)
+        self._stores = StoreProvider(location)
         self._lock = threading.Lock()
         self._state: _IndexState | None = None
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on, after a page was grafted or a document changed; waits for no index."""
+        """Search `library` from now on; the next search updates the index."""
         self._library = library
 
-    def prepare(self, tell: Callable[[int, int], None] | None = None) -> SectionIndex:
-        """Return the index, brought up to date now rather than by the first search."""
-        return self._catch_up(tell).index
+    def prepare(self, on_progress: Progress | None = None) -> SectionIndex:
+        """Bring the index up to date now instead of at the next search, and return it."""
+        return self._update_index(on_progress).index
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, the best first; any text is a query. See `Searcher`."""
+        """Return up to `limit` hits, best first. See `Searcher`."""
         ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
         own_text = ranking.library.own_text
         return tuple(
@@ -128,28 +129,27 @@ class KeywordSearcher:
         )
 
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
-        """Return what `search` finds without the sentences, which take longer to choose than the sections."""
+        """Return the hits of `search` without snippets, which take longer to choose than the sections."""
         while True:
-            state = self._catch_up()
+            state = self._update_index()
             try:
                 return self._rank_in(state, query[:_QUERY_LENGTH_MAX], limit, within, earlier)
             except IndexLostError as error:
                 with self._lock:
                     if self._state is state:
-                        self._state = None  # so that another store is made, in place of one that failed
-                        self._chooser.discard(state.index.store, error)
+                        self._state = None  # the next round opens another store
+                        self._stores.discard(state.index.store, error)
 
-    def _catch_up(self, tell: Callable[[int, int], None] | None = None) -> _IndexState:
-        """Return what the newest library is searched with; only what changed is indexed."""
+    def _update_index(self, on_progress: Progress | None = None) -> _IndexState:
         with self._lock:
             while self._state is None or self._state.index.library is not self._library:
                 before = self._state.index if self._state is not None else None
-                store = before.store if before is not None else self._chooser.open(self._library)
+                store = before.store if before is not None else self._stores.open(self._library)
                 try:
-                    index = SectionIndex(self._library, store, before=before, tell=tell)
+                    index = SectionIndex(self._library, store, before=before, on_progress=on_progress)
                 except IndexLostError as error:
                     self._state = None
-                    self._chooser.discard(store, error)
+                    self._stores.discard(store, error)
                 else:
                     self._state = _IndexState(index, TopicTitles(index, self._state.topics if self._state else None))
             return self._state
@@ -173,24 +173,22 @@ class KeywordSearcher:
         scores = rank_by_text(index, query, options, numbers, topics)
         ranks = {number: rank for rank, number in enumerate(scores, start=1)}
         best = max(scores.values(), default=0.0)
-        hits = (
+        hits = tuple(
             Hit(section_id=index.layout.id_of(number), score=scores[number] / best, why=f"text rank {ranks[number]}")
             for number in dedupe_parents_and_children(index, list(scores), query, limit)
         )
-        named = tuple(index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
-        return Ranking(library=index.library, hits=tuple(hits), terms=query.terms, topics=named)
+        topic_ids = tuple(index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
+        return Ranking(library=index.library, hits=hits, terms=query.terms, topics=topic_ids)
 
 
 def expand_query(index: SectionIndex, query: Query) -> Query:
-    """Return a query with what its words may mean that stand nowhere: they go on, are mistyped, or are compounds."""
-    if (
-        query.last_prefix
-        and not index.has_word(query.last_prefix)
-        and index.store.count(build_prefix_expression(query), 1)
-    ):
-        words = tuple(word for word in query.words if word != query.last_prefix)
-        query = replace(query, words=words, fts_terms=(*query.fts_terms, build_prefix_expression(query)))
-    meant: dict[str, tuple[str, ...]] = suggest_corrections(index, query.words)
+    """Return a query with alternatives for words that the index lacks: completions, corrections and compound parts."""
+    if query.last_prefix and not index.has_word(query.last_prefix):
+        completions = build_prefix_expression(query)
+        if index.store.count(completions, 1):
+            words = tuple(word for word in query.words if word != query.last_prefix)
+            query = replace(query, words=words, fts_terms=(*query.fts_terms, completions))
+    alternatives: dict[str, tuple[str, ...]] = suggest_corrections(index, query.words)
     for word in query.words:
         parts: tuple[str, ...] = ()
         if is_unspaced(word) and len(word) > 1 and not index.has_word(word):
@@ -198,8 +196,8 @@ def expand_query(index: SectionIndex, query: Query) -> Query:
         elif query.language is Language.GERMAN and not index.has_word(word):
             parts = next((parts for parts in list_compounds(word) if all(map(index.has_word, parts))), ())
         if parts:
-            meant[word] = (word, *parts)
-    return correct_query(query, meant)
+            alternatives[word] = (word, *parts)
+    return correct_query(query, alternatives)
 
 
 def rank_by_text(
@@ -209,9 +207,9 @@ def rank_by_text(
     within: range,
     topics: Mapping[int, float] = MappingProxyType({}),
 ) -> dict[int, float]:
-    """Return the numbers of the sections that match a query with their scores, the best first, ties in document order.
+    """Return the numbers of the matching sections with their scores, best first, ties in document order.
 
-    What stands in double quotes must occur, unless it occurs nowhere.
+    A quoted phrase must occur in a section, unless it occurs nowhere.
     """
     scores = _score_words(index, query, options, within)
     for topic in topics:
@@ -220,37 +218,17 @@ def rank_by_text(
         scores |= _score_words(index, query, options, inside)
     if not scores:
         return {}
-    best = max(scores.values())
-    scores = {number: score + best * _score_titles(index, number, query) for number, score in scores.items()}
-    scores = _boost_by_neighbours(index, scores)
-    scores = _demote_glossary(index, scores, query)
+    scores = _boost_by_titles(index, scores, query)
+    scores = _boost_by_nearby_sections(index, scores)
+    for number in scores:
+        # Glossary entries are full of a subject's words but answer little beyond their own term.
+        if is_glossary_entry(index, number) and not index.title_stems(number) <= query.stems:
+            scores[number] *= 1 - _GLOSSARY_LOSS
     if topics:
         scores = favour_topics(scores, topics, index, query, _TOPIC_WEIGHT)
-    if not topics or not query.is_follow_up:  # a follow-up is no whole question: no sentence need hold its words
+    if not topics or not query.is_follow_up:  # a follow-up is incomplete: its words need not share a sentence
         scores = _boost_by_best_sentence(index, scores, query)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
-
-
-def compute_overlap(part: frozenset[str], whole: frozenset[str]) -> float:
-    """Return which share of `part` is in `whole`, 0 for an empty one."""
-    return len(part & whole) / len(part) if part else 0.0
-
-
-def _boost_by_best_sentence(index: SectionIndex, scores: dict[int, float], query: Query) -> dict[int, float]:
-    """Let the best sections gain by their best sentence: words together answer better than words apart."""
-    if len(query.terms) < _TERMS_MIN:
-        return scores
-    counts = {term: index.store.count(build_term_expression(term)) for term in query.terms}
-    weights = {term: math.log(1 + (len(index) - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
-    best = max(scores.values())
-    gained = dict(scores)
-    for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ]:
-        text = select_relevant_part(index.own_text(number), query.terms)
-        forms = list_inflected_forms(text, query.terms, query.language)
-        found = best_sentences(text, query.terms, limit=1, idf=weights, forms=forms)
-        if found:
-            gained[number] += _SENTENCE_SHARE * best * found[0].score
-    return gained
 
 
 def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, within: range) -> dict[int, float]:
@@ -260,88 +238,53 @@ def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, w
         expression = f"({query.phrases}) AND ({query.expression} OR ({query.phrases}))"
         found = index.rank(expression, weights, within, options.candidates)
     if not found:
-        search = plan_search(index, query, within)
-        found = index.rank(search.expression, weights, within, options.candidates, rows=search.rows)
-        found += _rank_by_synonyms(index, query, weights, within, options.candidates)
-        found += _rank_by_phrases_and_forms(index, query, weights, within, options.candidates)
+        plan = plan_search(index, query, within)
+        found = index.rank(plan.expression, weights, within, options.candidates, rows=plan.rows)
+        alternatives: list[tuple[str, float]] = []
+        if len(within) <= WEIGHED_MAX:  # in a large library, searching for more words takes too long
+            synonymous = [word for word in query.words if get_synonyms((word,))]
+            rare = [w for w in synonymous if len(index.list_matches(f'"{w}"', within, _RARE_MAX + 1)) <= _RARE_MAX]
+            alternatives = [
+                (_join(f'"{word}"' for word in get_synonyms(rare)), _SYNONYM_WEIGHT),
+                (_join(query.neighbours), _NEIGHBOUR_WEIGHT),
+                (_join(query.prefixes), _FORM_WEIGHT),
+                (query.implied, _SYNONYM_WEIGHT),
+            ]
+        for expression, weight in alternatives:
+            ranked = index.rank(expression, weights, within, options.candidates)
+            found += [(number, weight * score) for number, score in ranked]
     scores: dict[int, float] = defaultdict(float)
     for number, score in found:
         scores[number] += score
     return dict(scores)
 
 
-def _rank_by_synonyms(
-    index: SectionIndex, query: Query, weights: Sequence[float], within: range, limit: int
-) -> list[tuple[int, float]]:
-    """Return what is found by words that mean the same as those that are rare among the sections.
-
-    In a large library every word is somebody's, and looking for many more of them would cost time.
-    """
-    if len(within) > WEIGHED_MAX:
-        return []
-    asked = [word for word in query.words if get_synonyms((word,))]
-    rare = [word for word in asked if len(index.list_matches(f'"{word}"', within, _RARE_MAX + 1)) <= _RARE_MAX]
-    expression = " OR ".join(f'"{word}"' for word in get_synonyms(rare))
-    found = index.rank(expression, weights, within, limit)
-    return [(number, _SYNONYM_WEIGHT * score) for number, score in found]
+def compute_overlap(part: frozenset[str], whole: frozenset[str]) -> float:
+    """Return the share of `part` that is in `whole`, or 0 if `part` is empty."""
+    return len(part & whole) / len(part) if part else 0.0
 
 
-def _rank_by_phrases_and_forms(
-    index: SectionIndex, query: Query, weights: Sequence[float], within: range, limit: int
-) -> list[tuple[int, float]]:
-    """Return what is found by more than single words as asked: neighbours, other forms of words, words implied.
-
-    In a large library looking for them would cost time.
-    """
-    if len(within) > WEIGHED_MAX:
-        return []
-    more = (
-        (" OR ".join(query.neighbours), _NEIGHBOUR_WEIGHT),
-        (" OR ".join(query.prefixes), _FORM_WEIGHT),
-        (query.implied, _SYNONYM_WEIGHT),
-    )
-    return [
-        (number, weight * score)
-        for expression, weight in more
-        if expression
-        for number, score in index.rank(expression, weights, within, limit)
-    ]
-
-
-def _score_titles(index: SectionIndex, number: int, query: Query) -> float:
-    title = compute_overlap(index.title_stems(number), query.stems)
-    if query.names and query.names & extract_names(normalise_unicode(index.title(number))):
-        title = 1.0  # where an identifier is a title, it is defined, not used
-    path = compute_overlap(index.path_stems(number), query.stems)
-    return _TITLE_SHARE * title + _PATH_SHARE * path
-
-
-def _demote_glossary(index: SectionIndex, scores: dict[int, float], query: Query) -> dict[int, float]:
-    """Let entries of a glossary lose: full of a subject's words, they answer what they define and little else."""
-    return {
-        number: score * (1 - _GLOSSARY_LOSS)
-        if is_glossary_entry(index, number) and not index.title_stems(number) <= query.stems
-        else score
-        for number, score in scores.items()
-    }
-
-
-def is_glossary_entry(index: SectionIndex, number: int) -> bool:
-    """Whether a node defines a term: its title stands in quotation marks, or that above it names a glossary."""
-    if _QUOTED_TITLE.match(index.title(number)):
-        return True
-    parent = index.layout.parent(number)
-    above = index.title_stems(parent) if parent >= 0 else frozenset()
-    named = {word_stem for word_stem in above if not word_stem.isdigit()}
-    return bool(named & _GLOSSARY_STEMS) and named <= _GLOSSARY_STEMS | _PART_STEMS
-
-
-def _boost_by_neighbours(index: SectionIndex, scores: dict[int, float]) -> dict[int, float]:
-    """Let a section gain by the section above it and by the best ones of its document."""
-    pages: dict[int, list[float]] = defaultdict(list)
+def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
+    best = max(scores.values())
+    boosted = {}
     for number, score in scores.items():
-        pages[id(index.layout.locate(number)[0])].append(score)
-    means = {page: sum(sorted(found, reverse=True)[:_PAGE_SCORES]) / _PAGE_SCORES for page, found in pages.items()}
+        title = compute_overlap(index.title_stems(number), query.stems)
+        if query.names and query.names & extract_names(normalise_unicode(index.title(number))):
+            title = 1.0  # a section whose title is the identifier defines it
+        path = compute_overlap(index.path_stems(number), query.stems)
+        boosted[number] = score + best * (_TITLE_SHARE * title + _PATH_SHARE * path)
+    return boosted
+
+
+def _boost_by_nearby_sections(index: SectionIndex, scores: Mapping[int, float]) -> dict[int, float]:
+    """Add to each score a share of the parent section's, and of the best ones in the same document."""
+    scores_by_document: dict[int, list[float]] = defaultdict(list)
+    for number, score in scores.items():
+        scores_by_document[id(index.layout.locate(number)[0])].append(score)
+    means = {
+        document: sum(sorted(found, reverse=True)[:_PAGE_SCORES]) / _PAGE_SCORES
+        for document, found in scores_by_document.items()
+    }
     return {
         number: score
         + _PARENT_SHARE * scores.get(index.layout.parent(number), 0.0)
@@ -350,97 +293,103 @@ def _boost_by_neighbours(index: SectionIndex, scores: dict[int, float]) -> dict[
     }
 
 
+def is_glossary_entry(index: SectionIndex, number: int) -> bool:
+    """Return whether a section defines a term: its title is quoted, or its parent is a glossary."""
+    if _QUOTED_TITLE.match(index.title(number)):
+        return True
+    parent = index.layout.parent(number)
+    stems = index.title_stems(parent) if parent >= 0 else frozenset()
+    stems = frozenset(word_stem for word_stem in stems if not word_stem.isdigit())
+    return bool(stems & _GLOSSARY_STEMS) and stems <= _GLOSSARY_STEMS | _PART_STEMS
+
+
+def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
+    """Add to the best scores a share of their best sentence's: terms close together answer better."""
+    boosted = dict(scores)
+    if len(query.terms) < _TERMS_MIN:
+        return boosted
+    counts = {term: index.store.count(build_term_expression(term)) for term in query.terms}
+    weights = {term: math.log(1 + (len(index) - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
+    best = max(scores.values())
+    for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ]:
+        text = select_relevant_part(index.own_text(number), query.terms)
+        forms = list_inflected_forms(text, query.terms, query.language)
+        for sentence in best_sentences(text, query.terms, limit=1, idf=weights, forms=forms):
+            boosted[number] += _SENTENCE_SHARE * best * sentence.score
+    return boosted
+
+
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """What the store is asked for."""
+    """The FTS5 query for the store."""
 
     expression: str
     rows: tuple[int, int] | None = None
-    """First and last row of the store that are looked at; None for all."""
+    """First and last row of the store to search, or None for all."""
 
 
 def plan_search(index: SectionIndex, query: Query, within: range, *, weighed_max: int = WEIGHED_MAX) -> SearchPlan:
-    """Return what finds the best sections for a query without weighing many more than `weighed_max` of them."""
+    """Return a plan that finds the best sections without scoring many more than `weighed_max` of them."""
     if len(within) <= weighed_max or not query.fts_terms:
         return SearchPlan(query.expression)
-    counts = {piece: index.store.count(piece) for piece in query.fts_terms}
-    pieces = sorted((piece for piece in query.fts_terms if counts[piece]), key=lambda piece: counts[piece])
-    rare = _take(pieces, counts, weighed_max)
-    common = pieces[len(rare) :]
+    counts = {term: index.store.count(term) for term in query.fts_terms}
+    terms = sorted((term for term in query.fts_terms if counts[term]), key=lambda term: counts[term])
+    rare = _take_terms(terms, counts, weighed_max)
+    common = terms[len(rare) :]
     if not common:
         return SearchPlan(_join(rare) or query.expression)
-    together = _build_joint_expression(index, common, weighed_max)
-    if not rare and not together:
-        return _search_titles(index, common, within, weighed_max)
-    weighed = [*rare, *_take(common, counts, _COUNTED_MAX)]
-    return SearchPlan(f"({_join([*rare, *together])}) AND ({_join(weighed)})")
-
-
-def _take(pieces: Sequence[str], counts: dict[str, int], total_max: int) -> list[str]:
-    """Return as many of the first pieces as occur together no more often than `total_max`."""
-    taken: list[str] = []
-    total = 0
-    for piece in pieces:
-        total += counts[piece]
-        if total > total_max:
-            break
-        taken.append(piece)
-    return taken
-
-
-def _build_joint_expression(index: SectionIndex, common: Sequence[str], weighed_max: int) -> list[str]:
-    """Return an expression for sections that hold as many of the common pieces as some do; nothing where all do."""
-    best: list[str] = []
+    # As many of the common terms as possible, if enough sections contain all of them.
+    joint: list[str] = []
     for size in range(len(common), 1, -1):
         expression = f"({' AND '.join(common[:size])})"
         count = index.store.count(expression, weighed_max + 1)
         if count > weighed_max:
             break
         if count:
-            best = [expression]
+            joint = [expression]
         if count >= _WANTED_MIN:
             break
-    return best
-
-
-def _search_titles(index: SectionIndex, common: Sequence[str], within: range, weighed_max: int) -> SearchPlan:
-    """Return a search in titles alone, cut off where there are too many even of those."""
-    expression = " AND ".join(f"title : {piece}" for piece in common if ":" not in piece) or common[0]
+    if rare or joint:
+        weighed = [*rare, *_take_terms(common, counts, _COUNTED_MAX)]
+        return SearchPlan(f"({_join([*rare, *joint])}) AND ({_join(weighed)})")
+    # Every term is too common: search titles only, and stop after enough rows even of those.
+    expression = " AND ".join(f"title : {term}" for term in common if ":" not in term) or common[0]
     if not index.store.count(expression, 1):
         expression = common[0]
     rows = index.store.list_matches(expression, index.get_row_range(within), weighed_max)
     return SearchPlan(expression, (rows[0], rows[-1]) if rows else None)
 
 
-def _join(pieces: Sequence[str]) -> str:
-    return " OR ".join(pieces)
+def _take_terms(terms: Sequence[str], counts: Mapping[str, int], total_max: int) -> list[str]:
+    """Return the first terms whose counts add up to at most `total_max`."""
+    totals = accumulate(counts[term] for term in terms)
+    return [term for term, total in zip(terms, totals, strict=True) if total <= total_max]
+
+
+def _join(expressions: Iterable[str]) -> str:
+    return " OR ".join(expressions)
 
 
 def dedupe_parents_and_children(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
-    """Return the first `limit` numbers without those that say nothing beside a better parent or child.
+    """Return the first `limit` numbers, without redundant relatives of a better one.
 
-    That is a child that only its parents' titles brought, and a bare heading whose child is there already.
+    A child is redundant if only its parents' titles match; a parent, if it is a bare heading.
     """
     kept: list[int] = []
     for number in numbers:
         if len(kept) == limit:
             break
+        text = index.own_text(number)
+        if any(number in index.layout.subtree(other) for other in kept):
+            has_own_match = (
+                not index.title_stems(number).isdisjoint(query.stems)
+                or len(text) > _MATCHED_LENGTH
+                or locate_terms(text, [*query.terms, *query.words])
+            )
+            if not has_own_match:
+                continue
         has_child = any(other in index.layout.subtree(number) for other in kept)
-        has_parent = any(number in index.layout.subtree(other) for other in kept)
-        is_child_alike = has_parent and not _has_own_match(index, number, query)
-        if not (is_child_alike or (has_child and _is_bare(index, number))):
+        is_bare = has_child and len(text) <= _BARE_LENGTH_MAX and get_first_sentence(text) is None
+        if not is_bare:
             kept.append(number)
     return kept
-
-
-def _is_bare(index: SectionIndex, number: int) -> bool:
-    """Whether a node's own text is nothing but its heading."""
-    text = index.own_text(number)
-    return len(text) <= _BARE_LENGTH_MAX and get_first_sentence(text) is None
-
-
-def _has_own_match(index: SectionIndex, number: int, query: Query) -> bool:
-    text = index.own_text(number)
-    if not index.title_stems(number).isdisjoint(query.stems) or len(text) > _MATCHED_LENGTH:
-        return True
-    return bool(locate_terms(text, [*query.terms, *query.words]))

@@ -1,6 +1,6 @@
-"""What is known of words: which share a stem, which language they are of, which say nothing in it or mean the same.
+"""Knowledge about words: stems, languages, stop words and synonyms.
 
-Most of it stands in `lexicon.txt`. English is read by its stemmer and needs no roots. All words are folded.
+Most of it is in `lexicon.txt`. All words are folded. English uses a stemmer; other languages use roots.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
-"""By which FTS5 finds words and their stems."""
+"""FTS5's tokenizer: splits texts into words and stems them."""
 _LISTS = re.compile(r"^== (.+)\n((?:(?!==).*\n)*)", re.MULTILINE)
 _STEMMING = threading.Lock()
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return the stem of a word as every index has it, since FTS5 itself is asked; 16 µs for each new word."""
+    """Return the stem of a word exactly as the index stores it, because FTS5 computes it; 16 µs for each new word."""
     with _STEMMING:
         connection = _open_stemmer()
         connection.execute("INSERT INTO words VALUES(?)", (word,))
@@ -46,18 +46,18 @@ def _read_lists() -> Mapping[str, tuple[str, ...]]:
 
 
 def list_words(name: str) -> tuple[str, ...]:
-    """Return the words of a list."""
+    """Return the words of a list in `lexicon.txt`."""
     return tuple(" ".join(_read_lists()[name]).split())
 
 
 def make_pattern(name: str) -> str:
-    """Return a list as alternatives of a pattern."""
+    """Return a list in `lexicon.txt` as alternatives of a regular expression."""
     return "|".join(_read_lists()[name])
 
 
 _HIRAGANA = "\u3041-\u309f"
 _QUANTITY = re.compile(make_pattern("quantity"), re.IGNORECASE)
-"""Asks for a number; its second word seldom stands where the number does."""
+"""Asks for a number, such as "how many"; the second word rarely occurs next to the number."""
 _CHINESE = re.compile(make_pattern("asking zh"))
 _JAPANESE = re.compile(make_pattern("asking ja"))
 _PARTICLE = re.compile(
@@ -70,7 +70,7 @@ _ASKS_FOR_AGE = re.compile(make_pattern("asks for age"), re.IGNORECASE)
 
 
 class Language(StrEnum):
-    """A language that a question can be in; English stands for all that are not told apart."""
+    """The language of a question; English also covers all languages that are not detected."""
 
     ENGLISH = "en"
     GERMAN = "de"
@@ -80,35 +80,35 @@ class Language(StrEnum):
 
 STOP_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"stop {language}")) for language in Language}
 STOP_WORDS = STOP_WORDS_BY_LANGUAGE[Language.ENGLISH]
-"""English words that say nothing of what is looked for."""
+"""English words that do not narrow a search."""
 _FOREIGN = (Language.GERMAN, Language.FRENCH, Language.SPANISH)
 _ASKING = {language: frozenset(list_words(f"asking {language}")) for language in _FOREIGN}
-"""Words with which questions begin, and which English has not: one of them alone tells the language."""
+"""Words that start questions and do not exist in English: one of them is enough to detect the language."""
 _FOREIGN_MIN = 2
-"""Other words of a language alone that tell it."""
+"""Number of other non-English stop words needed to detect a language."""
 _MEANING = frozenset(list_words("meaning something")) - STOP_WORDS
 EMPTY_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values()) - _MEANING
-"""Words that say nothing in any of the languages, those that mean something in English apart."""
+"""Stop words of any language, except those that have a meaning in English."""
 _ROOT_MIN = 4
-"""Letters."""
+"""Minimum letters of a root."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")
 _ENDINGS = {language: list_words(f"endings {language}") for language in _FOREIGN}
-"""The longest first where one ends with another."""
+"""If one ending ends with another, the longer one comes first."""
 
 
 def detect_language(words: Collection[str]) -> Language:
-    """Return the language of a question; English where it is not clearly another."""
+    """Return the language of a question from its words, or English if it is not clearly another one."""
     words = frozenset(word for word in words if len(word) > 1)
     best = max(_ASKING, key=lambda language: len(words & STOP_WORDS_BY_LANGUAGE[language]))
     found, english = words & STOP_WORDS_BY_LANGUAGE[best], (words & STOP_WORDS) - STOP_WORDS_BY_LANGUAGE[best]
-    alone = found - STOP_WORDS
-    is_told = len(alone) >= _FOREIGN_MIN or bool(alone & _ASKING[best])
-    return best if is_told and len(alone) > len(english) else Language.ENGLISH
+    distinctive = found - STOP_WORDS
+    is_clear = len(distinctive) >= _FOREIGN_MIN or bool(distinctive & _ASKING[best])
+    return best if is_clear and len(distinctive) > len(english) else Language.ENGLISH
 
 
 @lru_cache(maxsize=1 << 14)
 def reduce_to_root(word: str, language: Language) -> str:
-    """Return what the forms of a word share, such as ``wahl`` of ``gewahlt``; English words come back as they are."""
+    """Return the common root of a word's forms, such as ``wahl`` for ``gewahlt``; English words are unchanged."""
     if language is Language.ENGLISH:
         return word
     if language is Language.GERMAN:
@@ -120,15 +120,15 @@ def reduce_to_root(word: str, language: Language) -> str:
 
 
 def strip_question_words(question: str) -> str:
-    """Return a question without the words that only ask."""
-    question = _QUANTITY.sub(lambda match: match[0].split()[0], question)  # whose first word holds its place
+    """Return a question without its question words."""
+    question = _QUANTITY.sub(lambda match: match[0].split()[0], question)  # keep the first word
     if _HIRAGANA_WORD.search(question):
         return _PARTICLE.sub(" ", _JAPANESE.sub(" ", question))
     return _CHINESE.sub(" ", question)
 
 
 def get_synonyms(words: Iterable[str]) -> tuple[str, ...]:
-    """Return words that mean nearly the same as some of `words`, folded and sorted, none of these among them."""
+    """Return the synonyms of `words`, folded and sorted, without forms of the words themselves."""
     stems = {stem(word) for word in words}
     found = {other for word_stem in stems for other in _list_by_stem().get(word_stem, ())}
     return tuple(sorted(other for other in found if stem(other) not in stems))
@@ -136,7 +136,7 @@ def get_synonyms(words: Iterable[str]) -> tuple[str, ...]:
 
 @cache
 def _list_by_stem() -> Mapping[str, frozenset[str]]:
-    """Return the words of the groups that hold a stem, by that stem."""
+    """Return the synonyms of each stem."""
     found: dict[str, set[str]] = defaultdict(set)
     for group in _read_lists()["synonyms"]:
         for word in group.split():
@@ -145,5 +145,5 @@ def _list_by_stem() -> Mapping[str, frozenset[str]]:
 
 
 def get_implied_words(question: str) -> tuple[str, ...]:
-    """Return the words that a question asks for without saying them: a text says age where one asks how old."""
+    """Return the words that a question implies: to a question of "how old", a text answers with an age."""
     return _AGE_WORDS if _ASKS_FOR_AGE.search(question) else ()

@@ -1,4 +1,4 @@
-"""`IndexSegment`: what an index adds or removes as one: a document, or a line of a folder's listing."""
+"""`IndexSegment`: the unit that an index adds or removes: rows of a document, or a line of a folder listing."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from roamtui.document.numbering import NodeNumbering
 from roamtui.search.terms import code_identifier, extract_identifiers, normalise_unicode, space_cjk, split_camel_case
 
 _FORMAT = "2"
-"""Rises when the same text gives other rows, so that files of an older roamtui are filled anew."""
+"""Increase it when the same text gives different rows, so that older index files are refilled."""
 _ROWS_MAX = 5_000
 _PIECE_LENGTH = 1_000_000
-"""Characters of a text that are taken apart at once."""
+"""Characters of a text processed at once, to limit memory."""
 _RUNS_MAX = 50_000
-"""Distinct runs of characters that are remembered: some 8 MB, and as quick as all of them."""
+"""Cached runs: about 8 MB, and as fast as caching all of them."""
 _WORD = re.compile(r"[^\W_]+")
 _SPACE = re.compile(r"\s")
 _ENUMERATOR = re.compile(r"[\W\d_]*(?:[a-z]|[ivxl]+)?[\W\d_]*", re.IGNORECASE)
-"""A title without a word of its own, such as ``5.8.1`` or ``(iv)``."""
+"""A title that is only a number, such as ``5.8.1`` or ``(iv)``."""
 _MARKS = frozenset("_.:-+#@$")
-"""One of them is in every identifier that is more than a word."""
+"""Every identifier that is more than a plain word contains one of these."""
 _BRACKETS = "()[]{}<>,;!?'\"`*|"
 _ABOVE_LENGTH_MAX = 200
-"""Characters of a title that count for what stands below it: one of 100 KB would be indexed with each section there."""
+"""Characters of a title that are indexed with each section below it; a title may have 100 KB."""
 
 
 class IndexRow(NamedTuple):
-    """What FTS5 gets of one node, a column each."""
+    """The FTS5 columns of one node."""
 
     title: str
     path: str
     """Titles above, and the file's path."""
     body: str
     names: str
-    """Identifiers, coded."""
+    """Encoded identifiers."""
     parts: str
     """Parts of words in camel case."""
 
@@ -55,17 +55,17 @@ class IndexSegment:
     first: int
     end: int
     above: tuple[str, ...]
-    """Titles above the document, the nearest first."""
+    """Titles above the document, nearest first."""
     digest: str
-    """The same for the same rows, whatever the program that made them."""
+    """Equal for equal rows, whichever program made them."""
     summaries: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """What a model wrote of the document and its sections, searched like their text; see `Document.find_summary`."""
+    """Summaries of the document and its sections, searched like their text; see `Document.get_summary`."""
 
     def __len__(self) -> int:
         return self.end - self.first
 
     def make_rows(self, names_by_run: NamesByRun) -> Iterator[IndexRow]:
-        """Yield what an index gets of each row."""
+        """Yield the index columns of each row."""
         columns, text = self.document.columns, self.document.text
         for row in range(self.first, self.end):
             own = normalise_unicode(text[columns.starts[row] : columns.starts[row + 1]])
@@ -86,39 +86,44 @@ def list_segments(
     known: Mapping[int, Sequence[IndexSegment]],
     summaries: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[int, list[IndexSegment]]:
-    """Return the parts of each document by its identity, each part with a digest of its own.
+    """Return the segments of each document by its identity, each segment with a unique digest.
 
     Args:
-        layout: Of the library.
-        documents: All of them, the root first.
-        known: Parts found before, by the identity of their document; they are looked at no more where it is unchanged.
-        summaries: What a model wrote of documents and sections, by the digest of their text.
+        layout: The numbering of the library.
+        documents: All documents, the root first.
+        known: Segments found before, by the identity of their document; those of unchanged documents are reused.
+        summaries: Model-written summaries of documents and sections, by the digest of their text.
     """
     found: dict[int, list[IndexSegment]] = {}
     taken: Counter[str] = Counter()
     for document in documents:
         above = list_ancestor_titles(layout, document)
-        parts = known.get(id(document), ())
+        count = len(document.columns)
+        segments = list(known.get(id(document), ()))
         if document.columns.has_files:
-            parts = _list_unloaded(layout, document, above)
-        elif not parts or parts[0].document is not document or parts[0].above != above:
-            parts = _divide(document, above, summaries)
-        for place, part in enumerate(parts):
-            taken[part.digest] += 1
-            if taken[part.digest] > 1:
-                parts = list(parts)
-                parts[place] = replace(part, digest=f"{part.digest}#{taken[part.digest]}")
-        found[id(document)] = list(parts)
+            # A listing has a segment for each line without loaded content: a loaded file is found by its sections.
+            numbers = (layout.number_of(document, row) for row in range(count))
+            rows = [row for row, number in enumerate(numbers) if len(layout.subtree(number)) == 1]
+            segments = [_make_segment(document, row, row + 1, above, {}) for row in rows]
+        elif not segments or segments[0].document is not document or segments[0].above != above:
+            # A large document has several segments, so that a change rewrites only some of it.
+            starts = range(0, count, _ROWS_MAX)
+            segments = [_make_segment(document, row, min(count, row + _ROWS_MAX), above, summaries) for row in starts]
+        for index, segment in enumerate(segments):
+            taken[segment.digest] += 1
+            if taken[segment.digest] > 1:
+                segments[index] = replace(segment, digest=f"{segment.digest}#{taken[segment.digest]}")
+        found[id(document)] = segments
     return found
 
 
-def batch_segments(parts: Iterable[IndexSegment], rows_max: int) -> Iterator[list[IndexSegment]]:
-    """Yield parts in batches of about as many rows."""
+def batch_segments(segments: Iterable[IndexSegment], rows_max: int) -> Iterator[list[IndexSegment]]:
+    """Yield segments in batches of about `rows_max` rows."""
     batch: list[IndexSegment] = []
     size = 0
-    for part in parts:
-        batch.append(part)
-        size += len(part)
+    for segment in segments:
+        batch.append(segment)
+        size += len(segment)
         if size >= rows_max:
             yield batch
             batch, size = [], 0
@@ -127,7 +132,7 @@ def batch_segments(parts: Iterable[IndexSegment], rows_max: int) -> Iterator[lis
 
 
 def list_ancestor_titles(layout: NodeNumbering, document: Document) -> tuple[str, ...]:
-    """Return the titles above a grafted document, the nearest first."""
+    """Return the titles above a grafted document, nearest first."""
     titles: list[str] = []
     host = layout.host(document)
     while host is not None:
@@ -137,7 +142,7 @@ def list_ancestor_titles(layout: NodeNumbering, document: Document) -> tuple[str
 
 
 def join_context(document: Document, row: int, above: tuple[str, ...]) -> str:
-    """Return the titles above a row and the path of its file, each once."""
+    """Return the titles above a row and its file's path without suffix, each once."""
     parent = document.columns.parents[row]
     key = document.key
     stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
@@ -146,13 +151,13 @@ def join_context(document: Document, row: int, above: tuple[str, ...]) -> str:
 
 
 def title_of(document: Document, row: int) -> str:
-    """Return the title of a row, empty where it is only the first words of a text without headings."""
+    """Return the title of a row; empty if it is only the first words of a text without headings."""
     columns = document.columns
     return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
 
 
 def telling_title_of(document: Document, row: int) -> str:
-    """Return the title of a row, with that of the row above where it only counts."""
+    """Return the title of a row, plus its parent's title if it is only a number."""
     title = title_of(document, row)
     parent = document.columns.parents[row]
     if parent < 0 or not title or not _ENUMERATOR.fullmatch(title):
@@ -161,7 +166,7 @@ def telling_title_of(document: Document, row: int) -> str:
 
 
 def _list_titles(document: Document, row: int) -> list[str]:
-    """Return the titles of a row and of those above it in its document, upwards."""
+    """Return the titles of a row and of its ancestors in the document, nearest first."""
     titles = []
     while row >= 0:
         titles.append(title_of(document, row)[:_ABOVE_LENGTH_MAX])
@@ -169,33 +174,10 @@ def _list_titles(document: Document, row: int) -> list[str]:
     return titles
 
 
-def _divide(document: Document, above: tuple[str, ...], summaries: Mapping[str, str]) -> list[IndexSegment]:
-    """Return a document in parts of so many rows that a change in one place of a large one does not cost all of it."""
-    count = len(document.columns)
-    bounds = [(first, min(count, first + _ROWS_MAX)) for first in range(0, count, _ROWS_MAX)]
-    return [
-        IndexSegment(document, first, end, above, _digest(document, first, end, above, summaries), summaries)
-        for first, end in bounds
-    ]
-
-
-def _list_unloaded(layout: NodeNumbering, document: Document, above: tuple[str, ...]) -> list[IndexSegment]:
-    """Return the lines of a listing below which nothing stands: a loaded file is found by its sections."""
-    return [
-        IndexSegment(document, row, row + 1, above, _digest(document, row, row + 1, above))
-        for row in range(len(document.columns))
-        if len(layout.subtree(layout.number_of(document, row))) == 1
-    ]
-
-
-def _digest(
-    document: Document,
-    first: int,
-    end: int,
-    above: tuple[str, ...],
-    summaries: Mapping[str, str] = MappingProxyType({}),
-) -> str:
-    """Return a digest of all that decides what an index gets of some rows."""
+def _make_segment(
+    document: Document, first: int, end: int, above: tuple[str, ...], summaries: Mapping[str, str]
+) -> IndexSegment:
+    """Return the segment for some rows; its digest covers everything that its index rows depend on."""
     columns = document.columns
     start = columns.starts[first]
     digest = blake2b(digest_size=16)
@@ -203,18 +185,18 @@ def _digest(
     context = join_context(document, first, above)
     head = "\x1f".join((_FORMAT, document.key, context, *titles, ""))
     digest.update(head.encode("utf-8", "surrogatepass"))
-    for place in range(start, columns.starts[end], _PIECE_LENGTH):
-        piece = document.text[place : min(place + _PIECE_LENGTH, columns.starts[end])]
+    for offset in range(start, columns.starts[end], _PIECE_LENGTH):
+        piece = document.text[offset : min(offset + _PIECE_LENGTH, columns.starts[end])]
         digest.update(piece.encode("utf-8", "surrogatepass"))
     digest.update(columns.levels[first:end])
-    digest.update(array("Q", (place - start for place in columns.starts[first:end])).tobytes())
+    digest.update(array("Q", (offset - start for offset in columns.starts[first:end])).tobytes())
     for row in range(first, end) if summaries else ():
         digest.update(f"\x1f{document.get_summary(row, summaries)}".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+    return IndexSegment(document, first, end, above, digest.hexdigest(), summaries)
 
 
 def _split_runs(text: str) -> Iterator[str]:
-    """Yield what `text.split()` returns; those of a text as long as a library never stand in memory all at once."""
+    """Yield the words of `text.split()` without holding all words of a huge text in memory."""
     start = 0
     while start < len(text):
         space = _SPACE.search(text, start + _PIECE_LENGTH)
@@ -224,9 +206,9 @@ def _split_runs(text: str) -> Iterator[str]:
 
 
 class NamesByRun(dict[str, tuple[str, str] | None]):
-    """Identifiers, coded, and parts of words in camel case in a run of characters without space.
+    """Encoded identifiers and camel-case parts by run of non-space characters, computed once per run.
 
-    Each distinct run is looked at once. Most are a plain word with a comma or a bracket: None.
+    The value is None for most runs: plain words, perhaps with a comma or bracket.
     """
 
     def __missing__(self, run: str) -> tuple[str, str] | None:

@@ -1,7 +1,7 @@
-"""The sentences of a Markdown text, and excerpts of it, all exact spans.
+"""Sentences and excerpts of Markdown texts, all exact spans.
 
-`best_sentences` says which sentences answer a question, `find_excerpt` which part of a section does, long enough to be
-trusted, `make_snippet` puts it on one line.
+`best_sentences` ranks the sentences of a text for a query, `select_excerpt` adds the context that a reader needs, and
+`make_snippet` formats the best sentence on one line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from math import log
 from types import MappingProxyType
 
@@ -27,9 +27,9 @@ _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _CLAUSE_END = re.compile(r";(?=\s)")
 _LENGTH_LONG = 400
-"""Characters; a longer sentence, as contracts have them, is divided at its semicolons."""
+"""Characters; a longer sentence, as in contracts, is divided at its semicolons."""
 _PARENTHESIS_MAX = 300
-"""Characters within which an open parenthesis is taken to close again."""
+"""A parenthesis that does not close within this many characters is ignored."""
 _SHORT_FORMS = """
 al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof reg resp sr st treas vs viz
 bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
@@ -38,13 +38,13 @@ _ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
 _BEFORE_NUMBER = frozenset(
     ("abs", "approx", "art", "ca", "ch", "eq", "fig", "figs", "no", "nos", "nr", "pp", "sec", "vol")
 )
-"""Abbreviations where a number follows, words that may end a sentence otherwise."""
+"""Abbreviations only before a number; otherwise words that may end a sentence."""
 _COMMON_OPENERS = """
 a all although an any as at because but by each for he however if in it its no on our she since such that the their
 there these they this those to under we when while you das der die diese ein eine er es sie wenn wir
 """
 _DOTTED = re.compile(r"(?![ap]\.m\b)(?:[^\W\d_]\.)+[^\W\d_]\Z")
-"""Letters with full stops, as in U.S. or L.L.C.: whether a sentence ends with them, the next word tells."""
+"""Letters with full stops, as in U.S. or L.L.C.; the next word decides whether the sentence ends."""
 _OPENERS = frozenset(_COMMON_OPENERS.split())
 _ORDINAL = re.compile(r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE)
 """A German ordinal number before its full stop."""
@@ -66,13 +66,13 @@ _LINK_TEXT = re.compile(r"!?\[[^\[\]]*\]\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)")
 _WORD = re.compile(r"\w+")
 
 _HEADING_SHARE = 0.3
-"""What a term counts that stands in the heading above and not in the sentence."""
+"""Weight of a term that is in the heading above but not in the sentence."""
 _COLUMN_SHARE = 0.6
-"""What a term counts in a table's head for its rows, which say little without it."""
+"""Weight, for a row, of a term in the table head; a row means little without its head."""
 _DEFINITION_BONUS = 0.25
 _PROXIMITY_BONUS = 0.15
 _PROXIMITY_LENGTH = 60
-"""Characters between the first and the last term at which the bonus is half."""
+"""Distance of the first and last term, in characters, that halves the bonus."""
 _EARLY_BONUS = 0.15
 _WORDS_MIN, _WORDS_MAX = 5, 80
 _SENTENCES_IN = (UnitKind.PROSE, UnitKind.ITEM)
@@ -81,23 +81,23 @@ _LETTERED = re.compile(r"[a-z]{1,4}[.)]\s")
 _HEADINGS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 _FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
 _SOURCE_LENGTH = 20_000
-"""Characters of a very long section that are looked through."""
+"""Maximum characters of a section to rank; of a longer one, the part with most terms is used."""
 _TERM_START = 5
-"""Letters of a term by which the part of a long section is chosen; what follows may be inflected."""
+"""Letters of a term that must match when that part is chosen; the rest may be inflected."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedSentence:
-    """A sentence that answers, as a span."""
+    """The span of a sentence and its score."""
 
     start: int
     end: int
     score: float
-    """Above 0; about 1 where it holds all that was asked for."""
+    """Above 0; about 1 if the sentence contains all terms."""
 
 
 def split_sentences(text: str) -> tuple[Unit, ...]:
-    """Return the sentences of a Markdown text in order, headings and table heads among them."""
+    """Return the sentences of a Markdown text in order, including headings and table heads."""
     return tuple(Unit(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit))
 
 
@@ -109,21 +109,25 @@ def best_sentences(
     idf: Mapping[str, float] | None = None,
     forms: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[RankedSentence, ...]:
-    """Return up to `limit` sentences of a text that hold most of what is asked for, the best first.
+    """Return up to `limit` sentences of a text that match a query best, best first.
 
-    A definition goes before a mere usage, terms close together before terms far apart. Headings and table heads are
-    never returned; what they say counts in part for the sentences below them.
+    Definitions rank above mere usage, and terms close together above terms far apart. Headings and table heads are
+    never returned, but their terms count in part for the sentences below them.
 
     Args:
-        text: Markdown, a section's or several.
-        query_terms: As `roamtui.search.terms.query_terms` gives them.
-        limit: How many at most.
-        idf: How telling each term is; without it, that follows from the text.
-        forms: Other words that count as one of the terms, each with that term.
+        text: Markdown of one or more sections.
+        query_terms: The result of `roamtui.search.terms.query_terms`.
+        limit: Maximum number of sentences.
+        idf: Weight of each term; by default, computed from the text.
+        forms: Inflected forms and the terms that they count as.
     """
     units = find_units(text)
     found = _assign_terms(units, locate_terms(text, query_terms, forms))
-    weights = _weigh_terms(found, len(units), query_terms, idf)
+    if idf is not None:
+        weights = {term: max(0.01, idf.get(term, 1.0)) for term in query_terms}
+    else:
+        holders = Counter(term for occurrences in found.values() for term in {term for _, term in occurrences})
+        weights = {term: log(1 + (len(units) + 1) / (holders[term] + 0.5)) for term in query_terms}
     total = sum(weights.values())
     ranked: dict[str, RankedSentence] = {}
     above: dict[str, float] = {}
@@ -136,29 +140,30 @@ def best_sentences(
         if unit.kind in _HEADINGS or index not in found:
             continue
         sentences = [Unit(start, end, unit.kind) for start, end in _split_unit(text, unit)]
-        for place, terms in _assign_terms(sentences, found[index]).items():
-            sentence = sentences[place]
+        for number, terms in _assign_terms(sentences, found[index]).items():
+            sentence = sentences[number]
             score = _score_sentence(text, sentence, terms, above | columns, weights) / total
-            score += _EARLY_BONUS / (1 + index + place)
+            score += _EARLY_BONUS / (1 + index + number)
             ranked.setdefault(text[sentence.start : sentence.end], RankedSentence(sentence.start, sentence.end, score))
-    return tuple(sorted(ranked.values(), key=lambda found: (-found.score, found.start))[:limit])
+    return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start))[:limit])
 
 
 def get_first_sentence(text: str) -> Unit | None:
-    """Return the first sentence of a text that says something, None where it has only headings."""
+    """Return the first meaningful sentence of a text, or None if the text has only headings.
+
+    A sentence is meaningful if it is not code and has some words; if there is none, the first sentence is returned.
+    """
     bodies = [sentence for sentence in split_sentences(text) if sentence.kind not in _HEADINGS]
-    telling = (
-        sentence
-        for sentence in bodies
-        if sentence.kind is not UnitKind.CODE and _count_words(text, sentence) >= _WORDS_MIN
-    )
-    return next(telling, bodies[0] if bodies else None)
+    for sentence in bodies:
+        if sentence.kind is not UnitKind.CODE and _count_words(text, sentence) >= _WORDS_MIN:
+            return sentence
+    return bodies[0] if bodies else None
 
 
 def find_sentence_end(text: str, offset: int) -> int | None:
-    """Return where the sentence, row, heading or line of code around a character ends, None between these.
+    """Return the end of the sentence, row, heading or line of code at an offset, or None between units.
 
-    A long sentence is not divided, and one goes on in a paragraph that begins with a small letter, as on the next page.
+    A long sentence is not divided. A sentence may continue in a later paragraph, such as after a page break.
     """
     units = find_units(text)
     index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
@@ -166,28 +171,24 @@ def find_sentence_end(text: str, offset: int) -> int | None:
         return None
     ends = _list_ends(text, units[index])
     end = ends[bisect_right(ends, offset)]
-    while end == units[index].end and index + 1 < len(units) and _goes_on(text, units[index], units[index + 1]):
-        index += 1
-        end = _list_ends(text, units[index])[0]
+    for unit, following in pairwise(units[index:]):
+        is_open = unit.kind in _SENTENCES_IN and not _CLOSED.search(text, max(unit.start, unit.end - 20), unit.end)
+        is_small = following.kind is UnitKind.PROSE and text[following.start].islower()
+        if end != unit.end or not is_open or not is_small or _LETTERED.match(text, following.start):
+            break
+        end = _list_ends(text, following)[0]
     return end
 
 
 @lru_cache(maxsize=UNITS_KEPT)
 def _list_ends(text: str, unit: Unit) -> tuple[int, ...]:
-    """Return where the sentences of a unit end, last where it ends itself."""
+    """Return the ends of a unit's sentences; the last one is the unit's own end."""
     ends = [end for _, end in _list_sentences(text, unit)] if unit.kind in _SENTENCES_IN else []
     return (*ends, unit.end)
 
 
-def _goes_on(text: str, unit: Unit, following: Unit) -> bool:
-    """Return whether the last sentence of a unit goes on in the following one; a letter of a list begins its own."""
-    is_open = unit.kind in _SENTENCES_IN and not _CLOSED.search(text, max(unit.start, unit.end - 20), unit.end)
-    is_small = following.kind is UnitKind.PROSE and text[following.start].islower()
-    return is_open and is_small and not _LETTERED.match(text, following.start)
-
-
 def _split_unit(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of a unit's sentences, a very long one in pieces; of what is no prose there is one."""
+    """Yield the spans of a unit's sentences; a unit that is not prose is one sentence."""
     if unit.kind not in _SENTENCES_IN:
         yield unit.start, unit.end
         return
@@ -206,32 +207,32 @@ def _list_sentences(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
 
 
 def _find_ends(text: str, unit: Unit) -> Iterator[int]:
-    """Yield where sentences end inside a unit."""
+    """Yield the ends of all sentences in a unit but the last."""
     piece = text[unit.start : unit.end]
     if "`" in piece:
         piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), piece)
     start = position = depth = 0
     for match in _STOP.finditer(piece):
-        depth += piece.count("(", position, match.end()) - piece.count(")", position, match.end())
-        position = match.end()
-        is_inside = depth > 0 and piece.find(")", position, position + _PARENTHESIS_MAX) >= 0
-        if not is_inside and _is_sentence_end(piece, start, match.start(), match.end()):
-            yield unit.start + position
-            start, depth = position, 0
+        stop, end = match.span()
+        depth += piece.count("(", position, end) - piece.count(")", position, end)
+        position = end
+        if depth > 0 and piece.find(")", end, end + _PARENTHESIS_MAX) >= 0:
+            continue
+        if piece[stop] not in "。！？｡":
+            following = piece[end : end + 40].lstrip("\r\n\t >*_\"'“‘([")[:1]
+            if following.islower() or not following:
+                continue
+            if piece[stop] == "." and _is_abbreviation(piece, start, stop, end, following):
+                continue
+        yield unit.start + end
+        start, depth = end, 0
 
 
-def _is_sentence_end(piece: str, start: int, stop: int, end: int) -> bool:
-    """Whether the stop at `stop`, with closing marks up to `end`, ends the sentence that begins at `start`."""
-    if piece[stop] in "。！？｡":
-        return True
-    following = piece[end : end + 40].lstrip("\r\n\t >*_\"'“‘([")[:1]
-    if following.islower() or not following:
-        return False
-    return piece[stop] != "." or not _is_abbreviated(piece, start, stop, end, following)
+def _is_abbreviation(piece: str, start: int, stop: int, end: int, following: str) -> bool:
+    """Return whether the full stop at `stop` belongs to the word or number before it.
 
-
-def _is_abbreviated(piece: str, start: int, stop: int, end: int, following: str) -> bool:
-    """Return whether the full stop at `stop` belongs to the word or number before it."""
+    The sentence begins at `start`; `end` is after the stop and its closing marks, before the character `following`.
+    """
     last = _LAST_WORD.search(piece, max(start, stop - 20), stop)
     word = last.group().lower() if last else ""
     if word in _BEFORE_NUMBER:
@@ -247,7 +248,7 @@ def _is_abbreviated(piece: str, start: int, stop: int, end: int, following: str)
 
 
 def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Divide a very long sentence at semicolons, into as few pieces as fit."""
+    """Divide a very long sentence at semicolons into as few pieces as possible."""
     cut = start
     if end - start > _LENGTH_LONG:
         for semicolon in [*(match.end() for match in _CLAUSE_END.finditer(text, start, end)), end]:
@@ -259,7 +260,7 @@ def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _assign_terms(spans: Sequence[Unit], occurrences: Sequence[tuple[int, str]]) -> dict[int, list[tuple[int, str]]]:
-    """Return the terms that each span holds with their offsets, by the span's index."""
+    """Return the occurrences of terms in each span, by the span's index."""
     starts = [span.start for span in spans]
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for offset, term in occurrences:
@@ -269,18 +270,6 @@ def _assign_terms(spans: Sequence[Unit], occurrences: Sequence[tuple[int, str]])
     return found
 
 
-def _weigh_terms(
-    found: Mapping[int, list[tuple[int, str]]],
-    count: int,
-    query_terms: Sequence[str],
-    idf: Mapping[str, float] | None,
-) -> dict[str, float]:
-    if idf is not None:
-        return {term: max(0.01, idf.get(term, 1.0)) for term in query_terms}
-    holders = Counter(term for terms in found.values() for term in {term for _, term in terms})
-    return {term: log(1 + (count + 1) / (holders[term] + 0.5)) for term in query_terms}
-
-
 def _score_sentence(
     text: str,
     sentence: Unit,
@@ -288,7 +277,7 @@ def _score_sentence(
     above: Mapping[str, float],
     weights: Mapping[str, float],
 ) -> float:
-    """Return how much of the weight of all terms a sentence answers."""
+    """Return the weight of the terms in a sentence, with bonuses and with shares of terms in the headings `above`."""
     first: dict[str, int] = {}
     for offset, term in terms:
         first.setdefault(term, offset)
@@ -297,27 +286,19 @@ def _score_sentence(
     score = covered + sum(share * weights[term] for term, share in above.items() if term not in first)
     if len(first) > 1:
         score += _PROXIMITY_BONUS * covered / (1 + gap / _PROXIMITY_LENGTH)
-    subject_end = _locate_subject_end(text, sentence)
+    patterns = (_FIRST_CELL,) if sentence.kind is UnitKind.ROW else (_ENTRY, _DEFINITION)
+    definitions = filter(None, (pattern.match(text, sentence.start, sentence.end) for pattern in patterns))
+    subject_end = next((match.end("subject") for match in definitions), sentence.start)
     score += _DEFINITION_BONUS * sum(weights[term] for term, offset in first.items() if offset < subject_end)
     return score * _rate_form(text, sentence)
 
 
-def _locate_subject_end(text: str, sentence: Unit) -> int:
-    """Return where the subject of a definition ends, the sentence's start where it is none."""
-    patterns = (_FIRST_CELL,) if sentence.kind is UnitKind.ROW else (_ENTRY, _DEFINITION)
-    for pattern in patterns:
-        match = pattern.match(text, sentence.start, sentence.end)
-        if match is not None:
-            return match.end("subject")
-    return sentence.start
-
-
 def _rate_form(text: str, sentence: Unit) -> float:
-    """Return below 1 for what answers badly by its form: code, questions, lead-ins, bare links, too short, too long."""
+    """Return a factor: below 1 for code, questions, lead-ins, bare links, and very short or long sentences."""
     piece = text[sentence.start : sentence.end]
     factor = _FACTORS.get(sentence.kind, 1.0)
     words = _count_words(text, sentence)
-    if sentence.kind in (UnitKind.PROSE, UnitKind.ITEM):
+    if sentence.kind in _SENTENCES_IN:
         if piece.endswith("?"):
             factor *= 0.6
         elif piece.endswith(":"):
@@ -336,7 +317,7 @@ def _count_words(text: str, sentence: Unit) -> int:
 
 
 def select_relevant_part(text: str, terms: Sequence[str]) -> str:
-    """Return a long text's part that holds most of the terms."""
+    """Return the part of a long text that contains most of the terms, or a short text unchanged."""
     if len(text) <= _SOURCE_LENGTH:
         return text
     starts = [term[:_TERM_START] for term in terms]
@@ -346,28 +327,28 @@ def select_relevant_part(text: str, terms: Sequence[str]) -> str:
 
 SNIPPET_LENGTH = 240
 _EXCERPT_SOURCE_LENGTH = 60_000
-"""Characters of a very long section that are looked through."""
+"""Characters of a very long section that are searched."""
 _SENTENCES = 4
 _TABLE = (UnitKind.TABLE_HEAD, UnitKind.ROW)
 _TOTAL = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
-"""How a row begins that sums up others."""
+"""The start of a row with totals."""
 _CELL_END = re.compile(r"(?<!\\)\|")
 _LABEL_WORDS_MIN = 3
-"""Words of what stands beside a sentence, below which it is a label, such as the name of a language above code."""
+"""A paragraph with fewer words is a label, such as the name of a language above code."""
 
 
 def select_excerpt(
     text: str, terms: Sequence[str], *, tokens_max: int, whole_max: int = 0
 ) -> tuple[tuple[int, int], ...]:
-    """Return the ranges of a section's own text that answer best, in order; none where it is a bare heading.
+    """Return the spans of a section's own text that answer best, in order; none for a bare heading.
 
-    What stands beside the best sentence comes with it, as far as there is room; head and sums of a table with its rows.
+    The best sentences come with their context while there is room: the neighbouring units, a table's head and totals.
 
     Args:
-        text: Markdown, with its heading.
-        terms: As `roamtui.search.terms.query_terms` gives them.
-        tokens_max: Estimated tokens of all ranges.
-        whole_max: Tokens of a text that is whole anyway.
+        text: Markdown, including the heading.
+        terms: The result of `roamtui.search.terms.query_terms`.
+        tokens_max: Maximum estimated tokens of all spans.
+        whole_max: A text of at most this many tokens is returned whole.
     """
     text = text[:_EXCERPT_SOURCE_LENGTH]
     units = find_units(text)
@@ -396,7 +377,13 @@ def select_excerpt(
     if not chosen:
         first = next(iter(_list_best(text, terms)), (start, end))
         return ((first[0], min(first[1], first[0] + 4 * tokens_max)),)
-    return tuple(_merge(text, [chosen[index] for index in sorted(chosen)]))
+    spans: list[tuple[int, int]] = []
+    for _, (start, end) in sorted(chosen.items()):
+        if spans and not any(map(str.isalnum, text[spans[-1][1] : start])):  # only marks and white space between them
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return tuple(spans)
 
 
 def _list_best(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -410,9 +397,9 @@ def _list_best(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _widen(
     text: str, units: Sequence[Unit], index: int, sentence: tuple[int, int], tokens_max: int
 ) -> Iterator[dict[int, tuple[int, int]]]:
-    """Yield the unit of a sentence, or the sentence alone where the unit is long, then what is beside.
+    """Yield spans by unit index: first the unit of a sentence, or only the sentence if the unit is long, then context.
 
-    Each is given by the indexes of units: a row comes with the head of its table, beside it a table as a whole.
+    A row includes the head of its table. The context is the table's totals, the whole table, and the units around it.
     """
     unit = units[index]
     is_long = estimate_tokens(text[unit.start : unit.end]) > tokens_max
@@ -421,24 +408,27 @@ def _widen(
     if unit.kind is UnitKind.ROW and units[table.start].kind is UnitKind.TABLE_HEAD:
         found[table.start] = (units[table.start].start, units[table.start].end)
     yield found
-    yield _take(units, [i for i in table if units[i].kind is UnitKind.ROW and _TOTAL.match(text, units[i].start)])
+    context = [[i for i in table if units[i].kind is UnitKind.ROW and _TOTAL.match(text, units[i].start)]]
     if len(table) > 1:
-        yield _take(units, table)
-    for beside in (table.stop, table.start - 1):
-        if 0 <= beside < len(units) and _is_telling(text, units[beside], unit):
-            yield _take(units, _get_table_units(units, beside))
-
-
-def _is_telling(text: str, beside: Unit, unit: Unit) -> bool:
-    """Return whether what stands beside a unit helps to understand it: labels and half a piece of code do not."""
-    if beside.kind is UnitKind.CODE:
-        return unit.kind is UnitKind.CODE
-    is_label = beside.kind is UnitKind.PROSE and len(_WORD.findall(text, beside.start, beside.end)) < _LABEL_WORDS_MIN
-    return beside.kind is not UnitKind.HEADING and not is_label
+        context.append([*table])
+    for other in (table.stop, table.start - 1):
+        if not 0 <= other < len(units):
+            continue
+        neighbour = units[other]
+        if neighbour.kind is UnitKind.CODE:
+            is_helpful = unit.kind is UnitKind.CODE  # half a piece of code explains nothing
+        elif neighbour.kind is UnitKind.PROSE:
+            is_helpful = _count_words(text, neighbour) >= _LABEL_WORDS_MIN
+        else:
+            is_helpful = neighbour.kind is not UnitKind.HEADING
+        if is_helpful:
+            context.append([*_get_table_units(units, other)])
+    for indexes in context:
+        yield {i: (units[i].start, units[i].end) for i in indexes}
 
 
 def _get_table_units(units: Sequence[Unit], index: int) -> range:
-    """Return the units of the table that one belongs to, the head first; for any other unit itself."""
+    """Return the indexes of the table that a unit belongs to, head first; for any other unit, only its own index."""
     if units[index].kind not in _TABLE:
         return range(index, index + 1)
     start = index
@@ -450,39 +440,22 @@ def _get_table_units(units: Sequence[Unit], index: int) -> range:
     return range(start, end)
 
 
-def _take(units: Sequence[Unit], indexes: Sequence[int]) -> dict[int, tuple[int, int]]:
-    return {index: (units[index].start, units[index].end) for index in indexes}
-
-
-def _merge(text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield ranges in order, those as one between which there is nothing but marks and white space."""
-    current = ranges[0]
-    for following in ranges[1:]:
-        between = text[current[1] : following[0]]
-        if any(character.isalnum() for character in between):
-            yield current
-            current = following
-        else:
-            current = (current[0], following[1])
-    yield current
-
-
 def make_snippet(text: str, terms: Sequence[str]) -> str:
-    """Return the best sentence of a section's own text, else its first, on one line that is safe to display.
+    """Return the best sentence of a section's own text, or its first one, on one line that is safe to display.
 
-    Of a table's row each cell follows the head of its column.
+    In a table row, each cell follows the name of its column.
     """
     text = select_relevant_part(text, terms)
     start, end = next(_list_best(text, terms), (0, 0))
     units = find_units(text)
     index = max(0, bisect_right([unit.start for unit in units], start) - 1)
-    said = text[start:end].replace("\n>", "\n")
+    sentence = text[start:end].replace("\n>", "\n")
     if units and units[index].kind is UnitKind.ROW:
         head = units[_get_table_units(units, index).start]
         if head.kind is UnitKind.TABLE_HEAD:
-            pairs = zip_longest(_split_row(text[head.start : head.end]), _split_row(said), fillvalue="")
-            said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
-    return shorten(sanitise_line(said), SNIPPET_LENGTH)
+            pairs = zip_longest(_split_row(text[head.start : head.end]), _split_row(sentence), fillvalue="")
+            sentence = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+    return shorten(sanitise_line(sentence), SNIPPET_LENGTH)
 
 
 def _split_row(row: str) -> list[str]:

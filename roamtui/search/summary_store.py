@@ -1,10 +1,10 @@
-"""`SummaryStore`: what a model wrote of the texts of a library, in a file beside their index."""
+"""`SummaryStore`: keeps summaries that models wrote, in a file next to the index."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from roamtui.errors import StoreError
@@ -18,43 +18,39 @@ CREATE TABLE IF NOT EXISTS summaries(
 
 
 class SummaryStore:
-    """Keeps summaries by the digest of what they are of and the model that wrote them."""
+    """Stores summaries by the digest of the summarised text and the model's name.
+
+    Raises:
+        StoreError: The file cannot be read or written; every method may raise this.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def load(self, model: str | None = None) -> dict[str, str]:
-        """Return summaries by digest: those of one model, or of each text the newest; none where there is no file."""
+        """Return summaries by digest: those of one model, or the newest ones; empty if there is no file."""
         if not self.path.exists():
             return {}
         query = "SELECT digest, text FROM summaries WHERE model = coalesce(?, model) ORDER BY number"
-        try:
-            with closing(self._connect()) as connection:
-                return dict(connection.execute(query, (model,)))
-        except (sqlite3.Error, OSError) as error:
-            raise self._fail(error) from None
+        with self._connect() as connection:
+            return dict(connection.execute(query, (model,)))
 
     def save(self, summaries: Mapping[str, str], model: str) -> None:
-        """Keep summaries that a model wrote; what is kept is kept whatever happens next."""
+        """Save summaries by digest, all of them or none."""
         rows = [(digest, model, text) for digest, text in summaries.items()]
+        with self._connect() as connection, connection:
+            connection.executemany("INSERT OR REPLACE INTO summaries(digest, model, text) VALUES(?, ?, ?)", rows)
+
+    @contextmanager
+    def _connect(self) -> Iterator[sqlite3.Connection]:
         try:
             make_private_folder(self.path.parent)
-            with closing(self._connect()) as connection, connection:
-                connection.executemany("INSERT OR REPLACE INTO summaries(digest, model, text) VALUES(?, ?, ?)", rows)
-        except (sqlite3.Error, OSError) as error:
-            raise self._fail(error) from None
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=_WAIT_SECONDS)
-        try:
-            self.path.chmod(0o600)
-            connection.execute(_TABLE)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _fail(self, error: Exception) -> StoreError:
-        if isinstance(error, OSError | sqlite3.OperationalError):
-            return StoreError(f"The summaries in {self.path} cannot be read or written now: {error}. Try it again.")
-        return StoreError(f"The summaries in {self.path} cannot be used ({error}). Delete that file; they are lost.")
+            with closing(sqlite3.connect(self.path, timeout=_WAIT_SECONDS)) as connection:
+                self.path.chmod(0o600)
+                connection.execute(_TABLE)
+                yield connection
+        except (OSError, sqlite3.OperationalError) as error:
+            raise StoreError(f"Could not read or write the summaries in {self.path}: {error}. Try again.") from None
+        except sqlite3.Error as error:
+            lost = "Delete that file; its summaries are lost."
+            raise StoreError(f"The summaries in {self.path} are damaged ({error}). {lost}") from None

@@ -1,8 +1,8 @@
-"""Terms: what a query looks for in a text, the same for the index as for the sentences quoted from a section.
+"""Splits queries and texts into terms, in the same way for the index and for the sentences of a section.
 
 A term is a folded word (``gradient``), a whole identifier (``max_tokens``, ``--flag-name``, ``c++``, ``4.2``) or, in
-writing without spaces between words, a pair of neighbouring characters. A `Query` is what was typed, as terms and as
-FTS5 expressions: whatever is typed is data, and only quoted strings made here reach FTS5.
+scripts without spaces between words, a pair of adjacent characters. A `Query` holds a query's terms and FTS5
+expressions. Queries are untrusted: FTS5 receives only strings that this module has quoted.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from roamtui.search.lexicon import (
 )
 
 TERMS_MAX = 64
-"""A longer query is a pasted text; its first terms say enough, and each term costs time."""
+"""A longer query is pasted text; its first terms are enough, and each term costs time."""
 
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
-"""Accents, points and vowel signs, which Python's ``\\w`` leaves out, and with them the scripts of India."""
+"""Accents, points and vowel signs, which Python's ``\\w`` does not match, and the scripts of India."""
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 _CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
 _NEGATION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
@@ -44,7 +44,7 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
 )
 _KANA_ALONE = re.compile("[\u3041-\u309f]+")
-"""Japanese small words and endings; what is looked for is mostly written in other signs."""
+"""Japanese function words and endings; content words mostly use other characters."""
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _UNSPACED_CHARACTER = re.compile(f"([{_UNSPACED}])")
 _IDENTIFIER = re.compile(
@@ -59,18 +59,18 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ROOT_MIN = 4
 _PART_MIN = 4
 _JOINTS = ("", "s", "n", "es", "en")
-"""What German puts between the parts of a compound."""
+"""Linking elements between the parts of a German compound."""
 
 
 def normalise_unicode(text: str) -> str:
-    """Return `text` with compatible characters unified (full-width letters, ligatures), case and accents kept."""
+    """Return `text` with compatible characters unified (full-width letters, ligatures), but with case and accents."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def fold_term(text: str) -> str:
-    """Return `text` in the form in which terms are compared: normalised, lower case, without accents."""
+    """Return `text` in the form used to compare terms: normalised, lower case, without accents."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFD", normalise_unicode(text).casefold())
@@ -78,24 +78,24 @@ def fold_term(text: str) -> str:
 
 
 def tokenise(text: str) -> list[str]:
-    """Return the words of a text in order, folded; writing without spaces counts as one word a run."""
+    """Return the folded words of a text in order; in scripts without spaces, each run counts as one word."""
     return _WORD.findall(fold_term(text))
 
 
 def is_unspaced(term: str) -> bool:
-    """Whether a term comes from writing that sets no spaces between words."""
+    """Return whether a term starts with a script that does not put spaces between words."""
     return not term.isascii() and _UNSPACED_RUN.match(term) is not None
 
 
 def space_cjk(text: str) -> str:
-    """Return `text` with a space around each character of writing without spaces, so that each is a word."""
+    """Return `text` with spaces around each character of scripts without spaces, so that each becomes a word."""
     return text if text.isascii() else _UNSPACED_CHARACTER.sub(r" \1 ", text)
 
 
 def extract_identifiers(text: str) -> list[str]:
-    """Return the identifiers of a text that its words alone would not show, as written.
+    """Return the identifiers of a text that are more than a plain word, as written.
 
-    A dotted one is followed by its parts that are identifiers themselves.
+    A dotted identifier is followed by those of its parts that contain an underscore.
     """
     found: list[str] = []
     for identifier in _IDENTIFIER.findall(text):
@@ -108,7 +108,7 @@ def extract_identifiers(text: str) -> list[str]:
 
 
 def split_camel_case(word: str) -> list[str]:
-    """Return the parts of a word in camel case (``getUserById``), nothing for any other word."""
+    """Return the parts of a camel-case word (``getUserById``), or nothing for any other word."""
     if word.islower() or word.isupper() or word[1:].islower():
         return []
     parts = [part for part in _CAMEL_PART.findall(word) if len(part) > 1]
@@ -116,15 +116,15 @@ def split_camel_case(word: str) -> list[str]:
 
 
 def extract_names(text: str) -> frozenset[str]:
-    """Return what in a text looks like names from code, folded: identifiers, and words in camel case."""
+    """Return the folded names in a text that look like code: identifiers and camel-case words."""
     camel = (word for word in _WORD.findall(text) if split_camel_case(word))
     return frozenset(map(fold_term, (*extract_identifiers(text), *camel)))
 
 
 def query_terms(text: str) -> tuple[str, ...]:
-    """Return what a question asks for: content words and whole identifiers, folded, each once, in order.
+    """Return the content words and identifiers of a question, folded, each once, in order.
 
-    Small words and those that only ask go, unless the question has nothing else.
+    Stop words and question words are dropped unless the question contains nothing else.
     """
     text = normalise_unicode(text)
     terms = dict.fromkeys(_find_terms(strip_question_words(text)))
@@ -144,7 +144,7 @@ def _find_terms(text: str) -> Iterator[str]:
 
 
 def split_words(text: str) -> Iterator[str]:
-    """Yield the words of a text in order, folded; pairs of characters where writing sets no spaces."""
+    """Yield the folded words of a text in order, and pairs of characters for scripts without spaces."""
     for word in tokenise(text):
         if word.isascii():
             yield word
@@ -155,80 +155,77 @@ def split_words(text: str) -> Iterator[str]:
 
 
 def split_pair(pair: str) -> tuple[str, ...]:
-    """Return the characters of a pair that may mean something alone, which Japanese endings do not."""
+    """Return the characters of a pair that have a meaning of their own; Japanese endings have none."""
     return tuple(character for character in pair if not _KANA_ALONE.fullmatch(character))
 
 
 def locate_terms(
     text: str, terms: Iterable[str], forms: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, str]]:
-    """Return where terms occur in a text, as (offset, term), in order; words match by their stem.
+    """Return the occurrences of terms in a text, as (offset, term), in order; words match by their stem.
 
     Args:
         text: Any text.
-        terms: As `query_terms` gives them.
-        forms: Other words that count as one of the terms, each with that term.
+        terms: The result of `query_terms`.
+        forms: Inflected forms and the terms that they count as.
     """
-    words: dict[str, str] = {}
+    by_stem: dict[str, str] = {}
     found: list[tuple[int, str]] = []
     for term in terms:
         if tokenise(term) == [term] and not is_unspaced(term):
-            words.setdefault(stem(term), term)
+            by_stem.setdefault(stem(term), term)
         else:
-            pattern = _compile_whole(term)
-            found += [(match.start(), term) for match in pattern.finditer(text)]
+            found += [(match.start(), term) for match in _compile_whole(term).finditer(text)]
     for form, term in forms.items():
-        words.setdefault(stem(form), term)
-    if words:
-        found += _find_stems(text, words) if text.isascii() else _find_stems_folded(text, words)
+        by_stem.setdefault(stem(form), term)
+    if by_stem and text.isascii():
+        found += _find_stems(text, by_stem)
+    elif by_stem:
+        for match in _WORD.finditer(text):
+            parts = (match.group(), *split_camel_case(match.group()))
+            matching = (by_stem[key] for part in parts if (key := stem(fold_term(part))) in by_stem)
+            if (matched := next(matching, None)) is not None:
+                found.append((match.start(), matched))
     return sorted(found)
 
 
 @lru_cache(maxsize=512)
 def _compile_whole(term: str) -> re.Pattern[str]:
-    """Return what finds an identifier as a whole, or a pair of characters of writing without spaces."""
+    """Return a pattern for a whole identifier, or for a pair of characters in a script without spaces."""
     if is_unspaced(term):
         return re.compile(r"\W?".join(map(re.escape, term)))
     return re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
 
 
-def _find_stems(text: str, words: dict[str, str]) -> Iterator[tuple[int, str]]:
-    """Yield the words of an ASCII text with one of these stems; parts of words in camel case too."""
-    lowered = text.lower()
-    for match in _compile_starts(frozenset(words)).finditer(lowered):
+def _find_stems(text: str, by_stem: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield the words of an ASCII text that have one of these stems, and parts of camel-case words.
+
+    A pattern of stems finds the candidates, because stemming every word would be slow.
+    """
+    for match in _compile_starts(frozenset(by_stem)).finditer(text.lower()):
         start = match.start()
         if start == 0 or not text[start - 1].isalnum():
-            term = words.get(stem(match.group()))
+            term = by_stem.get(stem(match.group()))
             if term is not None:
                 yield start, term
                 continue
         elif not (text[start].isupper() and text[start - 1].islower()):
             continue
         part = _CAMEL_PART.match(text, start)
-        term = words.get(stem(part.group().lower())) if part else None
+        term = by_stem.get(stem(part.group().lower())) if part else None
         if term is not None:
             yield start, term
 
 
 @lru_cache(maxsize=64)
 def _compile_starts(stems: frozenset[str]) -> re.Pattern[str]:
-    """Return what finds every word that may have one of these stems: a stem's last e, i or l may not be in the word."""
+    """Return a pattern for all words that may have one of these stems; a word may lack a stem's final e, i or l."""
     starts = {re.escape(stem[:-1] if len(stem) > 1 and stem[-1] in "eil" else stem) for stem in stems}
     return re.compile(f"(?:{'|'.join(sorted(starts))})[^\\W_]*")
 
 
-def _find_stems_folded(text: str, words: dict[str, str]) -> Iterator[tuple[int, str]]:
-    for match in _WORD.finditer(text):
-        word = match.group()
-        for part in (word, *split_camel_case(word)):
-            term = words.get(stem(fold_term(part)))
-            if term is not None:
-                yield match.start(), term
-                break
-
-
 def list_inflected_forms(text: str, terms: Iterable[str], language: Language) -> dict[str, str]:
-    """Return the words of a text that are other forms of a term, each with its term; none in English."""
+    """Return the words of a text that are other forms of a term, each with its term; empty for English."""
     if language is Language.ENGLISH:
         return {}
     roots = {reduce_to_root(term, language): term for term in terms if term.isalpha() and not is_unspaced(term)}
@@ -236,23 +233,8 @@ def list_inflected_forms(text: str, terms: Iterable[str], language: Language) ->
     return {word: term for word, term in found.items() if term is not None and word != term}
 
 
-def list_starts(words: Iterable[str], language: Language) -> list[str]:
-    """Return how other forms of words, and compounds that begin with them, begin; none for English."""
-    if language is Language.ENGLISH:
-        return []
-    starts: dict[str, None] = {}
-    for word in words:
-        root = reduce_to_root(word, language)
-        if len(root) < _ROOT_MIN or not root.isalpha():
-            continue
-        starts[root] = None
-        if language is Language.GERMAN:
-            starts[f"ge{root}"] = None
-    return list(starts)
-
-
 def list_compounds(word: str) -> Iterator[tuple[str, str]]:
-    """Yield the two words that a German compound may be made of, the longer first part first."""
+    """Yield the possible pairs of words in a German compound, the longest first part first."""
     for end in range(len(word) - _PART_MIN, _PART_MIN - 1, -1):
         for joint in _JOINTS:
             if word[:end].endswith(joint) and end - len(joint) >= _PART_MIN:
@@ -261,47 +243,47 @@ def list_compounds(word: str) -> Iterator[tuple[str, str]]:
 
 _PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")
-_CAMEL_WORD = re.compile(r"[^\W_]+")
+_ALNUM_RUN = re.compile(r"[^\W_]+")
 _PHRASE_WORDS_MAX = 32
-_GOING_ON = re.compile(make_pattern("going on"), re.IGNORECASE)
+_CONTINUATION = re.compile(make_pattern("going on"), re.IGNORECASE)
 _POINTING_WORDS = frozenset(list_words("pointing"))
 _LAST_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{2,}\Z")
 _CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
-_CODE_END = "0"
-"""Ends a coded identifier with a digit, so that no stemmer touches it."""
+_CODE_SUFFIX = "0"
+"""The final digit of an encoded identifier prevents stemming."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a person or a model looks for, ready for an index."""
+    """A query, parsed for the index."""
 
     terms: tuple[str, ...]
-    """As `query_terms` gives them."""
+    """The result of `query_terms`."""
     words: tuple[str, ...]
-    """Words of the terms that may stand in a title, those inside identifiers included."""
+    """Words that may occur in a title: those of the terms, and those inside identifiers."""
     stems: frozenset[str]
-    """Of these words; of what it may have meant, where one was mistyped."""
+    """Stems of the words, or of their corrections."""
     names: frozenset[str]
-    """Names from code, as `find_names` gives them."""
+    """The result of `extract_names`."""
     is_follow_up: bool
-    """Whether it points to what was said before it."""
+    """Whether the query refers to earlier messages."""
     last_prefix: str
-    """The word with which it ends, which may go on while it is typed; empty where it ends otherwise."""
+    """The last word, which may be incomplete while the person types; empty if the query does not end with a word."""
     fts_terms: tuple[str, ...]
-    """FTS5 expressions of which any hit satisfies one."""
+    """FTS5 expressions; every hit matches at least one."""
     language: Language
     prefixes: tuple[str, ...]
-    """FTS5 expressions for other forms of the words, where the language is not English."""
+    """FTS5 expressions for other forms of the words; empty for English."""
     neighbours: tuple[str, ...]
-    """FTS5 expressions for words of the query that stand side by side."""
+    """FTS5 expressions for adjacent words of the query."""
     implied: str
-    """FTS5 expression for words that it asks for without saying them, as "how old" does; empty without."""
+    """FTS5 expression for words that the query implies, as "how old" implies "age"; may be empty."""
     phrases: str
-    """FTS5 expression for what stands in double quotes, of more than one word; empty without."""
+    """FTS5 expression for the quoted phrases of more than one word; may be empty."""
 
     @property
     def expression(self) -> str:
-        """FTS5 expression that any hit satisfies; empty where the query holds no word."""
+        """FTS5 expression that every hit matches; empty if the query contains no word."""
         return " OR ".join(self.fts_terms)
 
 
@@ -309,19 +291,31 @@ def parse_query(text: str) -> Query:
     """Return any text as a query."""
     text = normalise_unicode(text)
     terms = query_terms(text)
-    pieces: dict[str, None] = {}
+    expressions: dict[str, None] = {}
     words: dict[str, None] = {}
     for term in terms:
         if tokenise(term) == [term]:
             words[term] = None
         else:
-            pieces[build_term_expression(term)] = None
-            _add_parts(tokenise(term), pieces, words)
-    for match in _CAMEL_WORD.finditer(text):
-        _add_parts([fold_term(part) for part in split_camel_case(match.group())], pieces, words)
+            expressions[build_term_expression(term)] = None
+            _add_parts(tokenise(term), expressions, words)
+    for match in _ALNUM_RUN.finditer(text):
+        _add_parts([fold_term(part) for part in split_camel_case(match.group())], expressions, words)
     by_stem = {stem(word): _quote(word) for word in words}
-    alternatives = [*by_stem.values(), *pieces, *(f"{_quote(prefix)} *" for prefix in _PREFIX.findall(text))]
-    language = detect_language(tokenise(text))
+    fts_terms = [*by_stem.values(), *expressions, *(f"{_quote(prefix)} *" for prefix in _PREFIX.findall(text))]
+    tokens = tokenise(text)
+    language = detect_language(tokens)
+    prefixes: dict[str, None] = {}
+    for root in (reduce_to_root(word, language) for word in words):
+        if language is not Language.ENGLISH and len(root) >= _ROOT_MIN and root.isalpha():
+            prefixes[f"{_quote(root)} *"] = None
+            if language is Language.GERMAN:
+                prefixes[f"{_quote(f'ge{root}')} *"] = None  # the start of a participle
+    neighbours = dict.fromkeys(
+        _quote(f"{left} {right}")
+        for left, right in pairwise(tokens)
+        if left in terms and right in terms and not is_unspaced(left)
+    )
     phrases = [_quote(phrase) for phrase in _PHRASE.findall(text) if len(tokenise(space_cjk(phrase))) > 1]
     return Query(
         terms=terms,
@@ -329,23 +323,23 @@ def parse_query(text: str) -> Query:
         stems=frozenset(by_stem),
         names=extract_names(text),
         is_follow_up=is_continuation(text) or has_pronoun(text),
-        last_prefix=words_at_end[0] if (words_at_end := tokenise("".join(_LAST_WORD.findall(text)))) else "",
-        fts_terms=tuple(alternatives[: 2 * TERMS_MAX]),
+        last_prefix=next(iter(tokenise("".join(_LAST_WORD.findall(text)))), ""),
+        fts_terms=tuple(fts_terms[: 2 * TERMS_MAX]),
         language=language,
-        prefixes=tuple(f"{_quote(start)} *" for start in list_starts(words, language))[:TERMS_MAX],
-        neighbours=_list_neighbours(text, terms),
+        prefixes=tuple(prefixes)[:TERMS_MAX],
+        neighbours=tuple(neighbours)[:TERMS_MAX],
         implied=" OR ".join(_quote(word) for word in get_implied_words(text)),
         phrases=" AND ".join(phrases[:TERMS_MAX]),
     )
 
 
 def build_prefix_expression(query: Query) -> str:
-    """Return the FTS5 expression for words that begin like the last one of a query."""
+    """Return the FTS5 expression for words that start with the last word of a query."""
     return f"{_quote(query.last_prefix)} *"
 
 
 def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:
-    """Return a query that other spellings satisfy too."""
+    """Return the query with the corrections among its terms, and instead of the misspelt words in its stems."""
     if not corrections:
         return query
     added = dict.fromkeys(found for similar in corrections.values() for found in similar)
@@ -359,46 +353,34 @@ def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Que
 
 
 def is_continuation(text: str) -> bool:
-    """Return whether a question begins, or ends, like one that goes on from another."""
-    return _GOING_ON.match(text.strip()) is not None or text.rstrip("?？ ").endswith("呢")
+    """Return whether the start or end of a question shows that it continues another one."""
+    return _CONTINUATION.match(text.strip()) is not None or text.rstrip("?？ ").endswith("呢")
 
 
 def has_pronoun(text: str) -> bool:
-    """Return whether a question has a pronoun."""
-    return not _POINTING_WORDS.isdisjoint(_CAMEL_WORD.findall(text.lower()))
+    """Return whether a question contains a pronoun or another word that refers back."""
+    return not _POINTING_WORDS.isdisjoint(_ALNUM_RUN.findall(text.lower()))
 
 
 def build_term_expression(term: str) -> str:
-    """Return the FTS5 expression for one of `query_terms`."""
+    """Return the FTS5 expression for a term from `query_terms`."""
     return _quote(term) if tokenise(term) == [term] else f"names : {_quote(code_identifier(term))}"
 
 
 def code_identifier(identifier: str) -> str:
-    """Return an identifier as the one token under which the index has it."""
-    return fold_term(identifier).translate(_CODES) + _CODE_END
+    """Return the single token by which the index stores an identifier."""
+    return fold_term(identifier).translate(_CODES) + _CODE_SUFFIX
 
 
-def _add_parts(parts: list[str], pieces: dict[str, None], words: dict[str, None]) -> None:
-    """Let the parts of an identifier be found side by side, and each alone."""
+def _add_parts(parts: list[str], expressions: dict[str, None], words: dict[str, None]) -> None:
+    """Add the parts of an identifier, as adjacent words and as single words."""
     if len(parts) > 1:
-        pieces[_quote(" ".join(parts))] = None
+        expressions[_quote(" ".join(parts))] = None
     words.update(
         dict.fromkeys(part for part in parts if len(part) > 1 and part not in STOP_WORDS and not part.isdigit())
     )
 
 
-def _list_neighbours(text: str, terms: tuple[str, ...]) -> tuple[str, ...]:
-    """Return phrases of two words of a query that follow one another."""
-    words = tokenise(text)
-    return tuple(
-        dict.fromkeys(
-            _quote(f"{left} {right}")
-            for left, right in pairwise(words)
-            if left in terms and right in terms and not is_unspaced(left)
-        )
-    )[:TERMS_MAX]
-
-
 def _quote(text: str) -> str:
-    """Return words as one FTS5 string; they hold no quotation mark, so that nothing needs escaping."""
+    """Return words as one FTS5 string; words contain no quotation marks, so nothing needs escaping."""
     return f'"{" ".join(tokenise(space_cjk(text))[:_PHRASE_WORDS_MAX])}"'

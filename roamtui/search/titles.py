@@ -1,10 +1,10 @@
-"""The titles of an index: which a mistyped word may have meant, by RapidFuzz, and which a conversation is about."""
+"""Uses the titles of an index to correct mistyped words and to find the topics of a conversation."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from rapidfuzz import process
@@ -18,108 +18,108 @@ from roamtui.search.terms import Query, normalise_unicode, split_words
 
 _ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})
 _LENGTH_MIN = 4
-"""Shorter words are too like each other."""
+"""Shorter words are too similar to each other."""
 _SIMILARITY_MIN = 0.79
-"""One slip in five letters, two in ten; 0.8 itself is lost to rounding."""
+"""One slip in five letters, two in ten. Rounding would exclude them at 0.8 itself."""
 _CORRECTIONS_MAX = 3
 
 
 def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return for each word that an index does not know the words of titles most like it, the most alike first."""
+    """Return the title words most similar to each unknown word, most similar first."""
     corrections = {}
     for word in words:
         if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or index.has_word(word):
             continue
-        meant = list_similar_words(word, index.store.list_title_words())
-        if meant:
-            corrections[word] = tuple(meant)
+        similar = list_similar_words(word, index.store.list_title_words())
+        if similar:
+            corrections[word] = tuple(similar)
     return corrections
 
 
 def list_similar_words(word: str, words: Sequence[str]) -> dict[str, float]:
-    """Return up to three words that a mistyped one may have meant, in the plural or not, with likeness from 0 to 1."""
-    meant: dict[str, float] = {}
-    for written in (word, word[:-1] if word.endswith("s") else f"{word}s"):
+    """Return up to three words that a mistyped one may have meant, in singular or plural, each with its similarity."""
+    similarities: dict[str, float] = {}
+    for spelling in (word, word[:-1] if word.endswith("s") else f"{word}s"):
         similar = process.extract(
-            written,
+            spelling,
             words,
             scorer=OSA.normalized_similarity,
             score_cutoff=_SIMILARITY_MIN,
             limit=_CORRECTIONS_MAX,
         )
-        for found, likeness, _ in similar:
-            meant[found] = max(likeness, meant.get(found, 0.0))
-    best = sorted(meant, key=lambda found: (-meant[found], found))[:_CORRECTIONS_MAX]
-    return {found: meant[found] for found in best if not is_other_form(word, found)}
-
-
-def is_other_form(word: str, other: str) -> bool:
-    """Return whether two words differ by their endings alone (``owners``, ``owning``): no slip made the other."""
-    start = next((place for place, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), 0)
-    return start >= _LENGTH_MIN and word[start:] in _ENDINGS and other[start:] in _ENDINGS
+        for other, similarity, _ in similar:
+            similarities[other] = max(similarity, similarities.get(other, 0.0))
+    best = sorted(similarities, key=lambda other: (-similarities[other], other))[:_CORRECTIONS_MAX]
+    kept = {}
+    for other in best:
+        # Words that differ only in their endings (owners, owning) are forms of one word, not slips.
+        start = next((index for index, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), 0)
+        is_form = start >= _LENGTH_MIN and word[start:] in _ENDINGS and other[start:] in _ENDINGS
+        if not is_form:
+            kept[other] = similarities[other]
+    return kept
 
 
 _TURNS_MAX = 40
-"""Turns that are looked back upon."""
+"""Earlier messages that are searched for topics."""
 _TURN_LENGTH_MAX = 10_000
 _DECAY = 0.9
-"""What a mention keeps of its strength with each turn that followed it."""
+"""Factor on the strength of a mention for each later message."""
 _SHARE_MIN = 0.5
-"""Share of a title, by the rarity of its words, that a turn must say to have named it."""
+"""A message mentions a title if it contains this share of it, weighted by rarity."""
 _RARITY_HALF = 4.0
-"""Rarity of the words said at which a mention has half its strength: a common word alone names little."""
+"""Total rarity of the words at which a mention has half its strength: a single common word means little."""
 _TOPICS_MAX = 8
 
 
 class TopicTitles:
-    """The titles of all sections of an index that hold others: what a conversation may be about."""
+    """The titles of all sections that contain others: the possible topics of a conversation."""
 
     def __init__(self, index: SectionIndex, before: TopicTitles | None = None) -> None:
-        """Look at the titles of an index; those of documents that `before` has looked at are known."""
+        """Read the titles of `index`, reusing what `before` read from unchanged documents."""
         self._index = index
         self._tables: dict[int, tuple[Document, list[tuple[int, frozenset[str]]]]] = (
-            dict(before._tables) if before is not None else {}  # noqa: SLF001 - its own kind
+            dict(before._tables) if before is not None else {}  # noqa: SLF001 - the same class
         )
-        """Of each document by its identity: it, and its rows that hold others with the stems of their titles."""
+        """By a document's identity: the document, and its rows with children, each with the stems of its title."""
 
     @cached_property
     def _holders(self) -> dict[str, list[int]]:
-        """Sections by each stem in their titles."""
+        """Sections by the stems in their titles."""
         index = self._index
+        titles: list[tuple[int, frozenset[str]]] = []
+        tables = {}
+        for document in index.library.documents:
+            table = self._tables.get(id(document))
+            if table is None or table[0] is not document:
+                ends = document.columns.ends
+                parents = (row for row in range(len(ends)) if ends[row] > row + 1)
+                table = document, [(row, stem_title(title_of(document, row))) for row in parents]
+            tables[id(document)] = table
+            titles += ((index.layout.number_of(document, row), stems) for row, stems in table[1])
+        self._tables = tables
+        for section_id in index.library.grafts:  # a row may have children only in the pages grafted below it
+            document, row = index.library.locate(section_id)
+            if document.columns.ends[row] == row + 1:
+                number = index.layout.number_of(document, row)
+                titles.append((number, index.title_stems(number)))
         holders: dict[str, list[int]] = defaultdict(list)
-        for number, stems in self._list_titles():
+        for number, stems in titles:
             if 1 < len(index.layout.subtree(number)) < len(index) and index.own_text(number):
                 for word_stem in stems:
                     holders[word_stem].append(number)
         return dict(holders)
 
-    def _list_titles(self) -> Iterator[tuple[int, frozenset[str]]]:
-        """Yield sections that hold others, in their own document or as pages below them, with the stems of titles."""
-        library = self._index.library
-        tables = {}
-        for document in library.documents:
-            known = self._tables.get(id(document))
-            table = known if known is not None and known[0] is document else (document, _list_parents(document))
-            tables[id(document)] = table
-            for row, stems in table[1]:
-                yield self._index.layout.number_of(document, row), stems
-        self._tables = tables
-        for section_id in library.grafts:
-            document, row = library.locate(section_id)
-            if document.columns.ends[row] == row + 1:
-                number = self._index.layout.number_of(document, row)
-                yield number, self._index.title_stems(number)
-
     @cached_property
     def _rarities(self) -> dict[str, float]:
-        """How rare each stem is among the titles."""
+        """Rarity of each stem among the titles."""
         count = len({number for numbers in self._holders.values() for number in numbers})
         return {word_stem: math.log(1 + count / len(numbers)) for word_stem, numbers in self._holders.items()}
 
     def recall_topics(self, query: str, earlier: Sequence[str]) -> dict[int, float]:
-        """Return the sections that earlier turns named, with their strengths from 0 to 1.
+        """Return the sections that earlier messages mention, with strengths from 0 to 1, later mentions stronger.
 
-        The last named is the strongest. What the query itself names weakens all of them: it may be about something new.
+        A section that the query itself mentions weakens all of them: the query may be about something new.
         """
         strengths: dict[int, float] = {}
         for age, turn in enumerate(reversed(earlier[-_TURNS_MAX:])):
@@ -130,10 +130,9 @@ class TopicTitles:
         return {number: strength - named_now for number, strength in strongest if strength > named_now}
 
     def _match_topics(self, text: str) -> dict[int, float]:
-        """Return the sections that a text names by most of their titles' words, with the strength of the mention."""
+        """Return the sections whose titles a text mentions, with the strength of each mention."""
         masses: dict[int, float] = defaultdict(float)
-        said = dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_TURN_LENGTH_MAX]))))
-        for word_stem in said:
+        for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_TURN_LENGTH_MAX])))):
             for number in self._holders.get(word_stem, ()):
                 masses[number] += self._rarities[word_stem]
         strengths = {}
@@ -147,24 +146,16 @@ class TopicTitles:
 def favour_topics(
     scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex, query: Query, weight: float
 ) -> dict[int, float]:
-    """Return scores in which sections inside a topic gain by its strength, and by how well the topic answers at all.
+    """Return the scores with a boost for sections inside a topic, by its strength and by its best score.
 
-    A query that does not lean back may be about something new: what it asks for must then stand inside the topic as
-    well as elsewhere, or the topic counts little.
+    A query that is not a follow-up may be about something new, so the boost shrinks if other sections score better.
     """
-    gained: dict[int, float] = {}
+    boosts: dict[int, float] = {}
     for topic, strength in topics.items():
         for number in index.layout.subtree(topic):
             if number in scores:
-                gained[number] = max(gained.get(number, 0.0), strength)
-    fit = max((scores[number] for number in gained), default=0.0)
+                boosts[number] = max(boosts.get(number, 0.0), strength)
+    fit = max((scores[number] for number in boosts), default=0.0)
     if not query.is_follow_up and fit:
         weight *= (fit / max(scores.values())) ** 2
-    return {number: score + weight * gained.get(number, 0.0) * fit for number, score in scores.items()}
-
-
-def _list_parents(document: Document) -> list[tuple[int, frozenset[str]]]:
-    """Return the rows of a document that hold others, with the stems of their titles."""
-    ends = document.columns.ends
-    rows = (row for row in range(len(ends)) if ends[row] > row + 1)
-    return [(row, stem_title(title_of(document, row))) for row in rows]
+    return {number: score + weight * boosts.get(number, 0.0) * fit for number, score in scores.items()}

@@ -1,4 +1,4 @@
-"""A Markdown text as what can be quoted of it: units such as paragraphs, items and rows, all exact spans."""
+"""Divides a Markdown text into units that can be quoted: paragraphs, list items, table rows, all exact spans."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from roamtui.document.text import compute_line_starts, normalise_line_ends
 
 
 class UnitKind(StrEnum):
-    """What a unit is in Markdown."""
+    """The Markdown element that a unit is."""
 
     PROSE = "prose"
     ITEM = "item"
     """A list item, without its marker."""
     ROW = "row"
-    """A row of a table's body."""
+    """A row of a table body."""
     CODE = "code"
     """A line of code."""
     HEADING = "heading"
@@ -38,7 +38,7 @@ class Unit:
 
 
 UNITS_KEPT = 1_000
-"""Texts whose units are remembered: ranking, choosing a sentence and showing it read the same sections."""
+"""Number of texts whose units are cached: ranking, excerpts and display read the same sections."""
 _KINDS = {
     "heading_open": UnitKind.HEADING,
     "thead_open": UnitKind.TABLE_HEAD,
@@ -46,13 +46,13 @@ _KINDS = {
     "list_item_open": UnitKind.ITEM,
     **dict.fromkeys(("heading_close", "table_close", "list_item_close"), UnitKind.PROSE),
 }
-"""What stands after a token; of an item, its first paragraph."""
+"""The kind of the content after a token; in a list item, only of its first paragraph."""
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)*")
 _BOX = re.compile(r"\[[ xX]\][ \t]+")
 _NOISE = re.compile(
-    r"(?:</?[A-Za-z][^>]*>[ \t]*)+$"  # tags alone
-    r"|\[[^\]]+\]:[ \t]*\S+"  # a link's definition
-    r"|(?:\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?[ \t]*)+$"  # images alone
+    r"(?:</?[A-Za-z][^>]*>[ \t]*)+$"  # only tags
+    r"|\[[^\]]+\]:[ \t]*\S+"  # a link definition
+    r"|(?:\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?[ \t]*)+$"  # only images
     r"|:{3,}|\{[%:].*\}$"  # directives
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -62,18 +62,19 @@ _LETTER = re.compile(r"[^\W_]")
 
 @lru_cache(maxsize=UNITS_KEPT)
 def find_units(text: str) -> tuple[Unit, ...]:
-    """Return the units of a Markdown text in order; markers, rules, comments and other markup belong to none."""
+    """Return the units of a Markdown text in order; markers, rules, comments and other markup are left out."""
     return tuple(_UnitReader(text).read())
 
 
 class _UnitReader:
-    """Finds in a text what the block rules say of its lines."""
+    """Maps the Markdown parser's tokens back to exact spans of the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._starts = [*compute_line_starts(text), len(text)]
         normal = normalise_line_ends(text)
         front = normal[: measure_front_matter(normal)]
+        # Front matter becomes blank lines, so that line numbers stay right.
         self._source = _NO_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
         self._lines = self._source.split("\n")
 
@@ -98,7 +99,7 @@ class _UnitReader:
                 kind = UnitKind.PROSE
 
     def _read_paragraph(self, first: int, content: str, kind: UnitKind) -> Iterator[Unit]:
-        """Yield what stands between the lines that are only markup; each line of what is a table without its rule."""
+        """Yield the runs of lines between lines of mere markup; a table without a delimiter row gives single lines."""
         box = _BOX.match(content) if kind is UnitKind.ITEM else None
         lines = content[box.end() if box else 0 :].split("\n")
         run: list[tuple[int, str]] = []
@@ -107,22 +108,23 @@ class _UnitReader:
                 run.append((number, line))
                 continue
             if run and run[0][1].startswith("|"):
-                for one in run:
-                    yield from self._join([one], UnitKind.ROW)
+                for row in run:
+                    yield from self._join([row], UnitKind.ROW)
             else:
                 yield from self._join(run, kind)
             run = []
 
     def _join(self, lines: Iterable[tuple[int, str]], kind: UnitKind) -> Iterator[Unit]:
-        """Yield lines, each of which ends as its own in the text does, as one unit, if there is a word in it."""
-        places = [self._find(number, line) for number, line in lines if line.strip()]
-        if places and _LETTER.search(self._text, places[0][0], places[-1][1]):
-            yield Unit(places[0][0], places[-1][1], kind)
-
-    def _find(self, number: int, line: str) -> tuple[int, int]:
-        """Return where a line that the rules took out of its containers stands, without blanks at its ends."""
-        whole, line = self._lines[number], line.strip()
-        if line not in whole:  # a tab of which a container took a part
-            line = whole.strip()
-        start = self._starts[number] + whole.rfind(line)
-        return start, start + len(line)
+        """Yield numbered lines as one unit if they contain a letter or digit."""
+        spans = []
+        for number, line in lines:
+            if not line.strip():
+                continue
+            # The parser cuts off what containers put before a line, so its content is at the end of the source line.
+            source_line, content = self._lines[number], line.strip()
+            if content not in source_line:  # a container took part of a tab
+                content = source_line.strip()
+            start = self._starts[number] + source_line.rfind(content)
+            spans.append((start, start + len(content)))
+        if spans and _LETTER.search(self._text, spans[0][0], spans[-1][1]):
+            yield Unit(spans[0][0], spans[-1][1], kind)

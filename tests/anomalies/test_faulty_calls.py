@@ -255,11 +255,11 @@ def index_words(folder: Path, failing: Failing) -> None:
     expected = KeywordSearcher(library).search("green")
     assert [library.title_of(hit.section_id) for hit in expected] == ["Pears"]
     with failing() as raised:
-        assert KeywordSearcher(library, place=place).search("green") == expected
+        assert KeywordSearcher(library, location=place).search("green") == expected
     assert raised == []
     assert len(told) <= 1
     told.clear()
-    assert KeywordSearcher(library, place=place).search("green") == expected
+    assert KeywordSearcher(library, location=place).search("green") == expected
     assert told == []
     assert list((folder / "indexes").glob("*.sqlite3"))
 

@@ -43,8 +43,8 @@ def bench_search_scale(sections: int = _SECTIONS) -> list[Finding]:
     library = make_library(sections)
     with tempfile.TemporaryDirectory() as folder:
         place = IndexLocation(folder=Path(folder), force=True)
-        made = _time(lambda: KeywordSearcher(library, place=place).prepare())
-        searcher = KeywordSearcher(library, place=place)
+        made = _time(lambda: KeywordSearcher(library, location=place).prepare())
+        searcher = KeywordSearcher(library, location=place)
         opened = _time(searcher.prepare)
         index = searcher.prepare()
         findings = [

@@ -131,7 +131,7 @@ def test_without_an_answer_of_the_model_the_order_stays_and_it_is_told_once() ->
     searcher = _make({"rerank": Rerank.CHOOSE}, reranker=ScriptedReranker(None), on_warning=told.append)
     assert _find(searcher, "late fees") == _find(_make({}), "late fees")
     _find(searcher, "late fees")
-    assert told == ["The model did not rerank: The model said nothing useful."]
+    assert told == ["Could not rerank: The model said nothing useful."]
 
 
 def test_a_follow_up_is_rewritten_and_otherwise_searched_as_it_is() -> None:
@@ -141,7 +141,7 @@ def test_a_follow_up_is_rewritten_and_otherwise_searched_as_it_is() -> None:
     assert _find(roses, "And those?", earlier=earlier)[0] == "Watering"
     searcher = _make({"rewrite": True}, rewriter=ScriptedRewriter(None), on_warning=told.append)
     assert _find(searcher, "late fees", earlier=earlier)[0] == "Late fees"
-    assert told == ["The question was not rewritten: The model said nothing useful."]
+    assert told == ["Could not rewrite the question: The model said nothing useful."]
     assert _find(roses, "late fees")[0] == "Late fees"
 
 

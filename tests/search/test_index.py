@@ -119,7 +119,7 @@ def tell(done, total):
         sys.stdin.readline()
 text = "".join(f"# Title {number}\\n\\nWord{number} common.\\n\\n" for number in range(15_000))
 library = Library(source="folder", root=parse_document(text))
-KeywordSearcher(library, place=IndexLocation(folder=Path(sys.argv[1]), force=True)).prepare(tell)
+KeywordSearcher(library, location=IndexLocation(folder=Path(sys.argv[1]), force=True)).prepare(tell)
 """
 
 
@@ -131,7 +131,7 @@ class _Place:
         self.place = IndexLocation(folder=folder / "indexes", on_warning=self.told.append, force=True)
 
     def open(self, library: Library = _FRUIT_LIBRARY) -> KeywordSearcher:
-        return KeywordSearcher(library, place=self.place)
+        return KeywordSearcher(library, location=self.place)
 
     @property
     def path(self) -> Path:
@@ -278,7 +278,7 @@ def test_a_program_that_is_killed_leaves_a_file_to_go_on_with(tmp_path: Path) ->
 
 def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
     place = IndexLocation(folder=tmp_path)
-    assert KeywordSearcher(_FRUIT_LIBRARY, place=place).prepare().store.path is None
+    assert KeywordSearcher(_FRUIT_LIBRARY, location=place).prepare().store.path is None
     piped = make_library("# One\n")
     vars(piped)["source"] = "-"
     assert place.get_path(piped) is None

@@ -106,7 +106,7 @@ def test_another_model_embeds_again_and_says_so(store: VectorStore) -> None:
     for again in (embedder, HashedEmbedder("old")):
         VectorIndex(HANDBOOK, again, store, CHUNKING)
     assert len(embedder.documents) == 4
-    assert store.notes == ["Embedded again by new: the vectors that were kept are of old."]
+    assert store.notes == ["Embedded again by new: the stored vectors are from old."]
 
 
 def test_what_was_broken_off_is_taken_up_again(store: VectorStore) -> None:
@@ -163,7 +163,7 @@ def test_a_file_with_another_table_is_made_anew(tmp_path: Path) -> None:
 def test_where_nothing_can_be_kept_it_is_told_and_vectors_live_on(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", "utf-8")
     store = VectorStore(tmp_path / "file")
-    assert "cannot be kept" in store.notes[0]
+    assert "Could not save embeddings" in store.notes[0]
     store.save({ONE: b"x"}, "m")
     assert store.load([ONE], "m") == {ONE: b"x"}
     store.close()

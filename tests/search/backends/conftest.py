@@ -41,7 +41,7 @@ class Backend:
     def open_words(self, library: Library) -> Indexable:
         if self.options.index is not None:
             return LanceSearcher(library, self.options, SearchServices())
-        return KeywordSearcher(library, self.options, place=self.place)
+        return KeywordSearcher(library, self.options, location=self.place)
 
     def count_written(self, library: Library) -> int:
         """Bring the index up to date, and return how many sections were written."""

@@ -145,12 +145,12 @@ def test_an_index_is_written_searched_changed_and_deleted(in_cloud: Backend, clo
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("LANCEDB_API_KEY", "another", "access was refused. Look at LANCEDB_API_KEY."),
+        ("LANCEDB_API_KEY", "another", "access was refused. Check LANCEDB_API_KEY."),
         ("LANCEDB_API_KEY", None, "no key was found. Set LANCEDB_API_KEY."),
         (
             "LANCEDB_HOST_OVERRIDE",
             "http://127.0.0.1:9",
-            "its host cannot be reached. Look at LANCEDB_HOST_OVERRIDE, LANCEDB_REGION and at the network.",
+            "its host cannot be reached. Check LANCEDB_HOST_OVERRIDE, LANCEDB_REGION and the network.",
         ),
     ],
 )
