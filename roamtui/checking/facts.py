@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from roamtui.document.document import Document
@@ -23,6 +23,7 @@ from roamtui.document.markdown.blocks import (
 from roamtui.document.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
+from roamtui.evaluation.question_set import SearchedQuestion
 
 _READ = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
 _FILE_NAME = re.compile(r"(?!\S*\s)\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?#]\S*)?", re.IGNORECASE)
@@ -78,17 +79,6 @@ class Passage:
     """Whether it is the first text of its section."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchedQuestion:
-    """A question with known sections, and its search results."""
-
-    question: str
-    golds: frozenset[str]
-    place: SourceLocation
-    """The first of its sections."""
-    found: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
     """The content of a library that rules check."""
@@ -105,12 +95,13 @@ class DocumentFacts:
     """Each with its target as written."""
     items: list[SourceLocation] = field(default_factory=list)
     """Links in lists of links, including pages within pages."""
-    questions: tuple[SearchedQuestion, ...] = ()
+    questions: Sequence[tuple[SourceLocation, SearchedQuestion]] = ()
+    """Each with the first of its gold sections."""
 
 
-def read_facts(library: Library, questions: Iterable[SearchedQuestion] = ()) -> DocumentFacts:
+def read_facts(library: Library) -> DocumentFacts:
     """Collect the facts; pages behind links are skipped, because their text is not the source's own."""
-    facts = DocumentFacts(library, questions=tuple(questions))
+    facts = DocumentFacts(library)
     for document in library.documents:
         kinds, starts = document.columns.kinds, document.columns.starts
         facts.items.extend(
@@ -132,21 +123,29 @@ def _read_row(facts: DocumentFacts, document: Document, row: int, definitions: D
     text = document.text[start:end]
     front = measure_front_matter(text) if start == 0 else 0
     markdown = read_markdown(text[front:], start=start + front, definitions=definitions)
-    is_begun = False
+    is_first = True
     for block in _walk(markdown.blocks):
         if isinstance(block, Paragraph):
-            words = " ".join("".join(one.text for one in block.words if not one.is_image).split())
+            words = " ".join("".join(word.text for word in block.words if not word.is_image).split())
             if words:
-                place = SourceLocation(document, row, block.start)
-                facts.passages.append(Passage(place=place, text=words, is_first=not is_begun))
+                facts.passages.append(
+                    Passage(place=SourceLocation(document, row, block.start), text=words, is_first=is_first)
+                )
         if isinstance(block, Table) and block.rows and not document.page_starts:
             first = block.rows[0]
             has_names = first.is_head and any(word.text.strip() for cell in first.cells for word in cell)
             if len(first.cells) > _LABELLED_COLUMNS:
                 facts.tables.append((SourceLocation(document, row, first.start), has_names))
-        for inline, offset in _list_words(block):
-            _read_words(facts, SourceLocation(document, row, offset), inline, markdown.links)
-        is_begun = is_begun or not isinstance(block, Heading)
+        match block:
+            case Heading() | Paragraph():
+                _read_words(facts, SourceLocation(document, row, block.start), block.words, markdown.links)
+            case Table():
+                for table_row in block.rows:
+                    for cell in table_row.cells:
+                        _read_words(facts, SourceLocation(document, row, table_row.start), cell, markdown.links)
+            case _:
+                pass
+        is_first = is_first and isinstance(block, Heading)
 
 
 def _walk(blocks: Sequence[Block]) -> Iterator[Block]:
@@ -161,18 +160,6 @@ def _walk(blocks: Sequence[Block]) -> Iterator[Block]:
             case _:
                 pass
         yield block
-
-
-def _list_words(block: Block) -> Iterator[tuple[Inline, int]]:
-    # Pairs of text and offset.
-    match block:
-        case Heading() | Paragraph():
-            yield block.words, block.start
-        case Table():
-            for row in block.rows:
-                yield from ((cell, row.start) for cell in row.cells)
-        case _:
-            pass
 
 
 def _read_words(facts: DocumentFacts, place: SourceLocation, words: Inline, links: Sequence[Link]) -> None:

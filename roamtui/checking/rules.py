@@ -7,22 +7,29 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from roamtui.checking.facts import Diagnostic, DocumentFacts, SearchedQuestion, SourceLocation
-from roamtui.document.document import Document
+from roamtui.checking.facts import Diagnostic, DocumentFacts, SourceLocation
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, resolve_link
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 from roamtui.document.web_loader import is_text_url
 from roamtui.errors import UsageError
-from roamtui.evaluation.question_set import EvalQuestion, GoldError, resolve_golds
+from roamtui.evaluation.question_set import (
+    HITS_MAX,
+    EvalQuestion,
+    GoldError,
+    SearchedQuestion,
+    resolve_golds,
+    search_question,
+)
 from roamtui.outline.labels import OPTIONAL, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_outline_children
+from roamtui.search.base import Searcher
 from roamtui.search.units import UnitKind, find_units
 
 LONG_TOKENS = 2_000
@@ -64,8 +71,6 @@ _NO_ALNUM = re.compile(r"[\W_]+")
 _LINKS_MANY = 50
 _ITEM_LINK = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)|<?https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-HITS_MAX = 10
-"""Search results considered for a question."""
 
 
 def check_long_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -114,26 +119,21 @@ def check_skipped_levels(facts: DocumentFacts) -> Iterator[Diagnostic]:
         level, above = columns.levels[place.row], columns.levels[parent] if parent >= 0 else 0
         key = (id(place.document), parent)
         is_skipped = columns.kinds[parent] is NodeKind.SECTION and level > above + 1 and not place.document.page_starts
-        if parent >= 0 and is_skipped and key not in reported and _is_written(place, level):
+        source = place.document.text[place.offset : place.offset + 7].lstrip(" ")
+        source_level = len(source) - len(source.lstrip("#"))  # headings of a page within a document may be lowered
+        if parent >= 0 and is_skipped and key not in reported and source_level in (0, level):
             reported.add(key)
             yield Diagnostic(place, f"{place.quoted_title} is of level {level}, the heading above it of level {above}")
-
-
-def _is_written(place: SourceLocation, level: int) -> bool:
-    # The level in the source; a page within a document may have been lowered.
-    start = place.document.text[place.offset : place.offset + 7].lstrip(" ")
-    marks = len(start) - len(start.lstrip("#"))
-    return marks in (0, level)
 
 
 def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield nodes with so many children that the outline cannot list them."""
     library = facts.library
-    named = list_outlined_ids(library)
+    outlined = list_outlined_ids(library)
     tops = {library.root_id, library.title_id()}
     for parent in (library.root_id, *library.walk()) if facts.sections else ():
-        below = list_outline_children(library, parent) if parent in tops or parent in named else ()
-        left = sum(node_id not in named for node_id in below)
+        below = list_outline_children(library, parent) if parent in tops or parent in outlined else ()
+        left = sum(node_id not in outlined for node_id in below)
         if left >= (_LEFT_OUT_MIN if parent in tops else _LEFT_OUT_BELOW_MIN) and 2 * left > len(below):
             document, row = library.locate(parent) if parent in library else (library.root, 0)
             place = SourceLocation(document, row, document.columns.starts[row])
@@ -195,7 +195,7 @@ def check_duplicates(facts: DocumentFacts) -> Iterator[Diagnostic]:
         text = passage.text
         if len(text.split()) < _DUPLICATE_WORDS_MIN or not text.endswith(_SENTENCE_END):
             continue
-        if sum(one.isalnum() or one.isspace() for one in text) < _LETTERS_MIN * len(text):
+        if sum(character.isalnum() or character.isspace() for character in text) < _LETTERS_MIN * len(text):
             continue
         origin = first.setdefault(passage.text, number)
         if origin == number:
@@ -231,23 +231,20 @@ def check_undescribed_images(facts: DocumentFacts) -> Iterator[Diagnostic]:
 def check_dead_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield links to headings and files that do not exist in the source."""
     library = facts.library
-    targets = {id(document): _read_targets(document) for document in library.documents}
+    targets: dict[int, frozenset[str]] = {}
+    for document in library.documents:  # anchors of headings, HTML and attributes, reduced to letters and digits
+        names = (*document.anchors, *(match.group(1) for match in _TARGET.finditer(str(document.text))))
+        targets[id(document)] = frozenset(_NO_ALNUM.sub("", name).casefold() for name in names)
     for place, href in facts.links:
         end = resolve_link(href, library, place.section_id)
-        if isinstance(end, DeadLink) and _is_within(href, place, library, targets[id(place.document)]):
+        if isinstance(end, DeadLink) and _is_internal(href, place, library, targets[id(place.document)]):
             yield Diagnostic(
                 place, f"a link under {place.quoted_title} leads nowhere: {shorten(sanitise_line(href), _SHOWN)}"
             )
 
 
-def _read_targets(document: Document) -> frozenset[str]:
-    # Anchors of headings, HTML and attributes, reduced to letters and digits.
-    named = (match.group(1) for match in _TARGET.finditer(str(document.text)))
-    return frozenset(_NO_ALNUM.sub("", name).casefold() for name in (*document.anchors, *named))
-
-
-def _is_within(href: str, place: SourceLocation, library: Library, targets: frozenset[str]) -> bool:
-    # Whether a dead link was meant for something inside the source.
+def _is_internal(href: str, place: SourceLocation, library: Library, targets: frozenset[str]) -> bool:
+    # Whether a dead link should lead to something inside the source.
     parts = urlsplit(href.strip())
     if parts.scheme or parts.netloc or parts.path.startswith("/") or parts.fragment.startswith("sec-"):
         return False  # another site, a path of the published site, or an anchor that a tool generates
@@ -256,7 +253,7 @@ def _is_within(href: str, place: SourceLocation, library: Library, targets: froz
         return (
             bool(wanted)
             and wanted not in targets
-            and not wanted.endswith(tuple(one for one in targets if len(one) >= _ANCHOR_LENGTH_MIN))
+            and not wanted.endswith(tuple(name for name in targets if len(name) >= _ANCHOR_LENGTH_MIN))
         )
     if not library.root.columns.has_files or not os.path.isdir(library.source):  # noqa: PTH112 - never raises
         return False
@@ -309,20 +306,20 @@ def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
             yield Diagnostic(place, f"{place.quoted_title} leads to a page of HTML")
 
 
-def ask_questions(
-    library: Library, questions: Sequence[EvalQuestion], search: Callable[[str], Sequence[str]]
-) -> tuple[tuple[SearchedQuestion, ...], tuple[str, ...]]:
-    """Search for the questions about a library; return them, and a sentence for each unusable one.
+def search_questions(
+    library: Library, questions: Sequence[EvalQuestion], searcher: Searcher
+) -> tuple[tuple[tuple[SourceLocation, SearchedQuestion], ...], tuple[str, ...]]:
+    """Search for the questions about a library; return them with their first section, and a sentence per unusable one.
 
     Args:
         library: With all its files loaded.
-        questions: As for `roamtui eval`; those about other documents are skipped.
-        search: Returns ids, best first.
+        questions: As for `roamtui eval`; those about other documents are skipped, and earlier turns are ignored.
+        searcher: Searches the library.
     """
     has_files = library.root.columns.has_files
     name = library.source.rpartition("/")[2]
-    documents = {one.key: one for one in library.documents} if has_files else {}
-    asked: list[SearchedQuestion] = []
+    documents = {document.key: document for document in library.documents} if has_files else {}
+    searched: list[tuple[SourceLocation, SearchedQuestion]] = []
     problems: list[str] = []
     for question in questions:
         if not has_files and question.doc.rpartition("/")[2] == name:
@@ -330,38 +327,37 @@ def ask_questions(
         if question.doc not in documents:
             continue
         try:
-            golds = resolve_golds(question, documents).strict
+            golds = resolve_golds(question, documents)
         except GoldError as error:
             problems.append(f"Question {question.id} is skipped: {sanitise_line(str(error))}.")
             continue
         document = documents[question.doc]
-        row = min(document.rows_by_id[one] for one in golds & document.rows_by_id.keys())
+        row = min(document.rows_by_id[node_id] for node_id in golds.strict & document.rows_by_id.keys())
         place = SourceLocation(document, row, document.columns.starts[row])
-        found = tuple(search(question.question)[:HITS_MAX])
-        asked.append(SearchedQuestion(question=question.question, golds=golds, place=place, found=found))
-    return tuple(asked), tuple(problems)
+        searched.append((place, search_question(replace(question, history=()), golds, searcher)))
+    return tuple(searched), tuple(problems)
 
 
 def check_unfound_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield questions whose sections search does not find."""
-    for asked in facts.questions:
-        if asked.golds.isdisjoint(asked.found):
-            yield Diagnostic(asked.place, f"search does not find {_name(asked)} among its first {HITS_MAX}")
+    for place, searched in facts.questions:
+        if searched.golds.strict.isdisjoint(searched.found):
+            section = _format_question(place, searched)
+            yield Diagnostic(place, f"search does not find {section} among its first {HITS_MAX}")
 
 
 def check_unnamed_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield questions whose section the outline does not lead to."""
     library = facts.library
-    named = list_outlined_ids(library) - {library.title_id()} if facts.questions else set()
-    for asked in facts.questions:
-        section_id = asked.place.section_id
-        if named.isdisjoint((*library.ancestors(section_id), section_id)):
-            message = f"an outline of {OUTLINE_TOKENS:,} tokens names nothing that leads to {_name(asked)}"
-            yield Diagnostic(asked.place, message)
+    outlined = list_outlined_ids(library) - {library.title_id()} if facts.questions else set()
+    for place, searched in facts.questions:
+        if outlined.isdisjoint((*library.ancestors(place.section_id), place.section_id)):
+            section = _format_question(place, searched)
+            yield Diagnostic(place, f"an outline of {OUTLINE_TOKENS:,} tokens names nothing that leads to {section}")
 
 
-def _name(asked: SearchedQuestion) -> str:
-    return f"{asked.place.quoted_title} for “{shorten(sanitise_line(asked.question), 80)}”"
+def _format_question(place: SourceLocation, searched: SearchedQuestion) -> str:
+    return f"{place.quoted_title} for “{shorten(sanitise_line(searched.question.question), 80)}”"
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,7 +430,7 @@ def choose_rules(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule,
     """
 
     def expand(words: Iterable[str]) -> Iterator[Rule]:
-        for word in (one.strip() for words_ in words for one in words_.split(",")):
+        for word in (word.strip() for argument in words for word in argument.split(",")):
             found = [rule for rule in RULES if rule.code.startswith(word.upper()) or rule.name == word]
             if not word or not found:
                 raise UsageError(f'no rule matches "{sanitise_line(word)}". docs/check.md lists them.')

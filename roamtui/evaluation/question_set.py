@@ -1,4 +1,4 @@
-"""Questions with known sections: reads them from a JSON Lines file and resolves their gold sections.
+"""Questions with known sections: read them from a JSON Lines file, resolve their gold sections, and search for them.
 
 Errors name the line.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,10 @@ from roamtui.document.document import Document
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import line_number_at
 from roamtui.errors import RoamtuiError, SourceError
+from roamtui.search.base import Searcher
 
+HITS_MAX = 10
+"""Number of search results that count."""
 _NEEDED = 'it needs "gold_section_titles_path" (headings) or "gold_line" (a line number)'
 _Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 _Line = Annotated[int, msgspec.Meta(ge=1)]
@@ -82,6 +86,18 @@ class GoldIds:
     """Gold sections and their subsections."""
     relaxed: frozenset[str]
     """`strict` and the parents of gold sections."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedQuestion:
+    """A question with its gold sections and its search results."""
+
+    question: EvalQuestion
+    golds: GoldIds
+    found: tuple[str, ...]
+    """Ids of the first `HITS_MAX` hits, best first."""
+    ms: float
+    """Duration of the search."""
 
 
 class _PlaceError(ValueError):
@@ -216,6 +232,18 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
     if not strict:
         raise GoldError(f"none of its documents, such as {question.doc}, exists")
     return GoldIds(strict=frozenset(strict), relaxed=frozenset(strict | parents))
+
+
+def search_question(question: EvalQuestion, golds: GoldIds, searcher: Searcher | None) -> SearchedQuestion:
+    """Search for a question after its earlier turns. Without a searcher, nothing is found."""
+    started = time.perf_counter()
+    found: tuple[str, ...] = ()
+    if searcher is not None:
+        earlier = tuple(turn.text for turn in question.history)
+        hits = searcher.search(question.question, limit=HITS_MAX, earlier=earlier)
+        found = tuple(hit.section_id for hit in hits)
+    ms = round((time.perf_counter() - started) * 1_000, 3)
+    return SearchedQuestion(question=question, golds=golds, found=found, ms=ms)
 
 
 def _resolve_gold(document: Document, gold: Gold) -> int | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 from roamtui.agent.answer import count_verified
+from roamtui.agent.controller import ConversationController
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.events import ExpandStatus, QuestionAnswered, SectionsExpanded
+from roamtui.conversation.events import ConversationEvent, ExpandStatus, QuestionAnswered, SectionsExpanded
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import StopReason
@@ -22,8 +22,8 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, RoamtuiError, SourceError
-from roamtui.evaluation.question_set import EvalQuestion, GoldIds, Turn, resolve_golds
-from roamtui.evaluation.scoring import RANK_MAX, AgentScore, QuestionResult, ResultFile, RunKey
+from roamtui.evaluation.question_set import EvalQuestion, SearchedQuestion, Turn, resolve_golds, search_question
+from roamtui.evaluation.scoring import AgentScore, QuestionResult, ResultFile, RunKey
 from roamtui.models.base import Model
 from roamtui.outline.spans import subtract_bounds
 from roamtui.search.base import Searcher
@@ -72,13 +72,30 @@ class _Corpus:
     documents: Mapping[str, Document]
 
 
-def _make_material(plan: EvalPlan, doc: str) -> _Corpus:
-    # Ready to search. An empty `doc` means all documents.
+def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
+    """Load one document of the folder, or all if `doc` is empty, and warm up the search.
+
+    Raises:
+        SourceError: A document cannot be read or is outside the folder, or there are none.
+    """
+    folder = plan.docs
     if doc:
-        library = build_document_library(plan.docs, doc)
+        path = folder / doc
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise SourceError(f"{doc} is outside {folder}.")
+        library = Library(source=str(path), root=_read_document(path, key=""))
         documents = {doc: library.root}
     else:
-        library = build_folder_library(plan.docs)
+        if not folder.is_dir():
+            raise SourceError(f"no folder {folder}. Name the folder of the documents with --docs.")
+        paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
+        if not paths:
+            raise SourceError(f"{folder} contains no Markdown or text files.")
+        files = [_read_document(path, key=path.relative_to(folder).as_posix()) for path in paths]
+        rows = [NodeRow(NodeKind.FILE, 1, document.key, 0) for document in files]
+        root = Document(key="", title=folder.name, text="", columns=build_columns(rows, 0))
+        library = Library(source=str(folder), root=root)
+        library = library.graft_all(dict(zip(root.ids, files, strict=True)))
         documents = {document.key: document for document in library.grafts.values()}
     searcher = plan.make_searcher(library)
     if searcher is not None:
@@ -86,24 +103,41 @@ def _make_material(plan: EvalPlan, doc: str) -> _Corpus:
     return _Corpus(library=library, searcher=searcher, documents=documents)
 
 
+def _read_document(path: Path, *, key: str) -> Document:
+    raw = read_file(path)
+    return parse_document(raw.text, key=key, name=raw.title or raw.name, is_markdown=raw.is_markdown)
+
+
 async def run_questions(
-    plan: EvalPlan, file: ResultFile | None = None, tell: Callable[[int, int], None] | None = None
+    plan: EvalPlan, file: ResultFile | None = None, on_progress: Callable[[int, int], None] | None = None
 ) -> EvalRun:
     """Ask every question and return the results; saved results in `file` are reused, new ones added.
 
     Raises:
         RoamtuiError: The documents cannot be read, or the model does not answer.
     """
-    course = EvalRun()
-    take = lru_cache(maxsize=_KEPT_DOCUMENTS)(partial(_make_material, plan))
+    run = EvalRun()
+    get_corpus = lru_cache(maxsize=_KEPT_DOCUMENTS)(partial(_make_corpus, plan))
     if plan.key.scope == SCOPE_ALL:
-        take("")
+        get_corpus("")
     waiting = iter(plan.questions)
+
+    async def work(model: Model | None) -> None:
+        for question in waiting:  # shared by all workers
+            row = file.done.get(question.id) if file is not None else None
+            if row is None or row.question != question.question:
+                row = await _score(question, plan, get_corpus, run, model)
+                if row is not None and file is not None:
+                    file.add(row)
+            if row is not None:
+                run.rows[question.id] = row
+            if on_progress is not None:
+                on_progress(len(run.rows) + len(run.problems), len(plan.questions))
+            await asyncio.sleep(0)  # let the other workers start
+
     make_model = plan.make_model
     models = [None] if make_model is None else [make_model() for _ in range(plan.jobs)]
-    tasks = [
-        asyncio.ensure_future(_run_worker(waiting, _Worker(plan, take, course, file, model, tell))) for model in models
-    ]
+    tasks = [asyncio.ensure_future(work(model)) for model in models]
     try:
         await asyncio.gather(*tasks)
     finally:
@@ -113,70 +147,40 @@ async def run_questions(
         for model in models:
             if model is not None:
                 await model.close()
-    return course
+    return run
 
 
-@dataclass(frozen=True, slots=True)
-class _Worker:
-    """State of one of the parallel workers."""
-
-    plan: EvalPlan
-    take: Callable[[str], _Corpus]
-    course: EvalRun
-    file: ResultFile | None
-    model: Model | None
-    tell: Callable[[int, int], None] | None
-
-
-async def _run_worker(waiting: Iterator[EvalQuestion], worker: _Worker) -> None:
-    course = worker.course
-    for question in waiting:
-        row = worker.file.done.get(question.id) if worker.file is not None else None
-        if row is None or row.question != question.question:
-            row = await _score(question, worker)
-            if row is not None and worker.file is not None:
-                worker.file.add(row)
-        if row is not None:
-            course.rows[question.id] = row
-        if worker.tell is not None:
-            worker.tell(len(course.rows) + len(course.problems), len(worker.plan.questions))
-        await asyncio.sleep(0)
-
-
-async def _score(question: EvalQuestion, worker: _Worker) -> QuestionResult | None:
-    # Returns None, and records the problem, if the question cannot be scored.
+async def _score(
+    question: EvalQuestion, plan: EvalPlan, get_corpus: Callable[[str], _Corpus], run: EvalRun, model: Model | None
+) -> QuestionResult | None:
+    """Score a question, or return None and record the problem."""
     try:
-        material = worker.take("" if worker.plan.key.scope == SCOPE_ALL else question.doc)
-        golds = resolve_golds(question, material.documents)
+        corpus = get_corpus("" if plan.key.scope == SCOPE_ALL else question.doc)
+        golds = resolve_golds(question, corpus.documents)
     except RoamtuiError as error:
-        worker.course.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {error}")
+        run.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {error}")
         return None
-    asked = question if worker.plan.key.with_history else replace(question, history=())
-    started = time.perf_counter()
-    found: tuple[str, ...] = ()
-    if material.searcher is not None:
-        earlier = tuple(turn.text for turn in asked.history)
-        hits = material.searcher.search(asked.question, limit=RANK_MAX, earlier=earlier)
-        found = tuple(hit.section_id for hit in hits)
+    searched = search_question(
+        question if plan.key.with_history else replace(question, history=()), golds, corpus.searcher
+    )
     row = QuestionResult(
         id=question.id,
         question=question.question,
-        rank=_compute_rank(found, golds.strict),
-        relaxed_rank=_compute_rank(found, golds.relaxed),
-        hits=found,
-        ms=round((time.perf_counter() - started) * 1_000, 3),
+        rank=_compute_rank(searched.found, golds.strict),
+        relaxed_rank=_compute_rank(searched.found, golds.relaxed),
+        hits=searched.found,
+        ms=searched.ms,
     )
-    if worker.model is None:
+    if model is None:
         return row
-    agent = await ask_agent(asked, material.library, material.searcher, worker.model, golds, worker.plan.agent_options)
-    course = worker.course
+    agent = await _ask_agent(searched, corpus, model, plan.agent_options)
     if not agent.error:
-        course.failures = 0
+        run.failures = 0
         return replace(row, agent=agent)
-    course.failures += 1
-    if not course.rows or course.failures >= _FAILURES_MAX:
+    run.failures += 1
+    if not run.rows or run.failures >= _FAILURES_MAX:
         raise ModelError(agent.error)
-    course.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {agent.error}")
+    run.problems.append(f"question {question.id} (line {question.line_number}) is skipped: {agent.error}")
     return None
 
 
@@ -184,33 +188,22 @@ def _compute_rank(found: Sequence[str], golds: frozenset[str]) -> int | None:
     return next((rank for rank, section_id in enumerate(found, start=1) if section_id in golds), None)
 
 
-async def ask_agent(
-    question: EvalQuestion,
-    library: Library,
-    searcher: Searcher | None,
-    model: Model,
-    golds: GoldIds,
-    options: AgentOptions | None = None,
+async def _ask_agent(
+    searched: SearchedQuestion, corpus: _Corpus, model: Model, options: AgentOptions | None
 ) -> AgentScore:
-    """Ask a question after its earlier turns, and score the answer."""
-    session = Session.start(library)
-    exchanges = make_exchanges(question.history)
-    if exchanges:
+    session = Session.start(corpus.library)
+    if exchanges := make_exchanges(searched.question.history):
         session = Session(replace(session.state, transcript=Transcript(exchanges=exchanges)))
-    agent = Agent(session, model, searcher, options)
-    opened: dict[str, None] = {}
-    tokens = 0
-    final: QuestionAnswered | None = None
+    controller = ConversationController(Agent(session, model, corpus.searcher, options))
+    events: list[ConversationEvent] = []
+    controller.subscribe(lambda update: events.append(update.event))
     started = time.perf_counter()
-    async with aclosing(agent.ask(question.question)) as events:  # type: ignore[type-var]
-        async for event in events:
-            if isinstance(event, SectionsExpanded):
-                opened |= dict.fromkeys(r.section_id for r in event.results if r.section_id and r.status in _OPENED)
-                tokens += sum(result.tokens for result in event.results)
-            elif isinstance(event, QuestionAnswered):
-                final = event
-    assert final is not None
-    read, state = {*opened}, session.state
+    await controller.ask(searched.question.question)
+    seconds = round(time.perf_counter() - started, 3)
+    results = [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
+    opened = {result.section_id for result in results if result.section_id and result.status in _OPENED}
+    final = next(event for event in reversed(events) if isinstance(event, QuestionAnswered))
+    read, golds, state = {*opened}, searched.golds, controller.state
     for section_id in golds.relaxed:  # its text may have been delivered with its parent
         if section_id in state.library:
             span = state.library.get_own_content_span(section_id)
@@ -226,9 +219,9 @@ async def ask_agent(
         quotes=quotes,
         verified=verified,
         opened=len(opened),
-        tokens=tokens,
+        tokens=sum(result.tokens for result in results),
         steps=final.steps,
-        seconds=round(time.perf_counter() - started, 3),
+        seconds=seconds,
         stopped=final.stopped.value,
         error=final.error if final.stopped in (StopReason.ERROR, StopReason.COST) else "",
     )
@@ -245,38 +238,3 @@ def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:
         Exchange(number=number, question="\n".join(asked), answer="\n".join(answered), stopped=StopReason.ANSWERED)
         for number, (asked, answered) in enumerate(pairs, start=1)
     )
-
-
-def build_folder_library(folder: Path) -> Library:
-    """Load all documents below a folder as one library, keyed by relative path.
-
-    Raises:
-        SourceError: There are no documents, or one cannot be read.
-    """
-    if not folder.is_dir():
-        raise SourceError(f"no folder {folder}. Name the folder of the documents with --docs.")
-    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
-    if not paths:
-        raise SourceError(f"{folder} contains no Markdown or text files.")
-    documents = [_read_document(path, key=path.relative_to(folder).as_posix()) for path in paths]
-    rows = [NodeRow(NodeKind.FILE, 1, document.key, 0) for document in documents]
-    root = Document(key="", title=folder.name, text="", columns=build_columns(rows, 0))
-    library = Library(source=str(folder), root=root)
-    return library.graft_all(dict(zip(root.ids, documents, strict=True)))
-
-
-def build_document_library(folder: Path, doc: str) -> Library:
-    """Load one document below a folder as a library.
-
-    Raises:
-        SourceError: The document cannot be read, or is outside the folder.
-    """
-    path = folder / doc
-    if not path.resolve().is_relative_to(folder.resolve()):
-        raise SourceError(f"{doc} is outside {folder}.")
-    return Library(source=str(path), root=_read_document(path, key=""))
-
-
-def _read_document(path: Path, *, key: str) -> Document:
-    raw = read_file(path)
-    return parse_document(raw.text, key=key, name=raw.title or raw.name, is_markdown=raw.is_markdown)

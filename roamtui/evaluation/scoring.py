@@ -18,8 +18,6 @@ from roamtui.evaluation.question_set import read_lines
 RESAMPLES = 1_000
 _SHARES = 40
 """Quantiles of 2.5 % each: the interval excludes the first and the last."""
-RANK_MAX = 10
-"""Number of hits considered."""
 _PLACES = (1, 5, 10)
 _RELAXED = "relaxed_"
 _RANK_NAMES = (*(f"hit_at_{place}" for place in _PLACES), "mrr")
@@ -76,7 +74,7 @@ class QuestionResult:
     id: str
     question: str
     rank: int | None
-    """Rank of the first hit, or None if it is not among the first ten."""
+    """Rank of the first hit, or None if it is not among the first `HITS_MAX`."""
     relaxed_rank: int | None
     hits: tuple[str, ...]
     """Result ids, best first."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from roamtui.checking.facts import Diagnostic, SearchedQuestion, read_facts
-from roamtui.checking.rules import HITS_MAX, PARTS, CheckReport, Rule, ask_questions, check
+from roamtui.checking.facts import Diagnostic, SourceLocation, read_facts
+from roamtui.checking.rules import PARTS, Rule, check, search_questions
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
 from roamtui.document.source_loader import is_address
 from roamtui.document.text import line_number_at
 from roamtui.errors import UsageError
-from roamtui.evaluation.question_set import read_questions
+from roamtui.evaluation.question_set import SearchedQuestion, read_questions
 from roamtui.headless.output import write_json, write_notes, write_text
 from roamtui.search.base import Searcher
 
@@ -37,19 +37,14 @@ def run_check(
         SourceError: The questions cannot be read.
         UsageError: Search is off, so the questions cannot be searched for.
     """
-    asked: tuple[SearchedQuestion, ...] = ()
+    searched: Sequence[tuple[SourceLocation, SearchedQuestion]] = ()
     if questions is not None:
         if searcher is None:
             raise UsageError("search is off, so questions cannot be checked. Set retrieval.mode to keyword.")
         file = read_questions(questions)
-        find = partial(searcher.search, limit=HITS_MAX)
-        asked, problems = ask_questions(library, file.questions, lambda one: [hit.section_id for hit in find(one)])
+        searched, problems = search_questions(library, file.questions, searcher)
         write_notes((*file.problems, *problems))
-    return print_report(check(read_facts(library, asked), rules), library, form)
-
-
-def print_report(report: CheckReport, library: Library, form: str) -> int:
-    """Write the findings and return the exit status."""
+    report = check(replace(read_facts(library), questions=searched), rules)
     rows = [_describe(rule, finding, library) for rule, finding in report.findings]
     counts = dict(sorted(Counter(row["code"] for row in rows).items()))
     if form == "json":
@@ -77,7 +72,7 @@ def _describe(rule: Rule, finding: Diagnostic, library: Library) -> dict[str, An
         "name": rule.name,
         "section_id": document.ids[row] if row < len(document.columns) else library.root_id,
         "doc": document.key,
-        "file": _find_file(document.key, library),
+        "file": _format_file_path(document.key, library),
         "line": line_number_at(document.line_starts, place.offset) if len(document.text) else 1,
         "message": finding.message,
         "fix": rule.advice,
@@ -85,25 +80,25 @@ def _describe(rule: Rule, finding: Diagnostic, library: Library) -> dict[str, An
     }
 
 
-def _find_file(key: str, library: Library) -> str:
-    # As a person would type the path here, or the URL.
+def _format_file_path(key: str, library: Library) -> str:
+    # The URL, or the path as a person would type it in the current folder.
     if is_address(library.source) or library.source == "-" or is_address(key or "."):
         return key or library.source
-    name = os.path.join(library.source, key) if key else library.source  # noqa: PTH118 - likewise
+    name = os.path.join(library.source, key) if key else library.source  # noqa: PTH118 - a string, as for relpath
     try:
-        near = os.path.relpath(name)
+        relative = os.path.relpath(name)
     except ValueError:  # on another drive
         return name
-    return name if near.startswith("..") else near
+    return name if relative.startswith("..") else relative
 
 
 def _write_annotation(row: dict[str, Any]) -> str:
     name, message = sanitise_line(row["file"]), _escape(row["message"])
-    place = ",".join(
+    properties = ",".join(
         f"{key}={_escape(value).replace(':', '%3A').replace(',', '%2C')}"
         for key, value in (("file", name), ("line", str(row["line"])), ("title", f"{row['code']} {row['name']}"))
     )
-    return f"::warning {place}::{message}. {row['fix']}\n"
+    return f"::warning {properties}::{message}. {row['fix']}\n"
 
 
 def _escape(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from roamtui.agent.options import AgentOptions
 from roamtui.document.library import Library
@@ -21,7 +20,7 @@ from roamtui.search.options import SearchMode
 
 _NOTED = 20
 """Maximum number of progress lines."""
-_WORDS = {
+_LABELS = {
     "hit_at_1": "Hit@1",
     "hit_at_5": "Hit@5",
     "hit_at_10": "Hit@10",
@@ -61,9 +60,9 @@ def run_evaluation(
     path = options.questions
     file = read_questions(path)
     write_notes(file.problems)
-    if not file.questions:
-        raise SourceError(f"{path} contains no usable question.")
     questions = file.questions
+    if not questions:
+        raise SourceError(f"{path} contains no usable question.")
     if options.sample is not None:
         questions = sample_questions(questions, options.sample, options.seed)
     key = RunKey(  # a file called questions says nothing, so its folder names the set
@@ -82,35 +81,26 @@ def run_evaluation(
         agent_options=agent_options,
         jobs=options.jobs,
     )
-    score = asyncio.run(evaluate(plan, options.questions_out, seed=options.seed))
+    results = ResultFile(options.questions_out, key) if options.questions_out is not None else None
+    if results is not None:
+        write_notes(results.problems)
+    step = max(1, len(questions) // _NOTED)
+
+    def report_progress(done: int, count: int) -> None:
+        if sys.stderr.isatty() and done % step == 0:
+            write_note(f"{done} of {count} questions")
+
+    run = asyncio.run(run_questions(plan, results, report_progress))
+    write_notes(run.problems)
+    rows = [run.rows[question.id] for question in questions if question.id in run.rows]
+    if not rows:
+        raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")
+    score = score_run(key, rows, seed=options.seed)
     if options.as_json:
         write_json(to_json_score(score))
     else:
         print_score(score)
     return 0
-
-
-async def evaluate(plan: EvalPlan, rows_path: Path | None, *, seed: int) -> RunScore:
-    """Ask all questions and compute the metrics; progress and skipped questions go to stderr.
-
-    Raises:
-        RoamtuiError: Nothing could be measured.
-    """
-    file = ResultFile(rows_path, plan.key) if rows_path is not None else None
-    if file is not None:
-        write_notes(file.problems)
-    every = max(1, len(plan.questions) // _NOTED)
-
-    def report_progress(done: int, count: int) -> None:
-        if sys.stderr.isatty() and done % every == 0:
-            write_note(f"{done} of {count} questions")
-
-    run = await run_questions(plan, file, report_progress)
-    write_notes(run.problems)
-    rows = [run.rows[question.id] for question in plan.questions if question.id in run.rows]
-    if not rows:
-        raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")
-    return score_run(plan.key, rows, seed=seed)
 
 
 def print_score(score: RunScore) -> None:
@@ -119,16 +109,16 @@ def print_score(score: RunScore) -> None:
     parts = [key.set, f"{score.questions} questions", f"scope {key.scope}", f"mode {key.mode}", key.model]
     lines = [", ".join(part for part in parts if part)]
     for name, value in score.values.items():
-        plain, is_relaxed = name.removeprefix("relaxed_"), name.startswith("relaxed_")
-        word = _WORDS.get(plain, plain.replace("_", " "))
-        shown = _show(name, value)
+        plain_name, is_relaxed = name.removeprefix("relaxed_"), name.startswith("relaxed_")
+        label = _LABELS.get(plain_name, plain_name.replace("_", " "))
         interval = score.intervals.get(name)
-        around = f"  [{_show(name, interval[0])}, {_show(name, interval[1])}]" if interval else ""
-        lines.append(f"  {'relaxed ' if is_relaxed else ''}{word:<{16 if is_relaxed else 24}} {shown:>9}{around}")
+        bounds = f"  [{_format_value(name, interval[0])}, {_format_value(name, interval[1])}]" if interval else ""
+        start = f"  {'relaxed ' if is_relaxed else ''}{label:<{16 if is_relaxed else 24}}"
+        lines.append(f"{start} {_format_value(name, value):>9}{bounds}")
     write_text("\n".join([*lines, "  (95 % bootstrap intervals)"]) + "\n")
 
 
-def _show(name: str, value: float | None) -> str:
+def _format_value(name: str, value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.1f}" if name in _PLAIN else f"{100 * value:.1f} %"

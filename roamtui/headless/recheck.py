@@ -100,20 +100,13 @@ def recheck_claims(groups: Sequence[ClaimGroup], open_source: Open, source: str 
             relative = group.folder / name
             if not is_replaced and name and is_path(name) and relative.exists():
                 name = str(relative)  # paths in a file are relative to the file's folder
-            if name not in opened:
-                opened[name] = _open(open_source, name, replace(group, is_own=group.is_own or is_replaced))
-            rows.append(_describe(claim, name, opened[name]))
+            if name and name not in opened:
+                try:
+                    opened[name] = open_source(name, replace(group, is_own=group.is_own or is_replaced))
+                except (SourceError, UsageError) as error:
+                    opened[name] = str(error)
+            rows.append(_describe(claim, name, opened.get(name, _NO_SOURCE)))
     return rows
-
-
-def _open(open_source: Open, name: str, group: ClaimGroup) -> Library | str:
-    # Returns an error message if the source cannot be opened.
-    if not name:
-        return _NO_SOURCE
-    try:
-        return open_source(name, group)
-    except (SourceError, UsageError) as error:
-        return str(error)
 
 
 def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import pytest
 
 from roamtui.errors import ModelError
 from roamtui.evaluation.question_set import Turn, read_questions
-from roamtui.evaluation.runner import EvalPlan, build_document_library, make_exchanges, run_questions
+from roamtui.evaluation.runner import EvalPlan, make_exchanges, run_questions
 from roamtui.evaluation.scoring import ResultFile, RunKey
+from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.models.offline import OfflineModel
 from roamtui.search.keyword import KeywordSearcher
@@ -96,7 +97,7 @@ async def test_the_agent_is_scored_by_what_it_opened_and_cited(tmp_path: Path) -
 async def test_what_is_given_with_a_section_above_it_is_opened(tmp_path: Path) -> None:
     plan = _make_plan(tmp_path, CANOE, scope="doc")
     (canoe,) = (await run_questions(plan)).rows["canoe"].hits[:1]
-    document = build_document_library(tmp_path / "docs", str(CANOE["doc"]))
+    document = open_library((str(tmp_path / "docs" / str(CANOE["doc"])),))
     above = document.ancestors(canoe)[0]
     replies = [
         ScriptedReply(calls=(("expand_sections", {"section_ids": [above]}),)),
