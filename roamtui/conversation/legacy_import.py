@@ -1,4 +1,4 @@
-"""Takes over the SQLite file in which versions before the logs kept conversations, once; the file itself is kept."""
+"""Imports once the SQLite file of version 0.1, which had no logs, and keeps the file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from roamtui.document.parse import parse_document
 
 _VERSION_MAX = 2
 _BUSY_SECONDS = 5.0
-_PASSING = (
+_TEMPORARY = (
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_READONLY,
 )  # fmt: skip
@@ -41,70 +41,78 @@ _EVENTS = {name: kind for kind, name in EVENT_NAMES.items()}
 _EXCHANGE = get_type_hints(Exchange, localns={"ConversationEvent": object})
 del _EXCHANGE["events"]
 EMPTY_LIBRARY = Library(source="", root=parse_document(""))
-"""In place of the document of a conversation that is read without it."""
+"""Stands in for the document of a conversation that is read without it."""
 _EXCHANGES = "SELECT data FROM exchanges WHERE conversation_id = ? ORDER BY number"
 _Value = TypeVar("_Value")
 
 
 def import_legacy_database(folder: Path, write: Callable[[ConversationLog, datetime, int], None]) -> tuple[str, ...]:
-    """Take over the conversations of a file beside the folder of logs, and give it a name that says so.
+    """Import the conversations of the file next to the folder of logs, then rename the file.
 
-    What was taken over before is left as it is, so that this can be stopped at any moment.
+    The import can stop at any moment: the next one skips conversations that already have a log.
 
     Args:
-        folder: Of the logs.
-        write: Is given each log, the time of its last change, and its place in the order of changes in nanoseconds.
+        folder: The folder of logs.
+        write: Called with each log, the time of its last change, and a modification time in nanoseconds that keeps the
+            order of changes.
 
     Returns:
-        Sentences about what became of the file.
+        Sentences about the import.
 
     Raises:
-        OSError: A log could not be written; the file stays as it was, for the next time.
+        OSError: A log could not be written. The file is unchanged, and the next start tries again.
     """
     path = folder.with_suffix(".sqlite3")
     if not path.is_file():
         return ()
-    are_whole: list[bool] = []
+    are_complete: list[bool] = []
     is_damaged = False
     try:
         with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as connection:
             connection.row_factory = sqlite3.Row
             connection.text_factory = lambda text: text.decode("utf-8", "replace")
             if connection.execute("PRAGMA user_version").fetchone()[0] > _VERSION_MAX:
-                return (f"{path} was written by another roamtui than any that this one knows. It is left alone.",)
+                return (f"{path} has an unknown version and was not imported.",)
             is_damaged = connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok"
-            for is_whole in _import_all(connection, write):
-                are_whole.append(is_whole)
+            for is_complete in _import_all(connection, write):
+                are_complete.append(is_complete)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        if _is_passing(error):
-            return (f"{path} cannot be taken over now: {error}. It is tried again the next time.",)
+        if _is_temporary(error):
+            return (f"Could not import {path}: {error}. Will retry next time.",)
         is_damaged = True
-    kept = _rename_aside(path, "damaged" if is_damaged else "imported")
-    number = f"{len(are_whole):,} conversation{'' if len(are_whole) == 1 else 's'}"
+    kept = path.with_stem(
+        f"{path.stem}.{'damaged' if is_damaged else 'imported'}-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}"
+    )
+    path.replace(kept)
+    with suppress(OSError):
+        kept.chmod(0o600)
+    with suppress(OSError):
+        path.with_name(f"{path.name}-journal").replace(kept.with_name(f"{kept.name}-journal"))
+    number = f"{len(are_complete):,} conversation{'' if len(are_complete) == 1 else 's'}"
     if is_damaged:
-        return (f"{path} was damaged: {number} of it could be read and taken over. The file is kept as {kept.name}.",)
-    lost = f" {are_whole.count(False):,} of them could not be read whole." if not all(are_whole) else ""
-    told = f"{number} of an older version were taken over.{lost} The old file is kept as {kept.name}."
-    return (told,) if are_whole else ()
+        return (f"{path} was damaged: {number} could be imported. The old file is kept as {kept.name}.",)
+    lost = f" {are_complete.count(False):,} of them could not be read completely." if not all(are_complete) else ""
+    report = f"Imported {number} from an older version.{lost} The old file is kept as {kept.name}."
+    return (report,) if are_complete else ()
 
 
 def _import_all(
     connection: sqlite3.Connection, write: Callable[[ConversationLog, datetime, int], None]
 ) -> Iterator[bool]:
-    """Write all conversations, and yield of each whether it could be read whole."""
+    """Write all conversations, and yield for each whether it could be read completely."""
     rows = [dict(row) for row in connection.execute("SELECT * FROM conversations")]
     rows.sort(key=lambda row: (_typed(row.get("changed"), 0), str(row.get("updated_at"))))
     newest = 0
     for row in rows:
         try:
             exchanges = [data for (data,) in connection.execute(_EXCHANGES, (row["id"],))]
-            is_whole = True
+            is_complete = True
         except sqlite3.DatabaseError as error:
-            if _is_passing(error):
+            if _is_temporary(error):
                 raise
-            exchanges, is_whole = [], False
+            exchanges, is_complete = [], False
         log = ConversationLog(conversation_id=row["id"])
-        is_whole = _append_legacy_events(row, exchanges, log.events) and is_whole
+        is_complete = _append_legacy_events(row, exchanges, log.events) and is_complete
         try:
             at = datetime.fromisoformat(row["updated_at"])
         except (TypeError, ValueError):
@@ -112,28 +120,18 @@ def _import_all(
         newest = max(newest + 1, int(at.timestamp() * 1e9))
         if str(row["id"]).isalnum():
             write(log, at, newest)
-            yield is_whole
+            yield is_complete
 
 
-def _is_passing(error: Exception) -> bool:
-    """Return whether a database could not be read for a reason that says nothing of what it holds."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING
-
-
-def _rename_aside(path: Path, label: str) -> Path:
-    kept = path.with_stem(f"{path.stem}.{label}-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
-    path.replace(kept)
-    with suppress(OSError):
-        kept.chmod(0o600)
-    with suppress(OSError):
-        path.with_name(f"{path.name}-journal").replace(kept.with_name(f"{kept.name}-journal"))
-    return kept
+def _is_temporary(error: Exception) -> bool:
+    """Whether a database could not be read for a reason that does not mean damage."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _TEMPORARY
 
 
 def erase_from_legacy_files(folder: Path, conversation_id: str) -> list[Path]:
-    """Overwrite a conversation in the files of older versions; return those in which it may still be read.
+    """Erase a conversation from the files of older versions. Return the files that may still contain it.
 
-    A file that was put aside as damaged is left as it is: somebody may want to save more of it.
+    Damaged files are not changed, because somebody may want to save more of them.
     """
     left = []
     for copy in sorted(folder.parent.glob(f"{folder.name}.*.sqlite3")):
@@ -152,32 +150,32 @@ def erase_from_legacy_files(folder: Path, conversation_id: str) -> list[Path]:
 
 
 def _append_legacy_events(row: Mapping[str, Any], exchanges: Iterable[object], events: list[ConversationEvent]) -> bool:
-    """Add what happened in a conversation of which only the state was kept; return whether all could be read.
+    """Reconstruct the events of a conversation that version 0.1 saved as a state. Return whether all could be read.
 
-    The transcript is not among it, so that it is built anew before the next question.
+    They do not contain the transcript, so it is rebuilt before the next question.
     """
-    is_whole = True
+    is_complete = True
     saved: dict[str, Any] = {"content_hash": "", "open": (), "unfolded": (), "reading": None, "links": ()}
     saved |= {"approved_origins": (), "documents": {}}
     try:
         state = json.loads(row["state"])
         saved |= {**state, "open": msgspec.convert(state["open"], tuple[OpenSection, ...])}
     except DECODE_ERRORS:
-        is_whole = False
-    read = DocumentIdentified(
+        is_complete = False
+    identified = DocumentIdentified(
         source=_typed(row["source"], ""),
         content_hash=saved["content_hash"],
         documents=tuple(saved["documents"].items()),
         links=(("", tuple(saved["links"])),) if saved["links"] else (),
     )
-    events += [ConversationStarted(conversation_id=row["id"], unfolded=tuple(saved["unfolded"])), read]
+    events += [ConversationStarted(conversation_id=row["id"], unfolded=tuple(saved["unfolded"])), identified]
     if saved["approved_origins"]:
         events.append(OriginsApproved(origins=tuple(saved["approved_origins"])))
     for number, data in enumerate(exchanges, start=1):
         try:
             exchange = read_exchange(json.loads(data))  # type: ignore[arg-type]
         except DECODE_ERRORS:
-            is_whole = False
+            is_complete = False
             exchange = Exchange(number=number, question=LOST_QUESTION, stopped=StopReason.ERROR, error=LOST_ANSWER)
         asked = QuestionAsked(
             number=number,
@@ -193,49 +191,51 @@ def _append_legacy_events(row: Mapping[str, Any], exchanges: Iterable[object], e
     events += [SectionsRelocated(sections=saved["open"]), ConversationRenamed(title=_typed(row["title"], ""))]
     if saved["reading"] is not None:
         events.append(ReadingSectionChanged(section_id=saved["reading"]))
-    return is_whole
+    return is_complete
 
 
 def read_exchange(data: Mapping[str, Any]) -> Exchange:
-    """Return a question with all that followed, as version 0.1 and those after it kept it.
+    """Read an exchange as version 0.1 saved it.
 
     Raises:
-        Exception: It is damaged, one of `DAMAGE`.
+        Exception: The data is damaged; one of `DECODE_ERRORS`.
     """
     values = {name: msgspec.convert(data[name], hint) for name, hint in _EXCHANGE.items() if name in data}
-    kept = (*map(_parse_legacy_note, data.get("notes", ())), *data.get("events", ()))
-    values["events"] = tuple(msgspec.convert(one, _EVENTS[one["kind"]]) for one in kept if one["kind"] in _EVENTS)
+    events = (*map(_convert_legacy_note, data.get("notes", ())), *data.get("events", ()))
+    values["events"] = tuple(
+        msgspec.convert(event, _EVENTS[event["kind"]]) for event in events if event["kind"] in _EVENTS
+    )
     return Exchange(**values)
 
 
-def _parse_legacy_note(note: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the event that version 0.1 kept as a note; what a newer version alone knows stays as it is."""
-    event: dict[str, Any]
+def _convert_legacy_note(note: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: PLR0911 - one case a kind
+    """Convert what version 0.1 called a note to the fields of an event. Unknown notes stay unchanged."""
     match note["kind"]:
         case "draft":
-            event = {"kind": "answer_streamed", "text": note["text"]}
+            return {"kind": "answer_streamed", "text": note["text"]}
         case "search":
-            event = {"kind": "sections_searched", "query": note["query"], "hits": note["found"]}
+            return {"kind": "sections_searched", "query": note["query"], "hits": note["found"]}
         case "expansion":
             results = [
-                {**one, "section_id": None if one["status"] == "unknown" else one["id"]} for one in note["tried"]
+                {**result, "section_id": None if result["status"] == "unknown" else result["id"]}
+                for result in note["tried"]
             ]
-            event = {"kind": "sections_expanded", "origin": "agent", "results": results}
+            return {"kind": "sections_expanded", "origin": "agent", "results": results}
         case "kept":
-            event = {"kind": "sections_kept", "origin": "agent", "reasons": note["reasons"]}
+            return {"kind": "sections_kept", "origin": "agent", "reasons": note["reasons"]}
         case "reminder":
-            event = {"kind": "reminder_sent", "text": ""}
+            return {"kind": "reminder_sent", "text": ""}
         case "retry":
-            event = {**note, "kind": "retry_scheduled"}
+            return {**note, "kind": "retry_scheduled"}
         case "closing":
-            event = {**note, "kind": "sections_closed", "origin": "agent"}
+            return {**note, "kind": "sections_closed", "origin": "agent"}
         case "page":
-            told = {"problems": [("", note["text"])]} if note["is_problem"] else {"notes": [note["text"]]}
-            event = {"kind": "nodes_loaded", "section_ids": (), **told}
+            text = {"problems": [("", note["text"])]} if note["is_problem"] else {"notes": [note["text"]]}
+            return {"kind": "nodes_loaded", "section_ids": (), **text}
         case _:
-            event = {**note}
-    return event
+            return note
 
 
 def _typed(value: object, default: _Value) -> _Value:
+    # SQLite stores any type in any column.
     return value if isinstance(value, type(default)) else default

@@ -1,4 +1,4 @@
-"""The document of a conversation: loads what of it is needed, and finds again in it what was open."""
+"""Loads the files and pages that a command needs, and finds open sections again in a changed document."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ from roamtui.outline.structure import resolve_reference
 from roamtui.sources.file_sources import split_sources
 
 _PROGRESS_SECONDS = 0.1
-"""Between two looks at how far loading is."""
+"""Seconds between two progress reports."""
 _ATTEMPTS = 3
-"""A page may lead on to further origins, each asked about."""
+"""Rounds of loading. A page may redirect to further origins, and the person is asked about each."""
 
 
 def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
-    """Return the nodes that must be loaded before `update` can carry out a command.
+    """List the nodes that must be loaded before `update` can carry out a command.
 
-    Of several nodes that are unfolded at once these are not the links: those may be thousands.
+    If several nodes are unfolded at once, their links are left out: there may be thousands.
     """
     named: Iterable[str] = ()
     match command:
@@ -85,10 +85,9 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
 def graft_documents(
     state: ConversationState, documents: Mapping[str, Document]
 ) -> tuple[ConversationState, NodesLoaded]:
-    """Return the state with documents below its nodes, and the event that tells of them.
+    """Add documents below the nodes whose ids are their keys; nodes that were loaded meanwhile keep theirs.
 
-    What was loaded meanwhile stays. Where a document had to take other ids, because a new one has the older right to
-    them, the state follows.
+    A new document may claim ids that another one has. The state then follows the other one to its new ids.
     """
     before = state.library
     new = {node_id: document for node_id, document in documents.items() if is_loadable(before, node_id)}
@@ -105,13 +104,13 @@ def graft_documents(
 
 
 def load_linked_pages(library: Library, links: tuple[str, ...], loader: Loader, approved: frozenset[str]) -> Library:
-    """Return a library in which links are opened, as far as they can be; nobody is asked.
+    """Load the pages of links without asking the person for approval.
 
     Args:
-        library: What the source has.
-        links: Each after those that lead to it. Those that the library does not have, as in a changed document, and
-            those on origins that nobody approved are left.
-        loader: Fetches their pages.
+        library: The library of the source.
+        links: Ids of the links, each after those that lead to it. Links that are not in the library, for example in a
+            changed document, and links on origins that are not approved are skipped.
+        loader: Fetches the pages.
         approved: Origins that the person approved.
     """
     pending = links
@@ -127,10 +126,10 @@ def load_linked_pages(library: Library, links: tuple[str, ...], loader: Loader, 
 
 
 def reuse_loaded_pages(before: Library, library: Library) -> Library:
-    """Return the library of a document that was read again, with the pages that hung below its links before."""
+    """Add the pages that were loaded before to the library of a reloaded document."""
     carried: dict[str, Document] = {}
-    others = {link: before.grafts[host] for link, host in before.aliases.items()}
-    for node_id, page in {**before.grafts, **others}.items():
+    aliased = {link: before.grafts[host] for link, host in before.aliases.items()}
+    for node_id, page in {**before.grafts, **aliased}.items():
         if get_link_url(before, node_id) and not page.problem:
             if node_id not in library:
                 library = library.graft_all(carried) if carried else library
@@ -148,32 +147,33 @@ async def load_nodes(
     approver: Approver,
     refused: dict[str, int],
 ) -> AsyncIterator[LoadingProgressed | tuple[dict[str, Document], frozenset[str]]]:
-    """Load nodes, side by side where they are pages, and yield how far that is.
+    """Load nodes, pages in parallel, and yield the progress.
 
-    Last come the document of each, which says why where it could not be had, and all origins that are approved now.
+    The last item is the documents by node id, with an error document for each node that could not be loaded, and all
+    origins that are now approved.
 
     Args:
-        loader: Reads them.
-        state: Before the command.
+        loader: Reads the nodes.
+        state: The state before the command.
         node_ids: Files and links of its library.
-        origin: Who wants them.
-        approver: Asked for each origin that the person neither typed nor approved.
-        refused: Number of the question at which each was refused last; the agent does not ask again during it.
+        origin: Who gave the command.
+        approver: Asked about each origin that the person neither typed nor approved.
+        refused: Number of the question at which each origin was last refused. The agent does not ask again during it.
     """
     library, number, approved = state.library, state.question_number, state.approved_origins
     documents: dict[str, Document] = {}
     pending = node_ids
     wanted = {**loader.list_unapproved_origins(library, node_ids, approved)}
     for _ in range(_ATTEMPTS):
-        for one, ids in wanted.items():
+        for web_origin, ids in wanted.items():
             urls = tuple(get_link_url(library, node_id) for node_id in ids)
-            may_ask = origin is Origin.PERSON or refused.get(one) != number
-            approval = OriginApprovalRequest(host=one.partition("://")[2], origin=one, urls=urls)
+            may_ask = origin is Origin.PERSON or refused.get(web_origin) != number
+            approval = OriginApprovalRequest(host=web_origin.partition("://")[2], origin=web_origin, urls=urls)
             if may_ask and await approver(approval):
-                approved |= {one}
+                approved |= {web_origin}
                 continue
-            refused[one] = number
-            refusals = (make_error_document(url, format_refusal(url, one)) for url in urls)
+            refused[web_origin] = number
+            refusals = (make_error_document(url, format_refusal(url, web_origin)) for url in urls)
             documents |= zip(ids, refusals, strict=True)
             pending = tuple(node_id for node_id in pending if node_id not in ids)
         if not pending:
@@ -184,8 +184,8 @@ async def load_nodes(
                 yield item
                 continue
             documents |= item.documents
-            for node_id, one in item.refused_origins.items():
-                wanted[one] = (*wanted.get(one, ()), node_id)
+            for node_id, web_origin in item.refused_origins.items():
+                wanted[web_origin] = (*wanted.get(web_origin, ()), node_id)
         pending = tuple(node_id for ids in wanted.values() for node_id in ids)
     yield {node_id: documents[node_id] for node_id in node_ids}, approved
 
@@ -193,41 +193,40 @@ async def load_nodes(
 async def _load(
     loader: Loader, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
 ) -> AsyncIterator[LoadingProgressed | LoadedBatch]:
-    """Load nodes in a thread, and yield how far that is; the batch comes last."""
+    """Load nodes in a thread. Yield the progress of pages, then the batch."""
     are_pages = any(get_link_url(library, node_id) for node_id in node_ids)
-    is_left = threading.Event()
+    is_abandoned = threading.Event()
     newest = 0, 0
 
     def report(done: int, bytes_received: int) -> None:
         nonlocal newest
-        if is_left.is_set():
-            raise SourceError("It was not waited for. Open it again.")
+        if is_abandoned.is_set():
+            raise SourceError("Loading was cancelled. Open it again.")
         newest = done, bytes_received
 
     loading = asyncio.wrap_future(run_in_thread(lambda: loader.load_batch(library, node_ids, approved, report)))
-    total, told = len(node_ids), (-1, 0)
+    total, reported = len(node_ids), (-1, 0)
     try:
         while True:
             is_done = loading.done()
-            if are_pages and newest != told:
-                told = newest
-                done = min(told[0], total)
-                yield LoadingProgressed(done=done, total=total, bytes_received=told[1], are_pages=True)
+            if are_pages and newest != reported:
+                reported = newest
+                done = min(reported[0], total)
+                yield LoadingProgressed(done=done, total=total, bytes_received=reported[1], are_pages=True)
             if is_done:
                 break
             await asyncio.wait({loading}, timeout=_PROGRESS_SECONDS)
         batch = await loading
     finally:
-        is_left.set()
+        is_abandoned.set()
         loading.cancel()
     yield batch
 
 
 def resume_state(events: Iterable[ConversationEvent], library: Library, options: OpenSectionOptions) -> Update:
-    """Return the state of a conversation over `library`, and what happens while it is taken up.
+    """Compute the state of a saved conversation with the current library, and the events that this adds.
 
-    A question in the middle of which the program ended is cancelled. In a changed document what was open is found by
-    id, then by its own text; what is found nowhere is closed, and an event says so.
+    A question that was under way when the program ended is cancelled.
     """
     state = fold(library, events, options)
     ended: tuple[ConversationEvent, ...] = ()
@@ -241,19 +240,24 @@ def resume_state(events: Iterable[ConversationEvent], library: Library, options:
 
 
 def reload_state(state: ConversationState, library: Library) -> Update:
-    """Return the state over the document as it is now, between questions.
+    """Continue with the current version of the document, between questions.
 
-    Each open section is found again; its text is delivered anew before the next question where its file has changed.
-    Excerpts from a file that has changed or is gone can no longer be quoted.
+    Open sections are found by id, then by their own text; those that are found by neither close. If the file of a
+    section has changed, its text is delivered again with the next question, and excerpts from the file can no longer
+    be quoted.
     """
     state = replace(state, library=library)
-    is_as_it_was = state.content_hash == library.content_hash
-    unchanged = _list_unchanged(state, is_as_it_was=is_as_it_was)
+    is_same_content = state.content_hash == library.content_hash
+    unchanged = {
+        document.key for document in library.documents if state.documents.get(document.key) == document.content_hash
+    }
+    if is_same_content:  # 0.2 logged no digest of files that only search showed, but the common digest covers all files
+        files = (graft for node_id, graft in library.grafts.items() if not get_link_url(library, node_id))
+        unchanged |= {file.key for file in (library.root, *files)}
     delivered = {span.doc for section in state.open_sections for span in section.deliveries}
-    shown = {span.doc for exchange in state.transcript.exchanges for span in exchange.list_excerpts()}
+    quotable = {span.doc for exchange in state.transcript.exchanges for span in exchange.list_excerpts()}
     named = (*state.open_ids, *(() if state.reading_id is None else (state.reading_id,)))
-    is_same = is_as_it_was and delivered | shown <= unchanged
-    if is_same and all(node_id in library for node_id in named):
+    if is_same_content and delivered | quotable <= unchanged and all(node_id in library for node_id in named):
         return state, ()
     ids_by_hash = hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
     found: dict[str, OpenSection] = {}
@@ -279,36 +283,25 @@ def reload_state(state: ConversationState, library: Library) -> Update:
         events.append(ReadingSectionChanged(section_id=None))
     if gone := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
         events.append(NodesFolded(section_ids=gone, origin=Origin.PERSON))
-    events.append(SectionsRelocated(sections=tuple(found.values()), unchanged=tuple(sorted(shown & unchanged))))
+    events.append(SectionsRelocated(sections=tuple(found.values()), unchanged=tuple(sorted(quotable & unchanged))))
     if lost:
         events.append(SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
     return apply_all(state, events), tuple(events)
 
 
-def _list_unchanged(state: ConversationState, *, is_as_it_was: bool) -> frozenset[str]:
-    """Return the keys of the documents whose text is the one that the conversation knows.
-
-    0.2 logged no digest of a file that only search showed. The digest of all files says as much, except about pages.
-    """
-    library = state.library
-    known = {one.key for one in library.documents if state.documents.get(one.key) == one.content_hash}
-    files = (page for node_id, page in library.grafts.items() if not get_link_url(library, node_id))
-    return frozenset({*known, *(file.key for file in (library.root, *files) if is_as_it_was)})
-
-
 def hash_sections(library: Library) -> dict[str, str]:
-    """Return the first section with each text; takes a while in a large library."""
+    """Map the digest of each own text to the first section with it. Slow in a large library."""
     return {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
 
 
 def make_document_events(
     state: ConversationState, events: Iterable[ConversationEvent]
 ) -> tuple[DocumentIdentified, ...]:
-    """Return what must be known to go on with a conversation later, where the state does not know it yet.
+    """Make the event that lets a later version of the document be matched with the conversation, if it has news.
 
     Args:
-        state: After the events.
-        events: What happened: text that they deliver or show, and sections that they name, are to be found again.
+        state: The state after `events`.
+        events: New events. The texts that they deliver or show and the sections that they name must be found again.
     """
     library = state.library
     deliveries: list[Delivery] = []
@@ -333,39 +326,41 @@ def make_document_events(
                 pass
     keys = dict.fromkeys(span.doc for span in spans)
     hashes = {key: library.document(key).content_hash for key in keys}
-    new_ids = [i for i in (*(one.section_id for one in deliveries), *named) if i in library and i not in state.links]
+    new_ids = [
+        i for i in (*(delivery.section_id for delivery in deliveries), *named) if i in library and i not in state.links
+    ]
     links = {section_id: tuple(list_links_to(library, section_id)) for section_id in new_ids}
-    read = DocumentIdentified(
+    identified = DocumentIdentified(
         source=get_source_key(library),
         content_hash=library.content_hash,
         documents=tuple((key, digest) for key, digest in hashes.items() if state.documents.get(key) != digest),
         links=tuple((section_id, above) for section_id, above in links.items() if above),
     )
-    is_known = read.source == state.source and read.content_hash == state.content_hash
-    return () if is_known and not read.documents and not read.links else (read,)
+    is_same = identified.source == state.source and identified.content_hash == state.content_hash
+    return () if is_same and not identified.documents and not identified.links else (identified,)
 
 
 def list_links_to(library: Library, node_id: str) -> Iterator[str]:
-    """Yield the links that lead to a node, those above it and itself, whose pages are there."""
-    for one in (*library.ancestors(node_id), node_id):
-        if get_link_url(library, one) and library.is_loaded(one):
-            yield one
+    """Yield the loaded links on the path to a node, outermost first; the node may be the last of them."""
+    for path_id in (*library.ancestors(node_id), node_id):
+        if get_link_url(library, path_id) and library.is_loaded(path_id):
+            yield path_id
 
 
 def list_links_to_reload(state: ConversationState) -> tuple[str, ...]:
-    """Return the links whose pages hold what is open, read or cited, each after those that lead to it."""
-    cited = (one.section_id for exchange in state.transcript.exchanges for one in exchange.citations)
+    """List the links to open, read and cited sections, each after those that lead to it."""
+    cited = (citation.section_id for exchange in state.transcript.exchanges for citation in exchange.citations)
     named = ("", *state.open_ids, *(() if state.reading_id is None else (state.reading_id,)), *cited)
     return tuple(dict.fromkeys(link for node_id in named for link in state.links.get(node_id, ())))
 
 
 def get_source_key(library: Library) -> str:
-    """Return what conversations of one source have in common: its name, or its content where it came by a pipe."""
+    """Return the key that all conversations about a source share: its name, or a digest if it was piped in."""
     name = f"-{library.root.content_hash}" if library.source == "-" else library.source
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")  # a file's name may hold bytes that are no UTF-8
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")  # file names may hold bytes that are not UTF-8
 
 
 def is_source_missing(source: str) -> bool:
-    """Return whether none of the files and folders that a source names is there any more."""
+    """Whether all files and folders of a source are gone."""
     is_file = "://" not in source and not source.startswith("-")
     return is_file and not any(map(os.path.lexists, split_sources(source)))

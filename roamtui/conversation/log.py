@@ -1,7 +1,7 @@
-"""`ConversationLog`: all that happened in one conversation as lines of JSON in a file that is only ever appended to.
+"""`ConversationLog`: the events of a conversation as lines of JSON in an append-only file.
 
-A line that is torn, damaged or of a newer version stays in the file and is passed over; an older version left out
-nothing that a newer one cannot do without, so every field that came later has a default.
+A torn or damaged line, or one from a newer version, stays in the file and is skipped. Fields that were added later have
+defaults, so that logs of older versions can be read.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from roamtui.paths import make_private_folder, open_private_file, write_all
 _Event = TypeVar("_Event")
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
 DECODE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
-"""What decoding a damaged text raises."""
+"""Errors from decoding a damaged entry."""
 LOST_QUESTION = "(This question could not be read.)"
 LOST_ANSWER = "This message was damaged on disk."
 LOG_SUFFIX = ".jsonl"
 PRIVATE_FILE = 0o600
 _LOCK = ".lock"
-"""An empty file in the folder of logs. It is never deleted, or one program could lock it and another its successor."""
+"""An empty file in the folder of logs. If it were deleted, two programs could hold locks on different files."""
 _BUSY_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
 _TRACE_START = b'{"event": "conversation_begun"'
@@ -56,23 +56,22 @@ _TIME = re.compile(rb'"at": "[^"]*"')
 
 @dataclass(slots=True, kw_only=True)
 class ConversationLog:
-    """What happened in one conversation, and how much of it is on disk."""
+    """The events of a conversation, and how many of them are on disk."""
 
     conversation_id: str
     events: list[ConversationEvent] = field(default_factory=list)
     saved_count: int = 0
-    """How many of the events are on disk."""
     size: int = 0
-    """Bytes of the file, as this program knows it."""
+    """Size of the file after this program last read or wrote it, in bytes."""
 
     @property
     def is_saved(self) -> bool:
-        """Whether all is on disk."""
+        """Whether all events are on disk."""
         return self.saved_count == len(self.events)
 
     @property
     def damage_message(self) -> str:
-        """What a person should know of entries that could not be read since the transcript was made, a sentence."""
+        """Warning about entries skipped since the last rebuild of the transcript, or empty."""
         skipped: list[LogEntrySkipped] = []
         for event in self.events:
             if isinstance(event, LogEntrySkipped):
@@ -83,43 +82,43 @@ class ConversationLog:
 
 
 def format_damage(lead: str, skipped: Sequence[LogEntrySkipped]) -> str:
-    """Return what a person should know of entries that could not be read, a sentence; empty for none."""
+    """Format a warning about skipped entries; `lead` begins the sentence. Empty if nothing was skipped."""
     newer = sum(event.is_newer for event in skipped)
     parts = []
     if damaged := len(skipped) - newer:
         parts.append(f"{damaged:,} {'entry' if damaged == 1 else 'entries'} of it could not be read")
     if newer:
-        parts.append(f"{newer:,} {'entry is' if newer == 1 else 'entries are'} of a newer roamtui")
-    told = f"{lead} not whole: {', '.join(parts)}."
-    return f"{told} You can go on; what was passed over stays in its file." if parts else ""
+        parts.append(f"{newer:,} {'entry was' if newer == 1 else 'entries were'} written by a newer roamtui")
+    warning = f"{lead} incomplete: {', '.join(parts)}."
+    return f"{warning} You can continue; skipped entries stay in the file." if parts else ""
 
 
 def encode_entry(name: str, event: object, at: datetime) -> bytes:
-    """Return the line of an event that happened by a time."""
+    """Encode an event as a line."""
     fields = {"event": name, "at": at.isoformat(timespec="milliseconds"), **msgspec.to_builtins(event)}
     return json.dumps(fields).encode("ascii") + b"\n"
 
 
 def encode_entries(events: Iterable[ConversationEvent], at: datetime | None = None) -> bytes:
-    """Return the lines of events that happened by a time, by default until now."""
+    """Encode events as lines with one time, by default the current one."""
     moment = at or datetime.now(UTC)
     return b"".join([encode_entry(EVENT_NAMES[type(event)], event, moment) for event in events])
 
 
 def decode_entries(content: bytes) -> list[ConversationEvent]:
-    """Return the events of lines; in the place of each that cannot be read stands one that says so."""
+    """Decode lines. An unreadable line becomes `LogEntrySkipped`."""
     return [*_fill_gaps(decode_entry(line, _KINDS) for line in content.split(b"\n") if line)]
 
 
 def decode_log(content: bytes) -> tuple[list[ConversationEvent], bool]:
-    """Return the events of a conversation, and whether a mark must come before what is appended (`drop_repeats`)."""
+    """Decode a log. Return also whether a mark must be written before the next event; see `drop_repeats`."""
     lines = (line for line in content.split(b"\n") if line)
     events, needs_mark = drop_repeats((_TIME.sub(b"", line, count=1), decode_entry(line, _KINDS)) for line in lines)
     return [*_fill_gaps(events)], needs_mark
 
 
 def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | LogEntrySkipped:
-    """Return the event of a line, of a kind by its name; of what cannot be read, that it was skipped."""
+    """Decode a line as the class that `kinds` has for its name, or as `LogEntrySkipped`."""
     try:
         fields: dict[str, Any] = json.loads(line)
         kind = kinds.get(fields["event"])
@@ -129,7 +128,7 @@ def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | Log
 
 
 def _fill_gaps(events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:
-    """Yield events, with a question in the place of each that could not be read, so that others keep their number."""
+    """Insert a placeholder for each lost question, so that the other questions keep their numbers."""
     asked, skipped, is_asking = 0, 0, False
     for event in events:
         match event:
@@ -155,10 +154,10 @@ def _fill_gaps(events: Iterable[ConversationEvent]) -> Iterator[ConversationEven
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make a folder where it is missing, for its owner alone.
+    """Create a folder if it is missing, and make it accessible only to its owner.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The folder cannot be created.
     """
     make_private_folder(folder)
     if stat.S_IMODE(folder.stat().st_mode) & 0o077:
@@ -173,9 +172,9 @@ def locked(folder: Path) -> Iterator[None]:
     The lock belongs to the open file, so the system releases it if the program is killed.
 
     Raises:
-        OSError: Another program keeps the lock for too long.
+        OSError: Another program holds the lock for too long.
     """
-    # Not a log itself: what one program locks, others cannot read on Windows.
+    # The lock is on a separate file because on Windows other programs cannot read a locked file.
     file = open_private_file(folder / _LOCK)
     try:
         _lock(file)
@@ -188,19 +187,19 @@ def _lock(file: int) -> None:
     # It takes 20 ms to import, and nothing is saved before the first question.
     from filelock import lock_descriptor  # noqa: PLC0415
 
-    ends = time.monotonic() + _BUSY_SECONDS
+    deadline = time.monotonic() + _BUSY_SECONDS
     while not lock_descriptor(file, blocking=False):
-        if time.monotonic() > ends:
-            raise OSError(errno.EBUSY, "another program keeps it locked")
+        if time.monotonic() > deadline:
+            raise OSError(errno.EBUSY, "locked by another program")
         time.sleep(_RETRY_SECONDS)
 
 
 @contextmanager
 def open_log(path: Path) -> Iterator[int]:
-    """Open a log whose folder is `locked`; if it is new and nothing is written, it is deleted again.
+    """Open a log in a folder that is `locked`. A new log that stays empty is deleted.
 
     Raises:
-        OSError: It cannot be opened, or version 0.2 keeps it for too long.
+        OSError: The log cannot be opened, or version 0.2 holds it for too long.
     """
     is_new = not path.exists()
     file = open_private_file(path)
@@ -220,74 +219,76 @@ def open_log(path: Path) -> Iterator[int]:
 
 
 def read_at(file: int, offset: int, size: int) -> bytes:
-    """Read bytes of an open file; what is read or written next follows them."""
+    """Read from an open file at an offset, and leave the file position after the bytes."""
     os.lseek(file, offset, os.SEEK_SET)
     return os.read(file, size)
 
 
 class Appender:
-    """Appends to one file. What a failed write left there and could not be cut off goes before the next one."""
+    """Appends to one file. Before each write, it removes the remains of a failed one."""
 
     def __init__(self) -> None:
         self._size = 0
-        self._left = b""
+        """Size of the file before the failed write."""
+        self._remains = b""
+        """The entries of the failed write, of which the file may hold a part."""
 
     def repair(self, file: int) -> None:
-        """Cut off what a failed write left, unless another program has written after it.
+        """Cut off the remains of a failed write, unless another program has written after them.
 
         Raises:
-            OSError: It still cannot be cut off.
+            OSError: They still cannot be cut off.
         """
-        if self._left:
-            found = read_at(file, self._size, len(self._left) + 1)
-            if found and self._left.startswith(found):
+        if self._remains:
+            found = read_at(file, self._size, len(self._remains) + 1)
+            if found and self._remains.startswith(found):
                 os.ftruncate(file, self._size)
-            self._left = b""
+            self._remains = b""
 
     def append(self, file: int, entries: bytes) -> int:
-        """Write entries at the end, and return the size of the file; a torn entry before them stays a line of its own.
+        """Append entries, and return the new size of the file.
 
         Raises:
-            OSError: They cannot be written. The file is as it was, or will be before anything else is appended here.
+            OSError: The entries cannot be written. What was written of them is cut off now, or by the next call.
         """
         self.repair(file)
         size = os.lseek(file, 0, os.SEEK_END)
-        if size and read_at(file, size - 1, 1) != b"\n":
+        if size and read_at(file, size - 1, 1) != b"\n":  # a torn entry stays a line of its own
             entries = b"\n" + entries
-        self._size, self._left = size, entries
+        self._size, self._remains = size, entries
         try:
             write_all(file, entries)
             os.fsync(file)
         except BaseException:
             with suppress(OSError):
                 os.ftruncate(file, size)
-                self._left = b""
+                self._remains = b""
             raise
-        self._left = b""
+        self._remains = b""
         return size + len(entries)
 
 
 def shred(path: Path) -> None:
-    """Delete a log, its bytes first.
+    """Overwrite a log, then delete it.
 
     Raises:
-        OSError: It is not there, or cannot be deleted.
+        OSError: The log does not exist or cannot be deleted.
     """
     path.stat()
     with locked(path.parent):
         with open_log(path) as file:
             write_all(file, bytes(os.fstat(file).st_size))
             os.fsync(file)
-            os.ftruncate(file, 0)  # where the name cannot be deleted, nothing is appended to what was overwritten
-        path.unlink()  # only now: Windows deletes no open file
+            os.ftruncate(file, 0)  # if the name cannot be deleted, no program appends to the zeros
+        path.unlink()  # after closing, because Windows cannot delete an open file
     _fsync_folder(path.parent)
 
 
-def blank_lines_out(path: Path, marks: Collection[bytes]) -> None:
-    """Overwrite the lines that hold a mark with blanks; all others stay where they are, for programs that write after.
+def blank_lines(path: Path, marks: Collection[bytes]) -> None:
+    """Overwrite each line that contains a mark with spaces. Other lines keep their offsets.
 
     Raises:
-        OSError: They cannot be overwritten. Each that is not still holds its mark, so that this can be done again.
+        OSError: A line cannot be overwritten. It still contains its mark, so a second call tries it again.
     """
     with locked(path.parent), open_log(path) as file:
         start, is_empty = 0, True
@@ -295,7 +296,10 @@ def blank_lines_out(path: Path, marks: Collection[bytes]) -> None:
             mark = next((mark for mark in marks if mark in line), b"")
             if mark:
                 end_of_mark = line.index(mark) + len(mark)
-                for first, end in ((end_of_mark, len(line)), (0, end_of_mark)):  # the mark goes last
+                for first, end in (
+                    (end_of_mark, len(line)),
+                    (0, end_of_mark),
+                ):  # the mark last, so that a failure can be repeated
                     os.lseek(file, start + first, os.SEEK_SET)
                     write_all(file, b" " * (end - first))
             is_empty = is_empty and (bool(mark) or not line.strip())
@@ -306,7 +310,7 @@ def blank_lines_out(path: Path, marks: Collection[bytes]) -> None:
 
 
 def _fsync_folder(folder: Path) -> None:
-    """Have the names of a folder on disk, where the system can."""
+    # Makes new and deleted names durable. Windows cannot.
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -316,16 +320,16 @@ def _fsync_folder(folder: Path) -> None:
 
 
 def format_os_error(error: OSError) -> str:
-    """Return why something failed on disk, in a few words."""
+    """Format the reason of a failure on disk."""
     return error.strerror or str(error)
 
 
 @contextmanager
 def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
-    """Make a sentence of what fails on disk: of `failure`, with its ``{reason}`` and the ``{folder}``.
+    """Turn an `OSError` into a `StoreError` with the sentence `failure`, which may name ``{reason}`` and ``{folder}``.
 
     Raises:
-        StoreError: Something failed.
+        StoreError: An operation on disk failed.
     """
     try:
         yield
@@ -334,36 +338,36 @@ def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
 
 
 class Trace:
-    """A file to which what happens is appended along with the log."""
+    """A copy of the events in a file that the person chose."""
 
     def __init__(self, path: Path, redact: Callable[[Any], Any]) -> None:
-        """Make the file where it is missing, for its owner alone; a trace that it holds is kept, and more comes after.
+        """Create the file, accessible only to its owner, or continue the trace that it contains.
 
         Args:
             path: The file.
-            redact: Returns a JSON value without secrets.
+            redact: Removes secrets from a JSON value.
 
         Raises:
-            UsageError: It cannot be written, or holds something else.
+            UsageError: The file cannot be written, or is not a trace.
         """
         self._path = path
         self._redact = redact
         self._log: ConversationLog | None = None
         self._written = 0
         self.failure = ""
-        """Why the file is not whole, a sentence; empty while all is well."""
+        """Why the trace is incomplete, or empty if it is not."""
         try:
-            held = path.read_bytes() if path.is_file() else b""
-            if held and not held.startswith(_TRACE_START):
-                raise UsageError(f"--trace would write into {path}, which is no trace. Name a new file.")
-            self._append(b"\n" if held and not held.endswith(b"\n") else b"")
+            content = path.read_bytes() if path.is_file() else b""
+            if content and not content.startswith(_TRACE_START):
+                raise UsageError(f"--trace: {path} exists and is not a trace. Choose another file.")
+            self._append(b"\n" if content and not content.endswith(b"\n") else b"")
             if path.is_file():
                 path.chmod(PRIVATE_FILE)
         except OSError as error:
-            raise UsageError(f"--trace cannot write {path}: {format_os_error(error)}. Name another file.") from None
+            raise UsageError(f"--trace cannot write {path}: {format_os_error(error)}. Choose another file.") from None
 
     def write(self, log: ConversationLog) -> None:
-        """Append what is new in a log, all of another one; where that fails the trace ends, and `failure` says so."""
+        """Append the new events of a log, or all events of another log. After a failure nothing more is written."""
         if log is not self._log:
             self._log, self._written = log, 0
         count = len(log.events)
@@ -374,7 +378,7 @@ class Trace:
             self._append("".join(f"{json.dumps(self._redact(json.loads(line)))}\n" for line in entries).encode("ascii"))
             self._written = count
         except OSError as error:
-            self.failure = f"The trace {self._path} ends here: {format_os_error(error)}."
+            self.failure = f"Stopped writing the trace {self._path}: {format_os_error(error)}."
 
     def _append(self, entries: bytes) -> None:
         file = open_private_file(self._path, os.O_WRONLY | os.O_APPEND)

@@ -1,11 +1,12 @@
-"""`NoteStore`: what a person kept of one document, in a log beside the conversations.
+"""`NoteStore`: a person's notes on one document, in a log next to the conversations.
 
-Of the lines with one id the last counts: other words are one more line. Deleted, all of them are blanked.
+Changing a comment appends a line with the same id, and the last line counts. Deleting a note blanks all its lines.
 """
 
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from roamtui.conversation.library_sync import get_source_key, list_links_to
 from roamtui.conversation.log import (
     LOG_SUFFIX,
     Appender,
-    blank_lines_out,
+    blank_lines,
     decode_entry,
     encode_entry,
     format_damage,
@@ -38,30 +39,30 @@ _OPENING_LENGTH = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """A section of a document that a person kept, or words from it."""
+    """A section or a quote that a person saved, with a comment."""
 
     id: str
     at: str
-    """When, ISO 8601, UTC."""
+    """Time of creation, ISO 8601, UTC."""
     source: str
-    """The document, as conversations about it know it."""
+    """Key of the document; see `get_source_key`."""
     citation: Citation
-    """The section and, where words were kept, these and their place, as they were then."""
+    """The section, and the quote if words were saved, as of the creation."""
     content_hash: str = ""
-    """Of the section's own text then; empty where it was not read."""
+    """Digest of the section's own text; empty if it was not loaded."""
     opening: str = ""
-    """How that began below its heading: by this it is found under another name."""
+    """Start of the own text below the heading, used to find a renamed section."""
     links: tuple[str, ...] = ()
-    """Links whose pages hold it, each after those that lead to it."""
+    """Links to the page of the section, outermost first."""
     words: str = ""
-    """The person's own."""
+    """The person's comment."""
 
 
 _KINDS = {"note_kept": Note}
 
 
 def make_note(library: Library, citation: Citation, words: str) -> Note:
-    """Return a new note of what is cited, with a person's words."""
+    """Make a note on a citation, with a comment."""
     section_id = citation.section_id
     return Note(
         id=secrets.token_hex(6),
@@ -76,7 +77,7 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
 
 
 def hash_section(library: Library, section_id: str) -> str:
-    """Return the digest of a section's own text, empty where its file or page is not read."""
+    """Hash a section's own text. Empty if its file or page is not loaded."""
     return hash_own_text(library, section_id) if library.is_loaded(section_id) else ""
 
 
@@ -84,34 +85,34 @@ class NoteStore:
     """The notes of one document. Safe to use from several threads and programs."""
 
     def __init__(self, folder: Path, source: str) -> None:
-        """Keep notes in `folder`; `source` is what conversations know the document by."""
+        """Store notes in `folder`, under the key of the document."""
         self._path = folder / f"{make_index_stem(source)}{LOG_SUFFIX}"
         self._lock = Lock()
         self._unsaved: dict[str, Note] = {}
         self._unwanted: set[str] = set()
-        """Ids of notes that could not be deleted yet, or not all of their bytes."""
+        """Ids of deleted notes whose lines may still be on disk."""
         self._appender = Appender()
         self.damage = ""
-        """What a person should know of lines that could not be read last time, a sentence."""
+        """Warning about lines that the last `read` skipped, or empty."""
 
     def read(self) -> tuple[Note, ...]:
-        """Return all notes, in the order in which they were first kept; those too that could not be written yet.
+        """Return all notes in the order of creation, with those that could not be written yet.
 
         Raises:
-            StoreError: They cannot be read.
+            StoreError: The notes cannot be read.
         """
-        with self._lock, map_store_errors("Notes cannot be read: {reason} ({folder}).", self._path.parent):
+        with self._lock, map_store_errors("Could not read the notes: {reason} ({folder}).", self._path.parent):
             notes, skipped = _decode(self._path)
-        self.damage = format_damage("What is kept of this document is", skipped)
+        self.damage = format_damage("The list of notes is", skipped)
         return tuple((notes | self._unsaved).values())
 
     def save(self, *notes: Note) -> None:
-        """Write notes, new ones or ones with other words, with those that could not be written before.
+        """Write new or changed notes, and those that could not be written before.
 
         Raises:
-            StoreError: They are not on disk; the next call tries it again.
+            StoreError: The notes are not on disk. The next call tries again.
         """
-        with self._lock, map_store_errors("The note is not saved: {reason} ({folder}).", self._path.parent):
+        with self._lock, map_store_errors("Could not save the note: {reason} ({folder}).", self._path.parent):
             self._unsaved |= {note.id: note for note in notes}
             if self._unsaved:
                 prepare_folder(self._path.parent)
@@ -122,37 +123,34 @@ class NoteStore:
             self._erase()
 
     def delete(self, ids: Collection[str]) -> None:
-        """Delete notes for good: nothing of them is left in any byte of the file.
+        """Delete notes and overwrite their bytes.
 
         Raises:
-            StoreError: They could not be deleted; the next call, or the next note, tries it again.
+            StoreError: The notes could not be deleted. The next call of this or of `save` tries again.
         """
-        with self._lock, map_store_errors("The note is not deleted: {reason} ({folder}).", self._path.parent):
+        with self._lock, map_store_errors("Could not delete the note: {reason} ({folder}).", self._path.parent):
             self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
             self._unwanted |= {*ids}
             self._erase()
 
     def _erase(self) -> None:
         if self._unwanted and self._path.exists():
-            blank_lines_out(self._path, [f'"{one}"'.encode() for one in self._unwanted])
+            blank_lines(self._path, [f'"{note_id}"'.encode() for note_id in self._unwanted])
         self._unwanted = set()
 
 
 def count_notes(folder: Path) -> dict[str, int]:
-    """Return how many notes there are of each document, by its source.
+    """Count the notes on each document, by its key.
 
     Raises:
-        OSError: They cannot be read.
+        OSError: The notes cannot be read.
     """
-    counts: dict[str, int] = {}
-    for path in sorted(folder.glob(f"*{LOG_SUFFIX}")):
-        for note in _decode(path)[0].values():
-            counts[note.source] = counts.get(note.source, 0) + 1
-    return counts
+    paths = sorted(folder.glob(f"*{LOG_SUFFIX}"))
+    return Counter(note.source for path in paths for note in _decode(path)[0].values())
 
 
 def _decode(path: Path) -> tuple[dict[str, Note], list[LogEntrySkipped]]:
-    """Return the notes of a file by their ids, and what of it could not be read."""
+    """Read the notes of a file by id, and its skipped entries."""
     lines = path.read_bytes().split(b"\n") if path.exists() else []
     entries = [decode_entry(line, _KINDS) for line in lines if line.strip()]
     notes = {entry.id: entry for entry in entries if isinstance(entry, Note)}

@@ -1,7 +1,7 @@
-"""Reads once what roamtui 0.2 appended several times, where its file of the order could not be written.
+"""Drops the repeated events that roamtui 0.2 wrote if it could not write its file of the order.
 
-Its log then holds a run of lines again right after itself, with other times, the last time often with more behind it.
-A person who asks again, opens again or says the same twice leaves the same lines too, but never these in a row.
+Such a log contains a run of lines twice or more in a row, with different times; new events may follow the last copy.
+A person who repeats a question or a command produces the same lines too, but never the same run twice in a row.
 """
 
 from __future__ import annotations
@@ -26,61 +26,62 @@ from roamtui.conversation.events import (
 )
 
 _UNDOING = (SectionsClosed, UndoApplied, SectionsRelocated, ResultsDropped, TranscriptRebuilt)
-"""After these the same sections may be opened again."""
+"""After these events, the same sections may be opened again."""
 
 
 def drop_repeats(entries: Iterable[tuple[bytes, ConversationEvent]]) -> tuple[list[ConversationEvent], bool]:
-    """Return events without runs that were written again.
+    """Drop repeated runs of events.
 
     Args:
-        entries: Each line of a log without its time, and the event that it holds.
+        entries: Each line of a log without its time, and its event.
 
     Returns:
-        The events, and whether 0.2 counts repeats in what came last. Whoever appends then has to write
-        `ConversationForked` with the same id first: from there on numbers are those of the events returned.
+        The events, and whether the last program that wrote was a 0.2 that counts repeated questions. Then
+        `ConversationForked` with the same id must be appended first: after it, numbers are those of the returned
+        events.
     """
     lines: list[bytes] = []
     events: list[ConversationEvent] = []
-    places: dict[bytes, int] = {}
+    last_indexes: dict[bytes, int] = {}
     numbering = _Numbering()
-    distance = matched = 0  # how far back the run lies that may come again, and how many of its lines did
+    distance = matched = 0  # lines back to a run that may repeat now, and how many of its lines were repeated
     for line, event in entries:
         lines.append(line)
         events.append(numbering.translate(event))
-        here = len(lines) - 1
-        if distance and line == lines[here - distance]:
+        index = len(lines) - 1
+        if distance and line == lines[index - distance]:
             matched += 1
-        elif line in places and (_is_unique(event) or (isinstance(event, SectionsExpanded) and event.opened_ids)):
-            distance = here - places[line]
+        elif line in last_indexes and (_is_unique(event) or (isinstance(event, SectionsExpanded) and event.opened_ids)):
+            distance = index - last_indexes[line]
             matched = _count_matches(lines, distance)
         else:
             distance = 0
-        places[line] = here
+        last_indexes[line] = index
         if distance and matched == distance:
             if _is_repeat(events[-distance:]):
-                numbering.drop(sum(isinstance(one, QuestionAsked) for one in events[-distance:]))
+                numbering.drop(sum(isinstance(repeat, QuestionAsked) for repeat in events[-distance:]))
                 del lines[-distance:], events[-distance:]
-                places.update((one, index) for index, one in enumerate(lines[-distance:], len(lines) - distance))
+                last_indexes.update((text, at) for at, text in enumerate(lines[-distance:], len(lines) - distance))
             distance = 0
     return events, numbering.counts_repeats
 
 
 class _Numbering:
-    """The questions of a log as 0.2 counts them if it opens one that it has doubled, and as they are without repeats.
+    """Translates question numbers of 0.2, which counts repeats, to numbers without repeats.
 
-    Only 0.2 itself can have gone on by its numbers; what is taken back there has to be translated.
+    Only 0.2 continues a log with repeats by its own numbers, and only rewinds refer to them.
     """
 
     def __init__(self) -> None:
         self.counts_repeats = False
-        """Whether who wrote last went by the numbers of 0.2."""
+        """Whether the last question was numbered with repeats."""
         self._asked = 0
         self._numbers: list[int] = []
-        """For each question that 0.2 counts, the number that it has without repeats."""
+        """The number without repeats for each question that 0.2 counts."""
         self._conversation_id = ""
 
     def translate(self, event: ConversationEvent) -> ConversationEvent:
-        """Return the next event by the numbers without repeats."""
+        """Translate the next event of the log."""
         match event:
             case QuestionAsked(number=number):
                 is_theirs = self.counts_repeats or number == len(self._numbers) + 1
@@ -105,22 +106,22 @@ class _Numbering:
         return event
 
     def drop(self, count: int) -> None:
-        """Take it that the last questions were those before them again."""
+        """Record that the last `count` questions repeat the ones before them."""
         self._asked -= count
         self._numbers[len(self._numbers) - count :] = range(self._asked - count + 1, self._asked + 1)
 
 
 def _count_matches(lines: Sequence[bytes], distance: int) -> int:
-    """Return how many of the last lines, at most so many, stand so far back too."""
+    """Count the last lines that equal the lines `distance` before them, at most `distance`."""
     for count in range(distance):
-        here = len(lines) - 1 - count
-        if here < distance or lines[here] != lines[here - distance]:
+        index = len(lines) - 1 - count
+        if index < distance or lines[index] != lines[index - distance]:
             return count
     return distance
 
 
 def _is_unique(event: ConversationEvent) -> bool:
-    """Return whether no event can be like this one unless a question was taken back: by a number, an id, calls."""
+    """Whether an equal event can only follow a rewind, because a number, an id or tool calls identify it."""
     match event:
         case StepRecorded(step=step):
             return bool(step.uses or step.reminder)
@@ -129,7 +130,7 @@ def _is_unique(event: ConversationEvent) -> bool:
 
 
 def _is_repeat(run: Sequence[ConversationEvent]) -> bool:
-    """Return whether a run that stands there twice in a row can only have happened once."""
+    """Whether a run that occurs twice in a row can only have happened once."""
     if any(isinstance(event, QuestionsRewound) for event in run):
-        return False  # what comes twice was asked again, and what is taken back twice is taken back
+        return False  # the person asked again, or rewound twice
     return any(map(_is_unique, run)) or not any(isinstance(event, _UNDOING) for event in run)

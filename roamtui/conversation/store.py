@@ -50,7 +50,7 @@ _TABLE = (
 )
 _INSERT = "INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _BUSY_SECONDS = 5.0
-_NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
+_NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class ConversationStore:
             prepare_folder(self._folder)
             self._reports += import_legacy_database(folder, self._import)
         except OSError as error:
-            self.problem = f"Conversations cannot be kept in {folder}: {format_os_error(error)}."
+            self.problem = f"Could not store conversations in {folder}: {format_os_error(error)}."
             if not is_patient:
                 raise StoreError(self.problem) from None
 
@@ -116,7 +116,7 @@ class ConversationStore:
             StoreError: The conversation does not exist or cannot be read.
         """
         path = self._get_path(conversation_id)
-        with map_store_errors(f"The conversation {conversation_id} cannot be read: {{reason}}.", path):
+        with map_store_errors(f"Could not read the conversation {conversation_id}: {{reason}}.", path):
             content = path.read_bytes() if self._exists(path) else b""
         if not content:
             raise StoreError(_NO_SUCH.format(conversation_id))
@@ -192,7 +192,7 @@ class ConversationStore:
             StoreError: The conversation does not exist or cannot be written.
         """
         path = self._get_path(conversation_id)
-        with self._lock, self._saving("renamed"), locked(self._folder):
+        with self._lock, self._saving("rename"), locked(self._folder):
             if not self._exists(path):
                 raise StoreError(_NO_SUCH.format(conversation_id))
             with open_log(path) as file:
@@ -210,17 +210,22 @@ class ConversationStore:
             StoreError: The conversation does not exist or cannot be deleted.
         """
         path = self._get_path(conversation_id)
-        with self._lock, self._saving("deleted"):
+        with self._lock, self._saving("delete"):
             if not path.exists():
                 raise StoreError(_NO_SUCH.format(conversation_id))
-            left = erase_from_legacy_files(
-                self._folder, conversation_id
-            )  # before the log: it is what can be tried again
+            # Legacy files go first: as long as the log exists, deleting can be tried again.
+            left = erase_from_legacy_files(self._folder, conversation_id)
             shred(path)
-            left += _forget_in_index(self._folder)
-        self._reports += [
-            f"The deleted conversation may still be read in {path}. Delete that file too." for path in left
-        ]
+            index = self._folder / _INDEX
+            try:
+                if index.exists():
+                    _refresh_index(self._folder, str(index), "SELECT 1")  # removes the conversation
+            except (sqlite3.Error, OSError):
+                try:
+                    index.unlink(missing_ok=True)
+                except OSError:
+                    left.append(index)
+        self._reports += [f"{path} may still contain the deleted conversation. Delete that file too." for path in left]
 
     def _import(self, log: ConversationLog, at: datetime, changed_at_ns: int) -> None:
         """Write the log of an older version's conversation if it was not imported before."""
@@ -240,14 +245,21 @@ class ConversationStore:
         return path.exists() and path.stat().st_size > 0
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:
-        with self._lock, map_store_errors("{folder} cannot be read: {reason}.", self._folder):
-            return _query_index(self._folder, query)
+        """Update the index, then query it. If the index cannot be used, rebuild it, if necessary in memory."""
+        with self._lock, map_store_errors("Could not read {folder}: {reason}.", self._folder):
+            path = self._folder / _INDEX
+            for _ in range(2):
+                with suppress(sqlite3.Error, OSError):
+                    os.close(open_private_file(path))
+                    return _refresh_index(self._folder, str(path), query)
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
+            return _refresh_index(self._folder, ":memory:", query)
 
     @contextmanager
-    def _saving(self, deed: str = "saved") -> Iterator[None]:
-        with map_store_errors(
-            self.problem or f"The conversation is not {deed}: {{reason}} ({{folder}}).", self._folder
-        ):
+    def _saving(self, verb: str = "save") -> Iterator[None]:
+        failure = self.problem or f"Could not {verb} the conversation: {{reason}} ({{folder}})."
+        with map_store_errors(failure, self._folder):
             prepare_folder(self._folder)
             yield
         self.problem = ""
@@ -262,36 +274,6 @@ class ConversationStore:
         newest = moment or max(time.time_ns(), clock.stat().st_mtime_ns + _STEP_NS)
         os.utime(clock, ns=(newest, newest))
         return newest
-
-
-def _query_index(folder: Path, query: str) -> Sequence[sqlite3.Row]:
-    """Query the index after updating it. If the index cannot be used, rebuild it, if necessary in memory.
-
-    Raises:
-        OSError: The folder cannot be read.
-    """
-    path = folder / _INDEX
-    for _ in range(2):
-        with suppress(sqlite3.Error, OSError):
-            os.close(open_private_file(path))
-            return _refresh_index(folder, str(path), query)
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
-    return _refresh_index(folder, ":memory:", query)
-
-
-def _forget_in_index(folder: Path) -> list[Path]:
-    """Remove deleted logs from the index, else delete the index. Return its path if both fail."""
-    path = folder / _INDEX
-    try:
-        if path.exists():
-            _refresh_index(folder, str(path), "SELECT 1")
-    except (sqlite3.Error, OSError):
-        try:
-            path.unlink(missing_ok=True)
-        except OSError:
-            return [path]
-    return []
 
 
 def _refresh_index(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row]:

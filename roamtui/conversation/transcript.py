@@ -195,12 +195,6 @@ class OpenSection:
     """Digest of the section's own text, used to find the section in a changed document."""
 
 
-def mark_for_closing(section: OpenSection, origin: Origin) -> OpenSection:
-    """Mark a section to close when the current question ends."""
-    closing_by = Origin.PERSON if section.closing_by is Origin.PERSON else origin
-    return replace(section, is_closing=True, closing_by=closing_by)
-
-
 def keep_open(section: OpenSection) -> OpenSection:
     """Remove the closing mark of a section."""
     return replace(section, is_closing=False, closing_by=None)

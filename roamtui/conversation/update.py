@@ -245,9 +245,15 @@ def update(state: ConversationState, command: Command) -> Update:
         case ExpandSections():
             events = expand_for_person(state, command)
         case CloseSections():
-            events = _collapse(state, command)
-        case PinSections():
-            events = _pin(state, command)
+            events = _close_requested(state, command)
+        case PinSections(section_ids=requested, is_pinned=is_pinned):
+            wanted = tuple(map(state.library.get_canonical_link, requested))
+            missing = tuple(section_id for section_id in wanted if state.get_open(section_id) is None)
+            if is_pinned and missing:
+                events = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))
+            opened = apply_all(state, events)
+            ids = tuple(section_id for section_id in wanted if opened.get_open(section_id) is not None)
+            events = (*events, SectionsPinned(section_ids=ids, is_pinned=is_pinned)) if ids else events
         case UnfoldNodes(section_ids=wanted, origin=origin):
             known = (node_id for node_id in wanted if node_id in state.library)
             unfolding = tuple(i for i in _add_titles(state.library, known) if i not in state.unfolded)
@@ -267,7 +273,7 @@ def update(state: ConversationState, command: Command) -> Update:
     return apply_all(state, events), events
 
 
-def _collapse(state: ConversationState, command: CloseSections) -> Events:
+def _close_requested(state: ConversationState, command: CloseSections) -> Events:
     """Close sections. The agent cannot close pinned sections or those cited in the last two questions."""
     is_agent = command.origin is Origin.AGENT
     declined: list[tuple[str, str]] = []
@@ -284,17 +290,6 @@ def _collapse(state: ConversationState, command: CloseSections) -> Events:
             closing.append(section_id)
     events = close(state, closing, command.origin, CloseReason.ASKED)
     return (*events, ClosingDeclined(reasons=tuple(declined), origin=command.origin)) if declined else events
-
-
-def _pin(state: ConversationState, command: PinSections) -> Events:
-    wanted = tuple(map(state.library.get_canonical_link, command.section_ids))
-    missing = tuple(section_id for section_id in wanted if state.get_open(section_id) is None)
-    events: Events = ()
-    if command.is_pinned and missing:
-        events = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))
-    opened = apply_all(state, events)
-    ids = tuple(section_id for section_id in wanted if opened.get_open(section_id) is not None)
-    return (*events, SectionsPinned(section_ids=ids, is_pinned=command.is_pinned)) if ids else events
 
 
 def _fold(state: ConversationState, node_ids: Iterable[str], origin: Origin) -> Events:

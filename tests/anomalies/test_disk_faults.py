@@ -54,7 +54,7 @@ async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_la
     agent = make_agent(store=store)
     disk = FaultyDisk(monkeypatch, tmp_path)
     disk.faults = math.inf
-    assert await _ask_three(agent) == [f"The conversation is not saved: No space left on device ({path})."]
+    assert await _ask_three(agent) == [f"Could not save the conversation: No space left on device ({path})."]
     assert store.list() == ()
     disk.faults = 0
     assert await _ask_three(agent) == []
@@ -77,7 +77,7 @@ def test_a_clock_that_jumps_back_changes_no_order(tmp_path: Path, monkeypatch: p
 def test_a_file_that_cannot_grow_takes_no_answer_away(programs: MortalPrograms, tmp_path: Path, bytes_max: int) -> None:
     question = "How long is the grace period?"
     run = programs.run("ask", HANDBOOK, question, home=tmp_path, bytes_max=bytes_max)
-    assert "saved" in run.errors
+    assert "Could not save the conversation" in run.errors
     assert "Traceback" not in run.errors
     again = programs.run("ask", HANDBOOK, question, "--events", home=tmp_path)
     assert (again.code, again.errors) == (0, "")
@@ -120,9 +120,9 @@ async def test_the_app_says_once_that_nothing_is_saved_and_goes_on(
     app = make_app(replies, store=store)
     async with app.run_test(size=(160, 100)) as pilot:
         await ask_in_app(pilot, "Where? (0)")
-        assert "! The conversation is not saved: No space left on" in screen_text(app)
+        assert "! Could not save the conversation: No space left on" in screen_text(app)
         await ask_in_app(pilot, "Where? (1)")
-        assert "The conversation is not saved" not in screen_text(app).partition("❯ Where? (1)")[2]
+        assert "Could not save the conversation" not in screen_text(app).partition("❯ Where? (1)")[2]
         disk.faults = 0
         await ask_in_app(pilot, "Where? (2)")
         assert app.main_screen.session.save_failure == ""

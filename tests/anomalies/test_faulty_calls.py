@@ -77,7 +77,7 @@ def _check_saved(played: Recorder, folder: Path, told: Sequence[str]) -> None:
     assert on_disk == log.events[: len(on_disk)]
     assert log.saved_count <= len(on_disk)
     assert log.is_saved == (not told)
-    assert all(one.startswith("The conversation is not saved: ") for one in told)
+    assert all(one.startswith("Could not save the conversation: ") for one in told)
 
 
 def _go_on(store: ConversationStore, played: Recorder, folder: Path) -> None:
@@ -150,7 +150,7 @@ def rename(folder: Path, failing: Failing) -> None:
         store.rename("a", "Ovens")
     titles = {summary.id: summary.title for summary in store.list()}
     assert titles == {"b": "How?", "a": "Ovens"} or (told and titles == {"b": "How?", "a": "Why?"})
-    assert all(one.startswith("The conversation is not renamed: ") for one in told)
+    assert all(one.startswith("Could not rename the conversation: ") for one in told)
     store.rename("a", "Ovens")
     store.write(played.ask("And?").log)
     assert store.load("a").title == "Ovens"
@@ -167,7 +167,7 @@ def delete(folder: Path, failing: Failing) -> None:
     with failing() as told:
         store.delete(gone)
     reports = store.pop_warnings()
-    assert all(one.startswith("The conversation is not deleted: ") for one in told)
+    assert all(one.startswith("Could not delete the conversation: ") for one in told)
     assert len(reports) <= 2
     if not told:
         assert [summary.id for summary in store.list()] == [kept]
@@ -175,7 +175,7 @@ def delete(folder: Path, failing: Failing) -> None:
     with suppress(StoreError):  # it is gone
         store.delete(gone)
     assert [summary.id for summary in store.list()] == [kept]
-    with pytest.raises(StoreError, match="There is no conversation"):
+    with pytest.raises(StoreError, match="No conversation"):
         store.read(gone)
     holding = [path for path in folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
     assert holding == [] or any(str(holding[0]) in one for one in reports), holding
@@ -193,7 +193,7 @@ def take_over(folder: Path, failing: Failing) -> None:
     assert len(said) == 1, "one sentence, of what was done or why not"
     store = ConversationStore(folder / "conversations")
     said += store.pop_warnings()
-    assert [one for one in said if "2 conversations of an older version were taken over" in one] == said[-1:]
+    assert [one for one in said if "Imported 2 conversations from an older version" in one] == said[-1:]
     assert [summary.title for summary in store.list()] == ["What does code 9 mean?", "When is the tap locked?"]
     assert [len(store.load(summary.id).transcript.exchanges) for summary in store.list()] == [2, 2]
     (kept,) = folder.glob("conversations*.sqlite3")
@@ -208,7 +208,7 @@ def list_all(folder: Path, failing: Failing) -> None:
         store.write(Recorder(name).ask(f"Of {name}?").log)
     with failing() as told:
         assert [summary.id for summary in store.list()] == ["b", "a"]
-    assert all("cannot be read" in one for one in told)
+    assert all(one.startswith("Could not read ") for one in told)
     assert [summary.id for summary in store.list()] == ["b", "a"]
     assert store.read_search_texts() == {name: f"Of {name}?\nBecause." for name in "ab"}
 
@@ -238,7 +238,7 @@ def delete_note(folder: Path, failing: Failing) -> None:
     notes.save(make_note("one"), gone, make_note("two"))
     with failing() as told:
         notes.delete({gone.id})
-    assert all("not deleted" in one for one in told)
+    assert all("Could not delete" in one for one in told)
     again = NoteStore(folder / "notes", "manual.md")
     assert [note.words for note in again.read() if note.id != gone.id] == ["one", "two"]
     notes.save(make_note("three"))

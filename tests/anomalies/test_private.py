@@ -90,7 +90,7 @@ def test_where_a_deleted_conversation_may_still_be_is_told(tmp_path: Path) -> No
     store.write(Recorder().ask().log)
     store.delete("c0ffee")
     (aside,) = tmp_path.glob("conversations.damaged-*")
-    assert store.pop_warnings() == (f"The deleted conversation may still be read in {aside}. Delete that file too.",)
+    assert store.pop_warnings() == (f"{aside} may still contain the deleted conversation. Delete that file too.",)
     assert _find(tmp_path, "c0ffee") == [aside.name]
 
 

@@ -51,7 +51,7 @@ def test_it_is_taken_over_once_in_its_order_and_a_copy_is_kept(path: Path) -> No
         rows = connection.execute("SELECT id, title, model, source FROM conversations ORDER BY changed DESC").fetchall()
     store = ConversationStore(path)
     (told,) = store.pop_warnings()
-    assert told.startswith("7 conversations of an older version were taken over. The old file is kept as")
+    assert told.startswith("Imported 7 conversations from an older version. The old file is kept as")
     assert [(one.id, one.title, one.model, one.source) for one in store.list()] == rows
     (kept,) = path.parent.glob("*.sqlite3")
     assert kept.read_bytes() == DATABASE.read_bytes()
@@ -90,7 +90,7 @@ def test_a_damaged_question_is_told_and_the_others_are_whole(path: Path) -> None
     _change(path, "UPDATE conversations SET state = 'x'")
     store = ConversationStore(path)
     (told,) = store.pop_warnings()
-    assert "7 of them could not be read whole." in told
+    assert "7 of them could not be read completely." in told
     for summary in store.list():
         first, *others = store.load(summary.id).transcript.exchanges
         assert (first.question, first.stopped) == (LOST_QUESTION, StopReason.ERROR)
@@ -121,7 +121,7 @@ def test_a_file_that_is_locked_is_taken_over_the_next_time(path: Path) -> None:
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("roamtui.conversation.legacy_import._BUSY_SECONDS", 0.02)
             store = ConversationStore(path)
-            assert "cannot be taken over now" in store.pop_warnings()[0]
+            assert "Could not import" in store.pop_warnings()[0]
     store = ConversationStore(path)
     assert len(store.list()) == 7
 
@@ -129,7 +129,7 @@ def test_a_file_that_is_locked_is_taken_over_the_next_time(path: Path) -> None:
 def test_a_file_of_another_schema_is_left_alone(path: Path) -> None:
     _change(path, "PRAGMA user_version = 99")
     store = ConversationStore(path)
-    assert "It is left alone." in store.pop_warnings()[0]
+    assert "was not imported." in store.pop_warnings()[0]
     assert store.list() == ()
     assert path.with_suffix(".sqlite3").exists()
 

@@ -78,7 +78,7 @@ def test_only_its_owner_can_read_it(path: Path, exists: bool) -> None:  # noqa: 
 )
 def test_a_file_that_is_no_trace_is_left_alone(path: Path, content: str) -> None:
     path.write_text(content, "utf-8")
-    with pytest.raises(UsageError, match=r"which is no trace\. Name a new file\."):
+    with pytest.raises(UsageError, match=r"is not a trace\. Choose another file\."):
         _open(path)
     assert path.read_text("utf-8") == content
 
@@ -96,7 +96,7 @@ def test_a_full_disk_stops_the_trace_and_not_the_program() -> None:
     assert trace.failure == ""
     for _ in range(2):
         trace.write(Recorder().ask("Why?").log)
-        assert trace.failure == "The trace /dev/full ends here: No space left on device."
+        assert trace.failure == "Stopped writing the trace /dev/full: No space left on device."
 
 
 def test_a_secret_is_in_no_line(path: Path) -> None:

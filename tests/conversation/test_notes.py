@@ -88,7 +88,7 @@ def test_lines_that_cannot_be_read_are_told_and_stay(notes: NoteStore, folder: P
         file.write(strange)
     notes.save(make("after"))
     assert [note.words for note in notes.read()] == ["before", "after"]
-    assert "1 entry of it could not be read, 1 entry is of a newer roamtui" in notes.damage
+    assert "1 entry of it could not be read, 1 entry was written by a newer roamtui" in notes.damage
     assert strange in file_of(folder).read_bytes()
 
 
@@ -104,7 +104,10 @@ def test_two_programs_keep_side_by_side(notes: NoteStore, folder: Path) -> None:
 
 def test_what_cannot_be_written_is_told_and_comes_with_the_next_one(notes: NoteStore, folder: Path) -> None:
     notes.save(make("first"))
-    with locked(folder / ".lock"), pytest.raises(StoreError, match="not saved: another program keeps it locked"):
+    with (
+        locked(folder / ".lock"),
+        pytest.raises(StoreError, match="Could not save the note: locked by another program"),
+    ):
         notes.save(make("second"))
     assert [note.words for note in notes.read()] == ["first", "second"], "it is not lost"
     assert list_words(folder) == ["first"]

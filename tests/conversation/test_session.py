@@ -281,7 +281,7 @@ async def test_a_conversation_is_resumed_where_it_was_left(
     assert resumed.opening_events == ()
     options = OpenSectionOptions(mode=KeepOpenMode.ALL, budget_tokens=5)
     assert Session.resume(library, session.state.id, store=store, options=options).state.options == options
-    with pytest.raises(StoreError, match='There is no conversation "nothing"'):
+    with pytest.raises(StoreError, match='No conversation "nothing"'):
         Session.resume(library, "nothing", store=store)
 
 
@@ -298,9 +298,7 @@ async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
     with locked(path / ".lock"):
         first = await session.begin_question("Why?", BRIEFING)
         assert [type(event) for event in first] == [QuestionAsked, SaveFailed]
-        assert first[1] == SaveFailed(
-            message=f"The conversation is not saved: another program keeps it locked ({path})."
-        )
+        assert first[1] == SaveFailed(message=f"Could not save the conversation: locked by another program ({path}).")
         events = await _do(session, _expand(session, "Alpha"))
         assert isinstance(events[-1], SectionsExpanded)
         assert session.save_failure

@@ -147,7 +147,7 @@ def test_a_new_title_stays_and_so_does_the_place_in_the_list(store: Conversation
     store.write(first.ask("And?").log)
     assert _questions(store, "a") == ["About a?", "And?"]
     assert store.load("a").title == "Ovens \ud800", "a title given elsewhere is no other conversation"
-    with pytest.raises(StoreError, match="There is no conversation"):
+    with pytest.raises(StoreError, match="No conversation"):
         store.rename("z", "Nothing")
 
 
@@ -189,7 +189,10 @@ def test_what_was_deleted_elsewhere_is_written_whole_again(store: ConversationSt
 @pytest.mark.parametrize("name", [".lock", "c0ffee.jsonl"], ids=["this version", "0.2"])
 def test_a_locked_log_is_one_sentence_and_written_later(store: ConversationStore, path: Path, name: str) -> None:
     played = _write(store)
-    with locked(path / name), pytest.raises(StoreError, match="not saved: another program keeps it locked"):
+    with (
+        locked(path / name),
+        pytest.raises(StoreError, match="Could not save the conversation: locked by another program"),
+    ):
         store.write(played.ask("And?").log)
     store.write(played.log)
     assert _questions(store) == ["Why?", "And?"]
@@ -221,7 +224,7 @@ def test_the_lock_of_a_killed_program_is_gone(store: ConversationStore, path: Pa
     with subprocess.Popen(command, cwd=PROJECT_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         assert program.stdout is not None
         assert program.stdout.readline().strip() == b"locked"
-        with pytest.raises(StoreError, match="another program keeps it locked"):
+        with pytest.raises(StoreError, match="locked by another program"):
             store.write(played.ask("And?").log)
         program.kill()
     store.write(played.log)
@@ -332,7 +335,7 @@ def test_an_event_of_a_newer_version_is_kept_and_told(store: ConversationStore, 
         file.write(b'{"event": "moon_landed", "at": "2030-01-01", "crater": "Tycho"}\n')
     log = store.read("c0ffee")
     assert isinstance(log.events[-1], LogEntrySkipped)
-    assert "1 entry is of a newer roamtui" in log.damage_message
+    assert "1 entry was written by a newer roamtui" in log.damage_message
     log.events += Recorder().ask("And?").log.events[2:]
     store.write(log)
     assert b"moon_landed" in _file(path).read_bytes()
@@ -370,11 +373,11 @@ def test_a_log_that_was_copied_or_lost_its_beginning_is_a_conversation_of_its_ow
 
 def test_what_cannot_be_a_folder_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="Conversations cannot be kept in"):
+    with pytest.raises(StoreError, match="Could not store conversations in"):
         ConversationStore(tmp_path / "file" / "conversations")
     store = ConversationStore(tmp_path / "file" / "conversations", is_patient=True)
     assert store.problem
-    with pytest.raises(StoreError, match="cannot be kept"):
+    with pytest.raises(StoreError, match="Could not store"):
         store.write(Recorder().ask().log)
     (tmp_path / "file").unlink()
     store.write(Recorder().ask().log)
@@ -384,9 +387,9 @@ def test_what_cannot_be_a_folder_is_one_sentence(tmp_path: Path) -> None:
 def test_an_id_names_no_file_elsewhere(store: ConversationStore, path: Path) -> None:
     (path.parent / "secret.jsonl").write_text("{}\n", "utf-8")
     for name in ("../secret", "", ".", "a/b"):
-        with pytest.raises(StoreError, match="There is no conversation"):
+        with pytest.raises(StoreError, match="No conversation"):
             store.read(name)
-        with pytest.raises(StoreError, match="There is no conversation"):
+        with pytest.raises(StoreError, match="No conversation"):
             store.delete(name)
 
 
