@@ -28,8 +28,13 @@ from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.search.sentences import select_excerpt, split_sentences
 from roamtui.search.terms import extract_identifiers, extract_names, parse_query
+from roamtui.sources.convert.epub import convert_epub
+from roamtui.sources.convert.html import convert_html
+from roamtui.sources.convert.rst import convert_rst
 from roamtui.sources.read import RawText
+from roamtui.sources.web.cache import compute_freshness_seconds
 from tests.conversation.conversations import ask, make_state
+from tests.sources.convert.sample_books import make_epub_parts, pack
 
 _COUNT = 1_000
 """Characters of the shorter text."""
@@ -42,7 +47,22 @@ _SECONDS_MIN = 0.001
 _PIECES = (
     *" \n\r1.…!-_*`\"'[({<>|#&“«",
     *(" \n", "\n\n", "a ", "a. ", "1. a\n", "- a\n", "\n> ", "# a\n", "|a", "**a", "`a", "``` ", "```\n", '"a ', "[a"),
-    *("[a](", "[a](b ", "![a](", "](", "[^1", "[^1]: ", "<a ", '<a b="', "<Foo>\n", "a <!-- ", "<? ", "<!-- a\n", "&a"),
+    *(
+        "[a](",
+        "[a](b ",
+        "![a](",
+        "![",
+        "](",
+        "[^1",
+        "[^1]: ",
+        "<a ",
+        '<a b="',
+        "<Foo>\n",
+        "a <!-- ",
+        "<? ",
+        "<!-- a\n",
+        "&a",
+    ),
     *("http://a", "a_b", "a-\n", "[12345678] ", "[1234567", '"a b c" [12345678] ', "a: ", "{#a", "Section 1 "),
 )
 """What a text is made of."""
@@ -97,6 +117,13 @@ _READERS: dict[str, Callable[[str], object]] = {
     "excerpt": lambda text: select_excerpt(text, ["alpha", "a"], tokens_max=100, whole_max=10),
     "query": lambda text: (parse_query(text), extract_names(text), extract_identifiers(text)),
     "check": _check,
+    "web page": convert_html,
+    "EPUB": lambda text: convert_epub(
+        pack(make_epub_parts({"a": f"a {text}</p><p><a{text} id='b'>"}, nav="<ol><li><a href='text/a#b'>A</a></ol>")),
+        "a",
+    ),
+    "reStructuredText": lambda text: (convert_rst(text), convert_rst(f".. {text}a::"), convert_rst(f"`a{text}<b")),
+    "cache header": lambda text: compute_freshness_seconds({"cache-control": f"a{text}!"}, 9),
 }
 
 

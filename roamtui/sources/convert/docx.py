@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from roamtui.errors import SourceError
@@ -45,7 +45,7 @@ _BACKLINK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 _REFERENCE = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
 _PLACEHOLDER = re.compile("\ue000(\\d+)\ue001")
 """Number of a note between private-use characters, in place of its reference."""
-_IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)")
+_IMAGE = re.compile(r"!\[(?:\\.|[^\[\]\\\n])*\]\([^()\n]*\)")
 _FENCE = re.compile(r"\s*(`{3,})")
 _DOCUMENT_TITLE = '<h1 class="title">'
 _HEADING_TAG = re.compile("<(/?)h([1-5])>")
@@ -79,8 +79,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     notes = [
         " ".join(convert_html(_BACKLINK.sub("", note)).text.split()) for note in _NOTE.split("".join(note_lists))[1:]
     ]
-    text = convert_html(_REFERENCE.sub("\ue000\\1\ue001", body)).text
-    text = _insert_notes(text, notes)
+    text = _insert_notes(convert_html(_REFERENCE.sub("\ue000\\1\ue001", body)).text, notes)
     if not any(map(str.isalnum, _IMAGE.sub("", text))):
         raise SourceError(f"{name} contains no text; its pages may be images.")
     return ConvertedText(
@@ -108,11 +107,20 @@ def _list_heading_styles(styles: bytes) -> Iterator[str]:
                 style.base = value
             case "w:outlinelvl" if value.isdigit() and len(value) == 1:
                 style.level = int(value)
-    levels = ((style.name, _compute_heading_level(style, found)) for style in found.values())
-    custom = [(name, level) for name, level in levels if level < _TEXT_LEVEL and not _HEADING_NAME.fullmatch(name)]
-    for name, level in custom[:_HEADING_STYLES_MAX]:
-        if name.isprintable():
-            yield f"p[style-name='{_QUOTED.sub(_BACKSLASHED, name)}'] => h{min(6, level + 1)}:fresh"
+    count = 0
+    for style in found.values():
+        base, level = style, None
+        for _ in range(_BASES_MAX):
+            named = _HEADING_NAME.fullmatch(base.name)
+            level = base.level if base.level is not None else int(named[1]) - 1 if named else None
+            if level is not None or base.base not in found:
+                break
+            base = found[base.base]
+        if level is None or level >= _TEXT_LEVEL or _HEADING_NAME.fullmatch(style.name):
+            continue
+        count += 1
+        if count <= _HEADING_STYLES_MAX and style.name.isprintable():
+            yield f"p[style-name='{_QUOTED.sub(_BACKSLASHED, style.name)}'] => h{min(6, level + 1)}:fresh"
 
 
 @dataclass(slots=True)
@@ -122,19 +130,6 @@ class _Style:
     """Id of the base style."""
     level: int | None = None
     """Outline level; None if the style sets none."""
-
-
-def _compute_heading_level(style: _Style, styles: Mapping[str, _Style]) -> int:
-    for _ in range(_BASES_MAX):
-        named = _HEADING_NAME.fullmatch(style.name)
-        if style.level is not None:
-            return style.level
-        if named is not None:
-            return int(named[1]) - 1
-        if style.base not in styles:
-            break
-        style = styles[style.base]
-    return _TEXT_LEVEL
 
 
 def _insert_notes(text: str, notes: Sequence[str]) -> str:

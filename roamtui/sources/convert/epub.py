@@ -31,8 +31,8 @@ _POINTS_MAX = 20_000
 _TITLE_LENGTH_MAX = 500
 _MARKER = re.compile("\ue000(\\d+)\ue001")
 """Number of a navigation point between private-use characters, at the place in the text that it leads to."""
-_LINK_TARGET = re.compile(r"\]\([^)\n]*\)")
-_ID = re.compile(r"""<([a-zA-Z][\w:]*)[^<>]{0,2000}?\sid\s*=\s*["']([^"'<>]{1,300})["'][^<>]*>""")
+_LINK_TARGET = re.compile(r"\]\([^()\n]*\)")
+_ID = re.compile(r"""<([a-zA-Z][\w:]*)(?![\w:])[^<>]{0,2000}?\sid\s*=\s*["']([^"'<>]{1,300})["'][^<>]*>""")
 _MARKED_BEFORE = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
 """Elements that may not contain text directly, so the marker goes before them."""
 _DRAWING = re.compile(r"(?<=<)(/?)(?:[\w-]{1,20}:)?svg(?=[\s/>])")
@@ -69,11 +69,20 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
     if _CIPHER in (package.read(_ENCRYPTION) or b""):
         raise SourceError(f"{name} is protected by DRM and cannot be read.")
     book = _read_book(package)
-    points: dict[str, list[NavigationPoint]] = {}
+    points: dict[str, list[_NavigationPoint]] = {}
     if book.navigation:
         source = decode_html(package.read(book.navigation) or b"")[0]
-        for point in read_navigation(source, book.navigation, is_ncx=book.is_ncx):
-            points.setdefault(point.part_name, []).append(point)
+        target = ("", "")
+        # From the end, because an entry without a target leads where the next entry does.
+        for level, title, href in reversed(
+            [*islice(_read_ncx(source) if book.is_ncx else _read_nav(source), _POINTS_MAX)]
+        ):
+            target = _split_href(href, book.navigation) if href else target
+            if title and target[0]:
+                point = _NavigationPoint(level=level, title=title, fragment=target[1])
+                points.setdefault(target[0], []).append(point)
+        for part_points in points.values():
+            part_points.reverse()
     texts, missing, is_empty, shift = [], 0, True, 0
     for number, (chapter, read) in enumerate(islice(book.chapters.items(), _CHAPTERS_MAX)):
         if report is not None:
@@ -85,10 +94,10 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
             chapter_points = [*points.get(chapter, []), *(points.get(read, []) if read != chapter else [])]
             source = decode_html(content)[0]
             is_drawing = read in book.drawings
-            page = convert_html(_read_drawing(source) if is_drawing else insert_entry_markers(source, chapter_points))
+            page = convert_html(_read_drawing(source) if is_drawing else _insert_markers(source, chapter_points))
             words = _MARKER.sub("", _LINK_TARGET.sub("]", page.text))  # the alternative text of an image counts
             is_empty = is_empty and not any(map(str.isalnum, words))
-            text, shift = adjust_heading_levels(page.text, chapter_points, shift)
+            text, shift = _adjust_heading_levels(page.text, chapter_points, shift)
             texts.append(text)
     if is_empty:
         raise SourceError(f"{name} contains no text; its pages may be images.")
@@ -106,7 +115,7 @@ def _read_book(package: ZipPackage) -> _Book:
         raise SourceError(f"{package.name} is damaged or not an EPUB book. Convert it again.")
     source = decode_html(content)[0]
     items = {tag.attributes.get("id", ""): tag.attributes for tag in iter_tags(source, "item")}
-    part_names = {key: split_href(item.get("href", ""), root)[0] for key, item in items.items()}
+    part_names = {key: _split_href(item.get("href", ""), root)[0] for key, item in items.items()}
     nav = next((key for key, item in items.items() if "nav" in item.get("properties", "").split()), "")
     spine = next(iter_tags(source, "spine"), None)
     ncx = spine.attributes.get("toc", "") if spine is not None else ""
@@ -151,33 +160,17 @@ def _read_drawing(source: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NavigationPoint:
+class _NavigationPoint:
     """An entry of the table of contents."""
 
     level: int
     """From 1."""
     title: str
-    part_name: str
-    """Part that it leads to."""
-    fragment: str = ""
-    """Id in that part; empty for its start."""
+    fragment: str
+    """Id in the part that it leads to; empty for its start."""
 
 
-def read_navigation(source: str, part_name: str, *, is_ncx: bool) -> list[NavigationPoint]:
-    """List the table of contents in order. An entry without a target leads where the next entry does."""
-    entries = list(islice(_read_ncx(source) if is_ncx else _read_nav(source), _POINTS_MAX))
-    points: list[NavigationPoint] = []
-    target = ("", "")
-    for level, title, href in reversed(entries):
-        if href:
-            target = split_href(href, part_name)
-        if title and target[0]:
-            points.append(NavigationPoint(level=level, title=title, part_name=target[0], fragment=target[1]))
-    points.reverse()
-    return points
-
-
-def split_href(href: str, part_name: str) -> tuple[str, str]:
+def _split_href(href: str, part_name: str) -> tuple[str, str]:
     """Resolve a link in a part to the part that it leads to and the fragment."""
     path, _, fragment = href.partition("#")
     folder = posixpath.dirname(part_name)
@@ -252,7 +245,7 @@ class _Block:
         return self.text.lstrip("#").strip()
 
 
-def insert_entry_markers(source: str, points: list[NavigationPoint]) -> str:
+def _insert_markers(source: str, points: list[_NavigationPoint]) -> str:
     """Insert the number of each navigation point into the source of a chapter, at the element that it leads to."""
     numbers: dict[str, list[int]] = {}
     for number, point in enumerate(points):
@@ -270,13 +263,24 @@ def insert_entry_markers(source: str, points: list[NavigationPoint]) -> str:
     return "".join([*pieces, source[position:]])
 
 
-def adjust_heading_levels(text: str, points: Sequence[NavigationPoint], shift: int) -> tuple[str, int]:
+def _adjust_heading_levels(text: str, points: Sequence[_NavigationPoint], shift: int) -> tuple[str, int]:
     """Give a chapter's headings the levels of the navigation, and insert a heading for each point without one.
 
     `shift` is added to the levels of headings to which no point leads. The next chapter's shift is returned.
     """
     blocks = _split_blocks(text)
-    _assign_unplaced_points(blocks, points)
+    # Points without a marker lead to the chapter as a whole or to a missing id.
+    placed = {number for block in blocks for number in block.points}
+    start = 0
+    for number, point in enumerate(points):
+        if number not in placed:
+            near = range(start, min(len(blocks), start + _DISTANCE_MAX))
+            headings = [index for index in near if blocks[index].level and not blocks[index].points]
+            similar = (index for index in headings if _is_similar(blocks[index].title, point.title))
+            start = next(similar, start)
+            if start >= len(blocks):
+                blocks.append(_Block(""))
+            blocks[start].points = (*blocks[start].points, number)
     out: list[str] = []
     pending: list[int] = []
     for index, block in enumerate(blocks):
@@ -303,23 +307,6 @@ def adjust_heading_levels(text: str, points: Sequence[NavigationPoint], shift: i
     return "\n\n".join(out) + "\n" if out else "", shift
 
 
-def _assign_unplaced_points(blocks: list[_Block], points: Sequence[NavigationPoint]) -> None:
-    """Assign the points without a marker, which lead to the chapter as a whole or to a missing id, to blocks."""
-    placed = {number for block in blocks for number in block.points}
-    start = 0
-    for number, point in enumerate(points):
-        if number in placed:
-            continue
-        near = range(start, min(len(blocks), start + _DISTANCE_MAX))
-        headings = [index for index in near if blocks[index].level and not blocks[index].points]
-        similar = [index for index in headings if _is_similar(blocks[index].title, point.title)]
-        chosen = similar[0] if similar else start
-        if chosen >= len(blocks):
-            blocks.append(_Block(""))
-        blocks[chosen].points = (*blocks[chosen].points, number)
-        start = chosen
-
-
 def _is_similar(first: str, second: str) -> bool:
     first, second = _simplify(first), _simplify(second)
     short, long = sorted((first, second), key=len)
@@ -332,7 +319,7 @@ def _simplify(title: str) -> str:
     return _NOT_LETTERS.sub("", title).casefold()
 
 
-def _write_title(point: NavigationPoint) -> str:
+def _write_title(point: _NavigationPoint) -> str:
     return write_heading(point.level, escape_marks(point.title))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -50,28 +50,18 @@ _COLUMNS_MAX = 50
 _Nodes = Sequence[Element | str | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConvertedPage:
-    """The text and title of a web page."""
-
-    text: str
-    """Markdown. Empty if the page has no text, or only asks for JavaScript or a captcha."""
-    title: str
-    """From `<title>`; empty if there is none. Not part of the text unless it is also a heading."""
-
-
-def convert_html(html: str, *, base_url: str | None = None) -> ConvertedPage:
-    """Convert a page to Markdown.
+def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
+    """Convert a page to Markdown: empty if the page has no text, or only asks for JavaScript or a captcha.
 
     Headings keep their levels, code blocks their language, and images their alternative text. Navigation and hidden
-    elements are left out.
+    elements are left out. The title is that of `<title>`, and not part of the text.
     """
     root, title = read_page(html, base_url)
-    text = write_markdown(root)
+    text = _write_main_text(root)
     is_short = len(text) <= _SHELL_LENGTH_MAX and text.count("\n#") < _SHELL_HEADINGS_MAX
     if is_short and (_SHELL.search(text) or _SHELL.search(title)):
         text = ""
-    return ConvertedPage(text=text + "\n" if text else "", title=title)
+    return ConvertedText(text=text + "\n" if text else "", title=title)
 
 
 def convert_html_file(data: bytes, name: str) -> ConvertedText:
@@ -80,7 +70,7 @@ def convert_html_file(data: bytes, name: str) -> ConvertedText:
     page = convert_html(text)
     if not page.text:
         raise SourceError(f"{name} is a web page without text; it needs JavaScript. Save it from a browser.")
-    return ConvertedText(text=page.text, title=page.title, notes=notes)
+    return replace(page, notes=notes)
 
 
 def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
@@ -110,7 +100,7 @@ class _Block(NamedTuple):
     is_list: bool = False
 
 
-def write_markdown(root: Element) -> str:
+def _write_main_text(root: Element) -> str:
     """Convert the `main` elements of a page, else its only `article`, else the whole page."""
     for name in ("main", "article"):
         chosen = [element for element in root.walk() if element.name == name]

@@ -27,7 +27,7 @@ _CODE = re.compile(
 )
 _OPTION = re.compile(r"\s*:[\w-]+:(?:\s|$)")
 _LABEL = re.compile(r"\.\. _.+:")
-_COMMENT = re.compile(r"\.\.(?:$|\s+(?!\[|_.+:(?: |$)|.*::))")
+_COMMENT = re.compile(r"\.\.(?:$|\s+(?=\S)(?!\[|_.+:(?: |$)|.*::))")
 """Explicit markup that is not a directive, a footnote or a link target."""
 _SIMPLE_TABLE = re.compile(r"=+(?:\s+=+)+")
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|" + _SIMPLE_TABLE.pattern + "$")
@@ -72,7 +72,8 @@ def convert_rst(text: str) -> str:
             item = _ITEM.match(content)
             mark = f"{item[1]} " if item else ""
             words = content[item.end() :] if item else content
-            body, end = [], position
+            body: list[str] = []
+            end = position
             if words.endswith("::") and not words.startswith(".. "):
                 body, end = _read_block(lines, position, indent + len(mark))
             if body:

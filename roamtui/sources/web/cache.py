@@ -40,7 +40,7 @@ _EVICTED_TO_SHARE = 0.9
 """Share of the limit that eviction leaves in use."""
 _RECOUNT_SHARE = 0.05
 """Share of the limit that is written before the files of other programs are counted again."""
-_DIRECTIVE = re.compile(r"\s*([a-z-]{1,40})\s*(?:=\s*\"?([^\",]{0,40})\"?)?\s*")
+_DIRECTIVE = re.compile(r"([a-z-]{1,40})(?:\s*=\s*\"?([^\",]{0,40})\"?)?")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,64}/[a-z0-9!#$&^_.+-]{1,64}")
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
@@ -228,7 +228,7 @@ def parse_seconds(text: str) -> float | None:
 def _read_directives(headers: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in headers.get("cache-control", "").lower().split(","):
-        match = _DIRECTIVE.fullmatch(part)
+        match = _DIRECTIVE.fullmatch(part.strip())
         if match:
             found.setdefault(match.group(1), match.group(2) or "")
     return found

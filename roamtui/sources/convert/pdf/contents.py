@@ -47,7 +47,8 @@ _GROUP_PAGES_MAX = 40
 _WITHOUT_NUMBER, _SIMILAR, _BOLD, _FAR = 90.0, 80.0, 6.0, 7.0
 """Scores of a match without the title's number and of a similar one, bonus for bold type, malus for another page."""
 _TAIL = re.compile(
-    r"\s+for (?:the )?(?:[\w-]+ ){0,4}(?:years?|months?|quarters?|periods?)\b.*|\s+(?:at|as of) [A-Za-z]+ \d.*|\s*\(.*",
+    r"(?<!\s)(?:\s+for (?:the )?(?:[\w-]+ ){0,4}(?:years?|months?|quarters?|periods?)\b|\s+(?:at|as of) [A-Za-z]+ \d"
+    r"|\s*\().*",
     re.IGNORECASE,
 )
 """End of a statement's listed title that its page may lack: years, dates, units."""

@@ -23,7 +23,7 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3}){0,5}|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
     re.IGNORECASE,
 )
-CONTINUED = re.compile(r"[(\[]?\s*(?:continued|cont['’]?d\.?|concluded)\s*[)\]]?\W*$", re.IGNORECASE)
+CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
 
 
 @dataclass(slots=True)

@@ -53,7 +53,7 @@ _CAPTION = re.compile(
 _MONOSPACED = re.compile(r"cour|mono|consol|typewriter|cmtt|code|menlo|fixed", re.IGNORECASE)
 _NO_START = re.compile(
     r"[□■○◆](?!\s*[\u1100-\ud7ff])|\((?:in |[A-Za-z]{4})"
-    r"|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|\S*\w[(._]\w\S*$"
+    r"|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
 )
 """Starts of text that cannot be a title."""
 _CAPTION_STYLE: tuple[float, ...] = (0.0,)

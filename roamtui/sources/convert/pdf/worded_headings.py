@@ -35,7 +35,7 @@ _STATEMENT = re.compile(
     r"(?:balance sheets?|statements? of (?:(?:consolidated|condensed|comprehensive|net|changes in|total|other)\s+)*"
     r"(?:income|operations|earnings|loss|cash flows?|equity|financial (?:position|condition)|capital"
     r"|stockholders|shareholders|shareowners|profit|comprehensive)\b.{0,70}|(?:income|cash flow) statements?)"
-    r"\s*(?:\(.{2,40}\))?",
+    r"\s?(?:\(.{2,40}\))?",
     re.IGNORECASE,
 )
 _NOTE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
