@@ -31,8 +31,8 @@ class BrokenModel(ScriptedModel):
         raise ZeroDivisionError("[/red] by zero")
 
 
-def notices(app: RoamApp, weight: Severity) -> list[str]:
-    return [notice.text for notice in app.screen.query(NoticeView) if notice.weight is weight]
+def notices(app: RoamApp, severity: Severity) -> list[str]:
+    return [notice.text for notice in app.screen.query(NoticeView) if notice.severity is severity]
 
 
 async def test_a_failing_model_is_told_and_the_next_question_works() -> None:

@@ -12,15 +12,14 @@ from typing_extensions import override
 
 from roamtui.agent.citations import MARK, MARKED_ID
 from roamtui.conversation.transcript import Citation
-from roamtui.document.markdown.blocks import Link
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
 from roamtui.tui.markdown.layout import MarkdownLayout
 from roamtui.tui.markdown.line import Line, draw_code_ground, render_run
 
-_REST_SECONDS_MIN = 1 / 60
-_REST_FACTOR = 4
+_PAUSE_SECONDS_MIN = 1 / 60
+_PAUSE_FACTOR = 4
 """The pause between two drawings, as a multiple of the drawing time, so that a long answer leaves time for keys."""
 _MARK_STYLE = "bold $accent"
 
@@ -39,8 +38,8 @@ class AnswerView(ContentView):
         self.numbers: dict[str, int] = {}
         """Section numbers in the order of first mention, shared with the list of sources."""
         self._targets: list[SectionTarget | LinkTarget] = []
-        self._is_coming = False
-        self._cost_seconds = 0.0
+        self._is_streaming = False
+        self._drawing_seconds = 0.0
         self._timer: Timer | None = None
 
     @property
@@ -56,10 +55,10 @@ class AnswerView(ContentView):
     def append(self, text: str) -> None:
         """Append streamed text."""
         self.text += text
-        self._is_coming = True
+        self._is_streaming = True
         if self._timer is None:
-            rest_seconds = max(_REST_SECONDS_MIN, self._cost_seconds * _REST_FACTOR)
-            self._timer = self.set_timer(rest_seconds, self._draw)
+            pause_seconds = max(_PAUSE_SECONDS_MIN, self._drawing_seconds * _PAUSE_FACTOR)
+            self._timer = self.set_timer(pause_seconds, self._draw_streamed)
 
     def finish(self, text: str, citations: tuple[Citation, ...]) -> None:
         """Show the complete answer."""
@@ -67,7 +66,7 @@ class AnswerView(ContentView):
             self._timer.stop()
             self._timer = None
         self.text = text
-        self._is_coming = False
+        self._is_streaming = False
         self._citations = citations
         self.invalidate()
 
@@ -77,7 +76,7 @@ class AnswerView(ContentView):
             for section_id in section_ids:
                 self.numbers.setdefault(section_id, len(self.numbers) + 1)
 
-    def _draw(self) -> None:
+    def _draw_streamed(self) -> None:
         self._timer = None
         self.invalidate()
 
@@ -86,16 +85,26 @@ class AnswerView(ContentView):
         started = monotonic()
         self._targets.clear()
         text = sanitise_text(self.text).strip()
-        if self._is_coming:
+        if self._is_streaming:
             text = close_open_markup(text)
         self.number_citations()
         markdown = read_markdown(text, read_text=self._read_marks)
+        # The n-th mark of a section stands for its n-th citation, and any further mark for its last one.
+        unused: dict[str, list[Citation]] = {}
+        for citation in self._citations:
+            unused.setdefault(citation.section_id, []).append(citation)
         for link in markdown.links:
-            self._targets.append(self._to_target(link))
+            if not link.is_mark:
+                self._targets.append(LinkTarget(link.href, next(iter(unused), None)))
+                continue
+            own = unused.get(link.href, [])
+            self._targets.append(SectionTarget(link.href, own[0] if own else None))
+            if len(own) > 1:
+                own.pop(0)
         layout = MarkdownLayout(width=width, can_scroll=False)
         layout.add_blocks(markdown.blocks)
         content = Content("\n").join([self._draw_line(line, width) for line in layout.lines])
-        self._cost_seconds = monotonic() - started
+        self._drawing_seconds = monotonic() - started
         return content
 
     def _read_marks(self, text: str, is_first: bool) -> Iterator[tuple[str, str | None]]:  # noqa: ARG002, FBT001 - a `ReadText`
@@ -107,11 +116,6 @@ class AnswerView(ContentView):
                 yield f"[{self.numbers.setdefault(section_id, len(self.numbers) + 1)}]", section_id
             position = end
         yield text[position:], None
-
-    def _to_target(self, link: Link) -> SectionTarget | LinkTarget:
-        if link.is_mark:
-            return SectionTarget(link.href, self._take_next_citation(link.href))
-        return LinkTarget(link.href, next((citation.section_id for citation in self._citations), None))
 
     def _draw_line(self, line: Line, width: int) -> Content:
         parts = []
@@ -125,13 +129,6 @@ class AnswerView(ContentView):
             parts.append(link_target(words, index, is_selected=index == self.selected))
         content = Content("").join(parts)
         return draw_code_ground(content, width) if line.is_code else content
-
-    def _take_next_citation(self, section_id: str) -> Citation | None:
-        """Return the section's next citation that no earlier mark used, else its last one."""
-        own = [citation for citation in self._citations if citation.section_id == section_id]
-        earlier = [target for target in self._targets if isinstance(target, SectionTarget)]
-        seen = sum(target.section_id == section_id for target in earlier)
-        return own[min(seen, len(own) - 1)] if own else None
 
 
 def iter_citation_marks(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:

@@ -66,7 +66,6 @@ class EarlierQuestionsView(ContentView):
         return (EarlierTarget(),) if self._count else ()
 
     def show_count(self, count: int) -> None:
-        """Update the number of earlier questions."""
         self._count = count
         self.display = count > 0
         self.invalidate()
@@ -90,7 +89,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     BINDINGS = make_bindings(Scope.CHAT)
 
     class Ready(Message):
-        """The log is ready to show messages."""
+        """Tells that the log can show messages."""
 
     class RetryRequested(Message):
         """The person asked to repeat the last question, unchanged or edited."""
@@ -127,8 +126,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         yield self._messages
 
     def on_mount(self) -> None:
-        """Post that messages can be shown, and follow them as they grow."""
-        self.watch(self, "virtual_size", self._scroll_if_following, init=False)
+        self.watch(self, "virtual_size", self.on_exchange_view_resized, init=False)
         self.post_message(self.Ready())
 
     @property
@@ -151,7 +149,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._pending = None
             self._welcome.display = not self._shown
 
-    def start_exchange(self, number: int, question: str) -> None:
+    def _start_exchange(self, number: int, question: str) -> None:
         """Show a started question in view: the pending one, else a new one at the end."""
         self._welcome.display = False
         view, self._pending = self._pending, None
@@ -163,10 +161,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if len(self._shown) > EXCHANGES_MAX:
             first, self._shown = self._shown[0], self._shown[-EXCHANGES_STEP:]
             self._remove(first, self._shown[0])
-            self._count_earlier()
+            self._earlier.show_count(self._shown[0].number - 1)
         self._follow_newest()
 
-    def remove_from(self, number: int) -> None:
+    def _rewind_to(self, number: int) -> None:
         """Remove question `number` and all later ones, which are no longer part of the conversation."""
         self.clear_selection()
         left = [view for view in self._shown if view.number < number]
@@ -182,7 +180,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if exchanges:
             self._welcome.display = False
             self._messages.mount(*self._make_saved_views(exchanges[-EXCHANGES_STEP:]))
-            self._count_earlier()
+            self._earlier.show_count(self._shown[0].number - 1)
             self._follow_newest()
 
     def reload(self) -> None:
@@ -198,11 +196,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.scroll_home(animate=False, immediate=True)
         self.load_saved()
 
-    def add_notice(self, text: str, weight: Severity = Severity.INFO) -> None:
+    def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a notice at the end, or before a pending question."""
-        self._messages.mount(NoticeView(text, weight), before=self._pending)
-        is_kept = weight is Severity.INFO and self._is_keeping
-        if weight is Severity.ERROR or (self.current is not None and not is_kept):
+        self._messages.mount(NoticeView(text, severity), before=self._pending)
+        is_kept = severity is Severity.INFO and self._is_keeping
+        if severity is Severity.ERROR or (self.current is not None and not is_kept):
             self.anchor()
 
     def show_event(self, event: ConversationEvent, state: ConversationState) -> str:
@@ -210,44 +208,39 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         current = self.current
         match event:
             case QuestionAsked(number=number, question=question):
-                self.start_exchange(number, question)
+                self._start_exchange(number, question)
             case StepStarted():
-                self.show_drafts(state.library)
-            case AnswerStreamed(text=text):
-                if current is not None:
-                    current.append_answer(text)
+                self._show_drafts(state.library)
+            case AnswerStreamed(text=text) if current is not None:
+                current.append_answer(text)
                 return ""
             case ThinkingStreamed(text=text) if current is not None:
                 current.show_thinking(text)
             case QuestionAnswered(number=number) if current is not None:
                 current.finish(state.transcript.exchanges[number - 1], state.library)
             case QuestionsRewound(first=number):
-                self.remove_from(number)
+                self._rewind_to(number)
             case ConversationSwitched():
                 self.reload()
             case _:
                 pass
-        return self.narrate(event, state)
+        status: list[str] = []
+        for notice in make_notices(event, state.library):
+            if notice.slot is NoticeSlot.ACTIVITY and state.is_asking and self.current is not None:
+                self._show_drafts(state.library)
+                self.current.add_activity(notice)
+            elif notice.slot in (NoticeSlot.ACTIVITY, NoticeSlot.CHAT):
+                self.add_notice(notice.format(with_ids=False), notice.severity)
+            elif notice.slot is NoticeSlot.STATUS:
+                status.append(notice.short_text or notice.text)
+        return "; ".join(status)
 
-    def narrate(self, event: ConversationEvent, state: ConversationState) -> str:
-        """Add notices about an event above or below the running answer. Return text for a brief status message."""
-        passing: list[str] = []
-        for piece in make_notices(event, state.library):
-            if piece.slot is NoticeSlot.ACTIVITY and state.is_asking and self.current is not None:
-                self.show_drafts(state.library)
-                self.current.add_activity(piece)
-            elif piece.slot in (NoticeSlot.ACTIVITY, NoticeSlot.CHAT):
-                self.add_notice(piece.format(with_ids=False), piece.severity)
-            elif piece.slot is NoticeSlot.STATUS:
-                passing.append(piece.short_text or piece.text)
-        return "; ".join(passing)
-
-    def show_drafts(self, library: Library) -> None:
-        """Show the text of the running answer as a draft, because the model continues to work."""
+    def _show_drafts(self, library: Library) -> None:
+        """Move the text of the running answer to the model's actions, because the model continues to work."""
         if self.current is not None:
             for draft in self.current.pop_draft():
-                for piece in make_notices(draft, library):
-                    self.current.add_activity(piece)
+                for notice in make_notices(draft, library):
+                    self.current.add_activity(notice)
 
     def show_earlier(self) -> None:
         """Show some earlier questions without moving the view."""
@@ -259,21 +252,17 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             end = first.number - 1
             exchanges = self._first.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
             self._messages.mount(*self._make_saved_views(exchanges), before=first)
-            self._count_earlier()
+            self._earlier.show_count(self._shown[0].number - 1)
 
-        def stay() -> None:
-            self.scroll_to(y=self.scroll_y + self._messages.virtual_size.height - before, animate=False)
-
-        self.call_after_refresh(stay)
+        self.call_after_refresh(
+            lambda: self.scroll_to(y=self.scroll_y + self._messages.virtual_size.height - before, animate=False)
+        )
 
     def _remove(self, first: Widget, end: Widget | None) -> None:
         """Remove the messages from `first` up to `end`, or to the last if `end` is None."""
         children = self._messages.children
         for child in children[children.index(first) : None if end is None else children.index(end)]:
             child.remove()
-
-    def _count_earlier(self) -> None:
-        self._earlier.show_count(self._shown[0].number - 1 if self._shown else 0)
 
     def _make_view(self, number: int, question: str, within: str | None) -> ExchangeView:
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
@@ -291,25 +280,28 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         for exchange in exchanges:
             view = self._make_view(exchange.number, exchange.question, exchange.within)
             widgets.append(view)
-            for piece in (piece for event in exchange.events for piece in make_notices(event, library)):
-                if piece.slot is NoticeSlot.ACTIVITY:
-                    view.add_activity(piece)
+            for notice in (notice for event in exchange.events for notice in make_notices(event, library)):
+                if notice.slot is NoticeSlot.ACTIVITY:
+                    view.add_activity(notice)
                 else:
-                    widgets.append(NoticeView(piece.format(with_ids=False), piece.severity))
+                    widgets.append(NoticeView(notice.format(with_ids=False), notice.severity))
             view.finish(exchange, library)
             views.append(view)
             if lost := count_stale_quotes(exchange.citations, library):
-                words = "1 quote no longer stands" if lost == 1 else f"{lost} quotes no longer stand"
+                words = "1 quote is" if lost == 1 else f"{lost} quotes are"
                 is_last = exchange is self._first.state.transcript.exchanges[-1]
-                advice = "r asks again" if is_last else "ask it again"
-                widgets.append(NoticeView(f"{words} in the document of today; {advice}.", Severity.WARNING))
+                advice = "press r to ask again" if is_last else "ask again"
+                widgets.append(NoticeView(f"{words} no longer in the document; {advice}.", Severity.WARNING))
         self._shown[:0] = views
         return widgets
 
     def _format_source(self, citation: Citation) -> str:
         """Return the section of a citation, with its file if there are several."""
         title = format_section(citation.section_id, self._first.state.library)
-        file = sanitise_line(citation.doc.rpartition("/")[2] or citation.doc if "://" in citation.doc else citation.doc)
+        file = citation.doc
+        if "://" in file:
+            file = file.rpartition("/")[2] or file
+        file = sanitise_line(file)
         return title if file in ("", title) else f"{file}{STEP}{title}"
 
     @property
@@ -326,11 +318,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return True
 
     def action_next_target(self) -> None:
-        """Select the next section that the conversation names."""
         self._move_selection(1)
 
     def action_previous_target(self) -> None:
-        """Select the previous section that the conversation names."""
         self._move_selection(-1)
 
     def action_show_target(self) -> None:
@@ -343,26 +333,21 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     @override
     def action_page_down(self) -> None:
-        """Scroll down by a page."""
         self.scroll_page_down(animate=False)
 
     @override
     def action_page_up(self) -> None:
-        """Scroll up by a page."""
         self._let_scroll()
         self.scroll_page_up(animate=False)
 
     def action_first(self) -> None:
-        """Go to the beginning."""
         self._let_scroll()
         self.scroll_home(animate=False)
 
     def action_last(self) -> None:
-        """Go to the end."""
         self.anchor()
 
     def action_retry(self) -> None:
-        """Ask the last question again."""
         if self.current is not None:
             self.post_message(self.RetryRequested(is_edited=False))
 
@@ -373,7 +358,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(self.RetryRequested(is_edited=False, opening=opening))
 
     def action_edit(self) -> None:
-        """Edit the last question."""
         if self.current is not None:
             self.post_message(self.RetryRequested(is_edited=True))
 
@@ -391,10 +375,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if isinstance(target, SectionTarget):
             self.post_message(NoteRequested(target.section_id, citation=target.citation))
         else:
-            self.post_message(StatusMessage("select a quote first, by j and k"))
+            self.post_message(StatusMessage("Select a quote first (j, k)"))
 
     def action_copy(self) -> None:
-        """Copy the last answer with its sources."""
         if self.current is not None and self.current.answer.strip():
             self.post_message(CopyRequested(format_answer(self.current.answer, self.current.citations), "the answer"))
 
@@ -406,11 +389,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._is_keeping = False
         self.release_anchor()
 
+    # Textual finds the handler by its name, so that the first screen need not import the message's class.
     def on_exchange_view_resized(self) -> None:
-        """Follow an exchange as it grows. The handler's name spares the first screen the import of the class."""
-        self._scroll_if_following()
-
-    def _scroll_if_following(self) -> None:
         self.call_after_refresh(self._scroll_to_newest)
 
     def _follow_newest(self) -> None:
@@ -435,29 +415,26 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                     yield view, index
 
     def _move_selection(self, step: int) -> None:
-        places = list(self._walk_targets())
-        if not places:
+        targets = list(self._walk_targets())
+        if not targets:
             return
-        if self._selected in places:
-            place = places.index(self._selected) + step
-        else:
-            place = self._first_place(places) if step > 0 else len(places) - 1
+        if self._selected in targets:
+            position = targets.index(self._selected) + step
+        elif step < 0:
+            position = len(targets) - 1
+        elif self.current is None:
+            position = 0
+        else:  # start at the first source of the last exchange, else at its first target
+            sources = self.current.sources
+            views = {sources} if sources.display else set(self.current.query(ContentView))
+            position = next((number for number, (view, _) in enumerate(targets) if view in views), 0)
         self.clear_selection()
-        self._selected = places[max(0, min(place, len(places) - 1))]
-        view, index = self._selected
+        self._selected = view, index = targets[max(0, min(position, len(targets) - 1))]
         view.select_target(index)
         self._let_scroll()
-        self.call_after_refresh(self._show_selected)
+        self.call_after_refresh(self._scroll_to_selected)
 
-    def _first_place(self, places: list[tuple[ContentView, int]]) -> int:
-        """Return the index of the last exchange's first source, else of its first target."""
-        current = self.current
-        if current is None:
-            return 0
-        views = {current.sources} if current.sources.display else set(current.query(ContentView))
-        return next((i for i, (view, _) in enumerate(places) if view in views), 0)
-
-    def _show_selected(self) -> None:
+    def _scroll_to_selected(self) -> None:
         if self._selected is not None:
             view = self._selected[0]
             line = view.region.y - self.region.y + round(self.scroll_y) + view.line_of_selected
@@ -465,7 +442,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)
 
 
-_LOOKS = {
+_SIGNS = {
     Severity.INFO: ("·", "$muted"),
     Severity.WARNING: ("!", "$warning"),
     Severity.ERROR: ("✗", "$error"),
@@ -475,15 +452,13 @@ _LOOKS = {
 class NoticeView(TextView):
     """A notice with a sign, so that its severity is clear without colour."""
 
-    def __init__(self, text: str, weight: Severity = Severity.INFO) -> None:
-        sign, style = _LOOKS[weight]
+    def __init__(self, text: str, severity: Severity = Severity.INFO) -> None:
+        sign, style = _SIGNS[severity]
         super().__init__(
             Content.styled(sanitise_text(text), style), lead=Content.styled(f"{sign} ", style), follow="  "
         )
         self.text = text
-        """The text of the notice."""
-        self.weight = weight
-        """Its severity."""
+        self.severity = severity
 
 
 def format_answer(answer: str, citations: tuple[Citation, ...]) -> str:

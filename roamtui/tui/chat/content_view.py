@@ -26,8 +26,7 @@ class ContentView(Widget):
         """Index of the selected target."""
 
     def on_unmount(self) -> None:
-        """Release the drawn lines, because Textual caches the last thousand widgets, including removed ones."""
-        self.refresh()
+        self.refresh()  # releases the drawn lines: Textual caches the last thousand widgets, including removed ones
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -143,7 +142,6 @@ class TextView(ContentView):
         self._follow = follow
 
     def show_words(self, words: Content) -> None:
-        """Replace the text."""
         self._words = words
         self.invalidate()
 

@@ -53,8 +53,8 @@ class ExchangeView(Vertical):
         self._answer = AnswerView()
         self.sources = SourcesView(name)
         """What the answer cites."""
-        self._ending = OutcomeView(Content())
-        for view in (self._activity, self._answer, self.sources, self._ending):
+        self._outcome = OutcomeView(Content())
+        for view in (self._activity, self._answer, self.sources, self._outcome):
             view.display = False
         self.citations: tuple[Citation, ...] = ()
         """The citations of the finished answer."""
@@ -78,24 +78,22 @@ class ExchangeView(Vertical):
         yield self._activity
         yield self._answer
         yield self.sources
-        yield self._ending
+        yield self._outcome
 
     def on_resize(self) -> None:
-        """Post that the layout has changed. Only now the line of the answer is known."""
-        self.post_message(self.Resized())
+        self.post_message(self.Resized())  # only now the line of the answer is known
 
     def on_unmount(self) -> None:
-        """Release the drawn lines, as `ContentView` does."""
-        self.refresh()
+        self.refresh()  # releases the drawn lines, as in `ContentView`
 
-    def add_activity(self, piece: Notice) -> None:
+    def add_activity(self, notice: Notice) -> None:
         """Show an action of the model."""
         self._end_waiting()
         self._activity.display = True
-        self._activity.add(piece)
+        self._activity.add(notice)
 
     def pop_draft(self) -> tuple[AnswerStreamed, ...]:
-        """Remove and return the text that the model wrote before it continued to work. The answer follows later."""
+        """Remove and return the text that the model wrote before it continued to work."""
         draft = make_draft_events(self._answer.text)
         if draft:
             self._answer.finish("", ())
@@ -103,28 +101,26 @@ class ExchangeView(Vertical):
         return draft
 
     def append_answer(self, text: str) -> None:
-        """Append text to the answer."""
         self._end_waiting()
         self._answer.display = True
         self._answer.append(text)
 
     def show_thinking(self, text: str) -> None:
-        """Show the model's thinking."""
         self._end_waiting()
         self._activity.display = True
         self._activity.show_thought(text)
 
-    def show_waiting(self, what: str) -> None:
-        """Show what the exchange waits for, until something arrives."""
+    def show_waiting(self, model: str) -> None:
+        """Show that the exchange waits for a model, until something arrives."""
         self._is_waiting = True
         self._activity.display = True
-        self._activity.show_thought(f"waiting for {what}")
+        self._activity.show_thought(f"waiting for {model}")
 
     def _end_waiting(self) -> None:
         if self._is_waiting:
             self._is_waiting = False
             self._activity.hide_thinking()
-            self._activity.display = bool(self._activity.pieces)
+            self._activity.display = bool(self._activity.notices)
 
     def finish(self, exchange: Exchange, library: Library) -> None:
         """Show the complete answer with its sources, its outcome, and the search results that were not opened."""
@@ -140,23 +136,22 @@ class ExchangeView(Vertical):
             self.sources.show_citations(event.citations, self._answer.numbers, event.answer, are_passages=are_passages)
             self.sources.display = True
         self.unopened = list_unopened_hits(exchange, library)
-        self._ending.show_words(format_outcome(event, self.unopened))
-        self._ending.display = True
+        self._outcome.show_words(format_outcome(event, self.unopened))
+        self._outcome.display = True
 
 
-def format_outcome(event: QuestionAnswered, unread: UnopenedHits) -> Content:
-    """Format the outcome of an exchange: how it ended, its steps, tokens and cost, and results worth opening."""
+def format_outcome(event: QuestionAnswered, unopened: UnopenedHits) -> Content:
+    """Format how an exchange ended, its steps, tokens and cost, and search results worth opening."""
     parts: list[Content] = []
-    for piece in make_outcome_notices(event):
-        sign = "✗ " if piece.severity is Severity.ERROR else ""
-        words = adapt_flags(piece.text)
-        parts.append(Content.styled(f"{sign}{words}", _STYLES[piece.severity]))
+    for notice in make_outcome_notices(event):
+        sign = "✗ " if notice.severity is Severity.ERROR else ""
+        parts.append(Content.styled(f"{sign}{adapt_flags(notice.text)}", _STYLES[notice.severity]))
     if event.steps:
         parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))
     if event.usage.input_tokens or event.usage.output_tokens:
         parts.append(Content(describe_usage(event.usage)))
-    if unread.likely:
-        parts.append(Content(unread.summary))
+    if unopened.likely:
+        parts.append(Content(unopened.summary))
     return Content(" · ").join(parts)
 
 
@@ -185,7 +180,7 @@ class ActivityView(ContentView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pieces: list[Notice] = []
+        self.notices: list[Notice] = []
         """The actions so far."""
         self._thought = ""
 
@@ -193,14 +188,12 @@ class ActivityView(ContentView):
     @override
     def targets(self) -> tuple[Target, ...]:
         return tuple(
-            SectionTarget(section.section_id) for piece in self.pieces for section in piece.sections[:_TITLES_MAX]
+            SectionTarget(section.section_id) for notice in self.notices for section in notice.sections[:_TITLES_MAX]
         )
 
-    def add(self, piece: Notice) -> None:
-        """Add a line."""
-        self.pieces.append(piece)
-        self._thought = ""
-        self.invalidate()
+    def add(self, notice: Notice) -> None:
+        self.notices.append(notice)
+        self.hide_thinking()
 
     def show_thought(self, text: str) -> None:
         """Show the end of the model's thinking until the next event."""
@@ -208,7 +201,6 @@ class ActivityView(ContentView):
         self.invalidate()
 
     def hide_thinking(self) -> None:
-        """Hide the model's thinking."""
         self._thought = ""
         self.invalidate()
 
@@ -216,9 +208,9 @@ class ActivityView(ContentView):
     def render_content(self, width: int) -> Content:
         lines: list[Content] = []
         index = 0
-        for piece in self.pieces:
-            content = Content.styled(sanitise_line(piece.text), _STYLES[piece.severity])
-            shown = piece.sections[:_TITLES_MAX]
+        for notice in self.notices:
+            content = Content.styled(sanitise_line(notice.text), _STYLES[notice.severity])
+            shown = notice.sections[:_TITLES_MAX]
             for number, section in enumerate(shown):
                 title = Content.styled(
                     shorten(sanitise_line(section.title), _TITLE_LENGTH) or "untitled", "$foreground"
@@ -228,9 +220,9 @@ class ActivityView(ContentView):
                 if section.note:
                     content += Content.styled(f" ({sanitise_line(section.note)})", "$muted")
                 index += 1
-            if len(piece.sections) > len(shown):
-                content += f" and {len(piece.sections) - len(shown)} more"
-            sign = Content.styled(f"{piece.symbol} ", "$accent")
+            if len(notice.sections) > len(shown):
+                content += f" and {len(notice.sections) - len(shown)} more"
+            sign = Content.styled(f"{notice.symbol} ", "$accent")
             lines += wrap(content, width, lead=sign, follow="  ")
         if self._thought:
             thought = Content.styled(self._thought[-_THOUGHT_LENGTH:], "italic $muted")
@@ -242,16 +234,13 @@ _QUOTE_LENGTH = 140
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A Markdown link. In a quote, only its text is shown, as in the answer."""
 _INDENT = 3
-_FOUND = ("✓", "$success")
-_VERDICTS = {
-    QuoteState.EXACT: _FOUND,
-    QuoteState.NORMALISED: _FOUND,
+_FAILED_QUOTES = {
     QuoteState.MISATTRIBUTED: ("!", "$warning"),
     QuoteState.JOINED: ("!", "$warning"),
     QuoteState.UNVERIFIED: ("✗", "$error"),
     QuoteState.NO_QUOTE: ("·", "$muted"),
 }
-"""Sign and colour of each state. Quotes that were found need no label."""
+"""Sign and colour of each state that needs a label."""
 
 
 class SourcesView(ContentView):
@@ -264,6 +253,8 @@ class SourcesView(ContentView):
         self._numbers: dict[str, int] = {}
         self._answer = ""
         self._are_passages = False
+        self._found_style = "$success"
+        """The style of quotes that were found in the text."""
 
     def show_citations(
         self, citations: tuple[Citation, ...], numbers: dict[str, int], answer: str, *, are_passages: bool = False
@@ -279,6 +270,8 @@ class SourcesView(ContentView):
         self._numbers = numbers
         self._answer = strip_links(answer)
         self._are_passages = are_passages
+        # A passage was copied from the text, so finding it there proves nothing.
+        self._found_style = "$muted" if are_passages else "$success"
         for citation in citations:
             numbers.setdefault(citation.section_id, len(numbers) + 1)
         self._citations = sorted(citations, key=lambda citation: numbers[citation.section_id])
@@ -294,8 +287,7 @@ class SourcesView(ContentView):
         heading = Content.styled("Passages" if self._are_passages else "Sources", "bold $muted")
         is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
         proof = format_verification(tuple(self._citations))
-        style = self._strip_success_style("$success" if is_all else "$warning")
-        lines = [heading + Content.styled(f"  {proof}" if proof else "", style)]
+        lines = [heading + Content.styled(f"  {proof}" if proof else "", self._found_style if is_all else "$warning")]
         for section_id, group in groupby(enumerate(self._citations), key=lambda pair: pair[1].section_id):
             number = Content.styled(f"{self._numbers[section_id]:>2} ", "bold $accent")
             lines += wrap(self._lay_out_source(list(group)), width, lead=number, follow=" " * _INDENT)
@@ -308,13 +300,16 @@ class SourcesView(ContentView):
             place = citation.place if citation.page is None else f"p. {citation.page}"
             if not citation.start_line or citation.state in (QuoteState.MISATTRIBUTED, QuoteState.UNVERIFIED):
                 place = ""  # the quote is not in the text there
-            sign, style = _VERDICTS[citation.state]
-            words = sign if citation.is_verified else f"{sign} {citation.state.label.removeprefix('quote ')}"
+            if citation.is_verified:
+                verdict, style = "✓", self._found_style
+            else:
+                sign, style = _FAILED_QUOTES[citation.state]
+                verdict = f"{sign} {citation.state.label.removeprefix('quote ')}"
             parts = [] if source else [Content.styled(self._name_source(citation), "bold")]
             if place and place != before:
                 parts.append(Content.styled(place, "$muted"))
             piece = Content.styled(" · ", "$muted").join(parts)
-            piece += Content.styled(f" {words}" if parts else words, self._strip_success_style(style))
+            piece += Content.styled(f" {verdict}" if parts else verdict, style)
             quote = strip_links(citation.quote or "")
             if quote not in self._answer or (len(group) > 1 and quote and not citation.is_verified):
                 piece += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
@@ -322,10 +317,6 @@ class SourcesView(ContentView):
             source += gap + link_target(piece, index, is_selected=index == self.selected)
             before = place
         return source
-
-    def _strip_success_style(self, style: str) -> str:
-        """Return a style without the success colour: a passage was copied, so being in the text proves nothing."""
-        return "$muted" if self._are_passages and style == "$success" else style
 
 
 def strip_links(text: str) -> str:

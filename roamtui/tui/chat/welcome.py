@@ -44,12 +44,10 @@ class WelcomeView(ContentView):
             self.invalidate()
 
     def show_examples(self, examples: tuple[str, ...]) -> None:
-        """Replace the example questions."""
         self._examples = examples
         self.invalidate()
 
     def show_model(self, model: ModelLabel) -> None:
-        """Show another model."""
         self._model = model
         self.invalidate()
 
