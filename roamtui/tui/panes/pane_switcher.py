@@ -54,12 +54,8 @@ class ChatPane(Vertical):
         yield self._log_view
 
     def on_mount(self) -> None:
-        """Update the title line when the view scrolls."""
-        self.watch(self._log_view, "scroll_y", self._update_below_hint, init=False)
-        self.watch(self._log_view, "virtual_size", self._update_below_hint, init=False)
-
-    def _update_below_hint(self) -> None:
-        self.call_next(self._show_below)
+        for attribute in ("scroll_y", "virtual_size"):
+            self.watch(self._log_view, attribute, lambda: self.call_next(self._show_below), init=False)
 
     def _show_below(self) -> None:
         is_more = self._log_view.current is not None and self._log_view.scroll_y < self._log_view.max_scroll_y
@@ -76,6 +72,7 @@ class PaneSwitcher(Horizontal):
         self._chat = ChatPane(log)
         self._reader = reader
         self._box = box
+        self._scope_widgets = {Scope.TREE: tree, Scope.CHAT: log, Scope.READER: reader, Scope.INPUT: box}
         self._right = Vertical(id="right")
         self._columns = 0
         self._tree_columns: int | None = None
@@ -85,6 +82,7 @@ class PaneSwitcher(Horizontal):
         self.main = Pane.CHAT
         """The pane next to the outline if there is room for one."""
         self._before_reader: Widget = tree.outline
+        """The widget to return to from the reader."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -98,8 +96,8 @@ class PaneSwitcher(Horizontal):
                 yield self._box
 
     def on_mount(self) -> None:
-        """Show the panes that fit, before the first paint."""
-        self._columns = self.app.size.width  # its own size is known only after the first layout
+        # Its own width is known only after the first layout. Without this, the first paint would show a single pane.
+        self._columns = self.app.size.width
         self._show()
 
     @property
@@ -108,19 +106,17 @@ class PaneSwitcher(Horizontal):
         return choose_panes(self._columns, active=self.active, main=self.main)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show the panes that fit the new width."""
         self._columns = event.size.width
         self._show()
 
     @on(events.DescendantFocus)
     def _follow_focus(self, event: events.DescendantFocus) -> None:
-        """Make the focused widget's pane the active one."""
-        self._enter(event.widget)
+        self._activate(event.widget)
         self._show()
-        for one in (self._tree, self._chat, self._reader):
-            one.title_line.refresh()
+        for pane in (self._tree, self._chat, self._reader):
+            pane.title_line.refresh()
 
-    def _enter(self, widget: Widget) -> None:
+    def _activate(self, widget: Widget) -> None:
         """Make a widget's pane the active one. For the question box, the pane above it stays."""
         pane = self._pane_of(widget)
         self.active = pane or Pane.CHAT
@@ -129,8 +125,8 @@ class PaneSwitcher(Horizontal):
 
     def _pane_of(self, widget: Widget) -> Pane | None:
         """Return the pane that contains a widget, or None for the question box."""
-        panes = {Pane.TREE: self._tree, Pane.READER: self._reader, Pane.CHAT: self._chat}
-        return next((pane for pane, one in panes.items() if one in widget.ancestors_with_self), None)
+        containers = {Pane.TREE: self._tree, Pane.READER: self._reader, Pane.CHAT: self._chat}
+        return next((pane for pane, container in containers.items() if container in widget.ancestors_with_self), None)
 
     @on(TreePane.ResizeRequested)
     def _widen_tree(self, event: TreePane.ResizeRequested) -> None:
@@ -148,22 +144,14 @@ class PaneSwitcher(Horizontal):
 
     def get_scope_widget(self, scope: Scope) -> Widget:
         """Return the widget that runs a scope's actions: the screen for the global scope."""
-        return self._get_scope_widgets().get(scope, self.screen)
-
-    def _get_scope_widgets(self) -> dict[Scope, Widget]:
-        return {
-            Scope.TREE: self._tree,
-            Scope.CHAT: self._log_view,
-            Scope.READER: self._reader,
-            Scope.INPUT: self._box,
-        }
+        return self._scope_widgets.get(scope, self.screen)
 
     @property
     def scope(self) -> Scope:
         """The scope whose keys work where the focus is."""
         focused = self.screen.focused
         ancestors = focused.ancestors_with_self if focused is not None else []
-        return next((scope for scope, widget in self._get_scope_widgets().items() if widget in ancestors), Scope.GLOBAL)
+        return next((scope for scope, widget in self._scope_widgets.items() if widget in ancestors), Scope.GLOBAL)
 
     def focus_scope(self, scope: Scope) -> None:
         """Focus the pane of a scope, if it has one."""
@@ -178,26 +166,24 @@ class PaneSwitcher(Horizontal):
                 pass
 
     def focus_tree(self) -> None:
-        """Focus the outline."""
-        self._go(self._tree.outline)
+        self._focus(self._tree.outline)
 
     def focus_question_box(self) -> None:
         """Focus the question box. The pane above it stays."""
-        self._go(self._box)
+        self._focus(self._box)
 
     def focus_chat(self) -> None:
-        """Focus the conversation."""
-        self._go(self._log_view)
+        self._focus(self._log_view)
 
     def focus_reader(self) -> None:
         """Focus the reader and remember the way back. If it is empty, show the section under the cursor."""
         if self._reader.section_id is None:
             self._tree.action_read()
         self._remember_return(self.screen.focused)
-        self._go(self._reader.reader)
+        self._focus(self._reader.reader)
 
-    def _go(self, widget: Widget) -> None:
-        self._enter(widget)
+    def _focus(self, widget: Widget) -> None:
+        self._activate(widget)
         self._show()
         # Focus at once instead of by message: keys that were already typed belong to the new pane.
         widget.screen.set_focus(widget, scroll_visible=False)
@@ -217,7 +203,7 @@ class PaneSwitcher(Horizontal):
             self.main = Pane.READER
             self._show()
         else:
-            self._go(self._reader.reader)
+            self._focus(self._reader.reader)
 
     def show_reader_unfocused(self) -> None:
         """Show the reader next to the outline without moving the focus. If only one pane fits, it stays hidden."""
@@ -239,24 +225,22 @@ class PaneSwitcher(Horizontal):
             case Pane.READER:
                 if not self._reader.end_search():
                     self.main = Pane.CHAT
-                    self._go(self._before_reader)
+                    self._focus(self._before_reader)
             case Pane.CHAT:
                 if self.screen.focused is self._box or not self._log_view.clear_selection():
                     self.focus_tree()
 
     def focus_adjacent(self, direction: int) -> None:
         """Focus the next (1) or previous (-1) stop."""
-        stops: list[Widget | None] = [self._tree.outline]
+        stops: list[Widget] = [self._tree.outline]
         if self._log_view.has_targets:
             stops.append(self._log_view)
         stops.append(self._box)
         if self._reader.section_id is not None:
             stops.append(self._reader.reader)
         focused = self.screen.focused
-        here = stops.index(focused) if focused in stops else -direction
-        target = stops[(here + direction) % len(stops)]
-        assert target is not None
-        self._go(target)
+        current = next((number for number, stop in enumerate(stops) if stop is focused), -direction)
+        self._focus(stops[(current + direction) % len(stops)])
 
     def _show(self) -> None:
         visible = self.shown

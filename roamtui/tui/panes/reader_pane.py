@@ -36,10 +36,10 @@ class ReaderPane(Vertical):
         """The title line."""
         self._library: Library | None = None
         self._back: list[ReadingPosition] = []
-        self._words: tuple[str, ...] = ()
-        self._matches = ""
-        read = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline shows its text here")
-        self._empty = Static(read, id="reader-empty")
+        self._search_words: tuple[str, ...] = ()
+        self._match_label = ""
+        hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline shows its text here")
+        self._empty = Static(hint, id="reader-empty")
         self._is_following = False
 
     @override
@@ -72,21 +72,21 @@ class ReaderPane(Vertical):
         with_way_back: bool = True,
     ) -> None:
         """Show a section as `Reader` does. The position before it is added to the history unless it was only passed."""
-        place = self.reader.position
-        if with_way_back and place is not None and place.section_id != section_id:
-            self._back = [*self._back, place][-_BACK_MAX:]
+        position = self.reader.position
+        if with_way_back and position is not None and position.section_id != section_id:
+            self._back = [*self._back, position][-_BACK_MAX:]
         self._library = library
         self._empty.display = False
         self.reader.display = True
         self.reader.show_section(library, section_id, highlight=highlight, into=into)
-        self._show_place()
+        self._update_title()
 
     def show_again(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
         if self.section_id is not None:
             self._library = library
             self.reader.refresh_library(library)
-            self._show_place()
+            self._update_title()
 
     def highlight_matches(self, words: tuple[str, ...], match: int | None, match_label: str) -> None:
         """Highlight search words in everything shown until the search ends, and jump to a match.
@@ -96,33 +96,31 @@ class ReaderPane(Vertical):
             match: Offset in the document of the match to jump to.
             match_label: The number of the match and the total, for the title line.
         """
-        self._words, self._matches = words, match_label
+        self._search_words, self._match_label = words, match_label
         self.reader.highlight_words(words, match)
-        self._show_place()
+        self._update_title()
 
     def show_following(self, *, is_following: bool) -> None:
         """Show in the title line whether the reader follows the outline."""
         self._is_following = is_following
-        self._show_place()
+        self._update_title()
 
     def end_search(self) -> bool:
         """Remove the search highlights. Return whether there were any."""
-        if not self._words:
+        if not self._search_words:
             return False
         self.highlight_matches((), None, "")
         return True
 
-    def _show_place(self) -> None:
-        place = self.reader.breadcrumb()
-        page = self.reader.page_in_view()
-        place = f"{place} · p. {page}" if page is not None else place
-        place = f"follows · {place}" if self._is_following else place
-        place = f"{place} {self.reader.overflow_signs}".rstrip()
-        self.title_line.show_note(*(f"{self._matches} · {place}", self._matches) if self._matches else (place,))
-
     @on(ReadingPositionChanged)
-    def _follow_scroll(self) -> None:
-        self._show_place()
+    def _update_title(self) -> None:
+        parts = ["follows"] if self._is_following else []
+        parts.append(self.reader.breadcrumb())
+        if (page := self.reader.page_in_view()) is not None:
+            parts.append(f"p. {page}")
+        note = f"{' · '.join(parts)} {self.reader.overflow_signs}".rstrip()
+        label = self._match_label
+        self.title_line.show_note(*(f"{label} · {note}", label) if label else (note,))
 
     def go_back(self) -> bool:
         """Go back to the previous position. Return whether there was one."""
@@ -134,7 +132,6 @@ class ReaderPane(Vertical):
         return False
 
     def action_copy(self) -> None:
-        """Copy the selection, or the whole section."""
         if self.section_id is not None:
             self.post_message(CopyRequested(self.reader.selected_or_section_text(), "the text"))
 
@@ -147,27 +144,21 @@ class ReaderPane(Vertical):
         return self._library.section_at(span.doc, span.start) or self.section_id, span
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll down by lines."""
         self.reader.scroll_lines(lines)
 
     def action_scroll_sideways(self, columns: int) -> None:
-        """Scroll to the right by columns."""
         self.reader.scroll_columns(columns)
 
     def action_page(self, pages: int) -> None:
-        """Scroll down by pages."""
         self.reader.page(pages)
 
     def action_top(self) -> None:
-        """Scroll to the top."""
         self.reader.go_top()
 
     def action_bottom(self) -> None:
-        """Scroll to the end."""
         self.reader.go_bottom()
 
     def action_step_link(self, direction: int) -> None:
-        """Select the next (1) or previous (-1) link."""
         if not self.reader.select_adjacent_link(direction):
             self.post_message(StatusMessage("no further link here"))
 
@@ -180,9 +171,7 @@ class ReaderPane(Vertical):
             self.post_message(StatusMessage("no link in view"))
 
     def action_raw(self) -> None:
-        """Switch between source text and rendered text."""
         self.reader.toggle_raw()
 
     def action_wrap(self) -> None:
-        """Switch wrapping of long lines on or off."""
         self.reader.toggle_wrap()

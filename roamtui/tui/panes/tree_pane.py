@@ -53,7 +53,6 @@ class TreePane(Vertical):
         yield self.outline
 
     def on_mount(self) -> None:
-        """Show the number of sections."""
         self._show_note()
 
     def show(self, state: ConversationState) -> None:
@@ -76,24 +75,25 @@ class TreePane(Vertical):
         self._go_to_pending()
 
     def _go_to_pending(self) -> None:
-        wanted = self._pending_id
-        if wanted is None or wanted not in self._state.library:
+        """Move the cursor where it was asked to go, once the ancestors are unfolded."""
+        section_id, library = self._pending_id, self._state.library
+        if section_id is None or section_id not in library:
             return
-        if all(node_id in self._state.unfolded for node_id in self._state.library.ancestors(wanted)):
+        if all(ancestor_id in self._state.unfolded for ancestor_id in library.ancestors(section_id)):
             self._pending_id = None
-            self.outline.move_to(wanted)
+            self.outline.move_to(section_id)
 
     @on(OutlineTree.CursorMoved)
     def _show_note(self) -> None:
-        place = format_ancestors(self._state.library, self.outline.cursor_id)
-        self.title_line.show_note(*((place,) if place else format_library_size(self._state.library)))
+        ancestors = format_ancestors(self._state.library, self.outline.cursor_id)
+        self.title_line.show_note(*((ancestors,) if ancestors else format_library_size(self._state.library)))
 
     def action_last_opened(self) -> None:
         """Go to the next section that the last answer cites, or else to the section opened last."""
         ids = self._list_cited_ids() or tuple(section.section_id for section in self._state.open_sections[-1:])
         if ids:
-            place = ids.index(self.outline.cursor_id) + 1 if self.outline.cursor_id in ids else 0
-            self.go_to(ids[place % len(ids)])
+            following = ids.index(self.outline.cursor_id) + 1 if self.outline.cursor_id in ids else 0
+            self.go_to(ids[following % len(ids)])
         else:
             self.post_message(StatusMessage(_NOTHING_OPEN))
 
@@ -104,49 +104,39 @@ class TreePane(Vertical):
         return tuple(section_id for section_id in ids if section_id in self._state.library)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Start dragging the edge."""
         self._is_dragged = event.screen_x == self.region.right - 1 and not self.has_class("-alone")
         self.capture_mouse(self._is_dragged)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Move the edge with the mouse."""
         if self._is_dragged:
             self.action_widen(event.screen_x - self.region.right + 1)
 
     def on_mouse_up(self) -> None:
-        """Stop dragging the edge."""
         self._is_dragged = False
         self.release_mouse()
 
     def action_widen(self, columns: int) -> None:
-        """Make the outline wider by some columns."""
         if columns and not self.has_class("-alone"):
             self.post_message(self.ResizeRequested(columns))
 
     def action_move(self, lines: int) -> None:
-        """Move the cursor and paint it at once. The effects of its message are painted later."""
         self.outline.move_cursor(lines)
-        self._show_note()
+        self._show_note()  # now, so that it is painted with the cursor instead of after the cursor's message
 
     def action_page(self, pages: int) -> None:
-        """Move the cursor by pages."""
         self.outline.move_page(pages)
         self._show_note()
 
     def action_first(self) -> None:
-        """Move to the first line."""
         self.outline.move_to_line(0)
 
     def action_last(self) -> None:
-        """Move to the last line."""
         self.outline.move_to_line(len(self.outline.lines) - 1)
 
     def action_into(self) -> None:
-        """Unfold, or move to the first child."""
         self.outline.go_child()
 
     def action_out(self) -> None:
-        """Fold, or move to the parent."""
         section_id = self.outline.cursor_id
         library = self._state.library
         if section_id in self._state.unfolded and section_id in library and library.children(section_id):
@@ -155,17 +145,14 @@ class TreePane(Vertical):
             self.outline.go_parent()
 
     def action_fold(self) -> None:
-        """Show or hide what is below."""
         if self.outline.cursor_id:
             self.post_message(OutlineTree.FoldToggled(self.outline.cursor_id))
 
     def action_read(self) -> None:
-        """Read the section."""
         if self.outline.cursor_id:
             self.post_message(OutlineTree.NodeActivated(self.outline.cursor_id))
 
     def action_go_open(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) open section."""
         section_id = self.outline.get_adjacent_open(direction)
         if section_id is None:
             self.post_message(StatusMessage(_NOTHING_OPEN))

@@ -32,7 +32,7 @@ class DocumentView:
     document: Document
     start: int = 0
     end: int | None = None
-    is_made: bool = False
+    is_generated: bool = False
     """Whether the text is generated because the node has none of its own, such as a folder."""
 
     def cut(self, *, is_raw: bool) -> list[TextChunk]:
@@ -54,10 +54,10 @@ class DocumentView:
 
     def _measure_front_matter(self) -> int:
         text = self.document.text[:_FRONT_MATTER_MAX]
-        normal = normalise_line_ends(text)
-        lines = normal.count("\n", 0, measure_front_matter(normal))
+        normalised = normalise_line_ends(text)
+        line_count = normalised.count("\n", 0, measure_front_matter(normalised))
         starts = compute_line_starts(text)
-        return starts[lines] if lines < len(starts) else len(text)
+        return starts[line_count] if line_count < len(starts) else len(text)
 
 
 _EXCERPT_LENGTH = 20_000
@@ -76,11 +76,11 @@ def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = 
         UnknownSectionError: No loaded node has this id.
     """
     document, row = library.locate(section_id)
-    words = library.problem_of(section_id)
+    generated = library.problem_of(section_id)
     if document.columns.kinds[row] is NodeKind.FOLDER:
-        words = "\n".join(format_node(library, child) for child in library.children(section_id))
-    if words:
-        return DocumentView(document=parse_document(f"{words}\n"), is_made=True)
+        generated = "\n".join(format_node(library, child) for child in library.children(section_id))
+    if generated:
+        return DocumentView(document=parse_document(f"{generated}\n"), is_generated=True)
     span = library.get_content_span(section_id)
     end = None
     if is_excerpt:
@@ -93,7 +93,7 @@ CHUNK_LENGTH = 3_000
 CHUNK_LENGTH_MAX = 12_000
 """In characters. After this, any line end ends a chunk. A longer line is split."""
 
-_PLACE = re.compile(
+_FENCE_OR_BLANK = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])",
     re.MULTILINE,
 )
@@ -157,13 +157,13 @@ def _split_blocks(text: DocumentText, start: int, end: int) -> Iterator[TextChun
     """Yield the chunks of a span without headings."""
     fence: re.Match[str] | None = None
     chunk_start = start
-    for place in _PLACE.finditer(text[start:end]):
-        place_end = start + place.end()
-        if place["fence"]:
-            fence = _follow_fence(fence, place)
-        elif fence is None and place_end - chunk_start >= CHUNK_LENGTH:
-            yield from _split_long(text, chunk_start, place_end)
-            chunk_start = place_end
+    for match in _FENCE_OR_BLANK.finditer(text[start:end]):
+        blank_end = start + match.end()
+        if match["fence"]:
+            fence = _follow_fence(fence, match)
+        elif fence is None and blank_end - chunk_start >= CHUNK_LENGTH:
+            yield from _split_long(text, chunk_start, blank_end)
+            chunk_start = blank_end
     yield from _split_long(text, chunk_start, end)
 
 
@@ -171,13 +171,14 @@ def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]
     """Yield one chunk, or several if the span is too long for one."""
     prefix = ""
     while end - start > CHUNK_LENGTH_MAX:
-        cut = _get_line_end(text, start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX)
-        following = _build_parser_context(text, start, cut, prefix) if cut else ""
-        middle = start + CHUNK_LENGTH_MAX // 2
-        space = text[middle : start + CHUNK_LENGTH_MAX].rfind(" ")
-        cut = cut or (middle + space + 1 if space >= 0 else start + CHUNK_LENGTH_MAX)
+        middle, limit = start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX
+        cut = _get_line_end(text, middle, limit)
+        next_prefix = _build_parser_context(text, start, cut, prefix) if cut else ""
+        if not cut:
+            space = text[middle:limit].rfind(" ")
+            cut = middle + space + 1 if space >= 0 else limit
         yield TextChunk(start=start, end=cut, prefix=prefix, is_continued=True)
-        start, prefix = cut, following
+        start, prefix = cut, next_prefix
     if start < end:
         yield TextChunk(start=start, end=end, prefix=prefix)
 
@@ -186,9 +187,9 @@ def _build_parser_context(text: DocumentText, start: int, cut: int, prefix: str)
     """Return the lines that bring a parser into the state it has at `cut`, after `prefix` and `text[start:cut]`."""
     read = prefix + text[start:cut]
     fence: re.Match[str] | None = None
-    for place in _PLACE.finditer(read):
-        if place["fence"]:
-            fence = _follow_fence(fence, place)
+    for match in _FENCE_OR_BLANK.finditer(read):
+        if match["fence"]:
+            fence = _follow_fence(fence, match)
     if fence is not None:
         return fence[0] + "\n"
     start = max((blank.end() for blank in _BLANK_LINE.finditer(read)), default=0)
@@ -199,11 +200,11 @@ def _build_parser_context(text: DocumentText, start: int, cut: int, prefix: str)
     return f"{head}\n{rule}\n" if is_table else ""
 
 
-def _follow_fence(fence: re.Match[str] | None, place: re.Match[str]) -> re.Match[str] | None:
+def _follow_fence(fence: re.Match[str] | None, line: re.Match[str]) -> re.Match[str] | None:
     """Return the opening line of the fence that is open after this fence line, or None."""
-    mark, info = place["fence"], place["info"]
+    mark, info = line["fence"], line["info"]
     if fence is None:
-        return None if mark[0] == "`" and "`" in info else place
+        return None if mark[0] == "`" and "`" in info else line
     is_end = mark.startswith(fence["fence"]) and not info.strip(" \t")
     return None if is_end else fence
 

@@ -44,60 +44,57 @@ class Highlights:
         """Clear the computed positions after lines have changed."""
         self._by_chunk.clear()
 
-    def highlight_line(self, lines: LazyLines, place: LinePosition) -> list[tuple[LineSpan, HighlightKind]]:
+    def highlight_line(self, lines: LazyLines, position: LinePosition) -> list[tuple[LineSpan, HighlightKind]]:
         """Return the highlighted spans of a line and their kinds."""
         if self.quote is None and not self.words:
             return []
-        if place.chunk not in self._by_chunk:
-            self._by_chunk[place.chunk] = list(
-                self._highlight(lines.get_chunk_lines(place.chunk).lines, lines.document.text)
-            )
-        return [(stretch, overlay) for stretch, overlay in self._by_chunk[place.chunk] if stretch.line == place.line]
+        chunk = position.chunk
+        if chunk not in self._by_chunk:
+            self._by_chunk[chunk] = list(self._highlight(lines.get_chunk_lines(chunk).lines, lines.document.text))
+        return [(span, kind) for span, kind in self._by_chunk[chunk] if span.line == position.line]
 
     def _highlight(self, lines: Sequence[Line], text: DocumentText) -> Iterator[tuple[LineSpan, HighlightKind]]:
         if self.quote is not None:
-            for stretch in highlight_span(lines, text, self.quote.start, self.quote.end):
-                yield stretch, HighlightKind.QUOTE
-        found = locate_words(lines, self.words)
-        for match in found:
-            for stretch in match:
-                yield stretch, HighlightKind.MATCH
+            for span in highlight_span(lines, text, self.quote.start, self.quote.end):
+                yield span, HighlightKind.QUOTE
+        matches = locate_words(lines, self.words)
+        for match in matches:
+            for span in match:
+                yield span, HighlightKind.MATCH
         offset = -1 if self.current_match is None else self.current_match
-        in_block = [match for match in found if lines[match[0].line].start <= offset < lines[match[0].line].end]
+        in_block = [match for match in matches if lines[match[0].line].start <= offset < lines[match[0].line].end]
         if in_block:  # the n-th match of a block in the source is the n-th one shown
             ordinal = len(match_ranges(text[lines[in_block[0][0].line].start : offset], self.words))
-            for stretch in in_block[min(ordinal, len(in_block) - 1)]:
-                yield stretch, HighlightKind.CURRENT_MATCH
+            for span in in_block[min(ordinal, len(in_block) - 1)]:
+                yield span, HighlightKind.CURRENT_MATCH
 
 
 class _Block(NamedTuple):
-    """A block's text joined to one line. `places` has each character's line and column, None for joining spaces."""
+    """A block's text joined to one line. `origins` has each character's line and column, None for joining spaces."""
 
     source: Line
     text: str
-    places: list[tuple[int, int] | None]
+    origins: list[tuple[int, int] | None]
 
     def to_line_spans(self, start: int, end: int) -> list[LineSpan]:
         """Return the line spans of some characters of the joined text."""
-        places = [place for place in self.places[start:end] if place]
-        return [
-            LineSpan(line, columns[0], columns[-1] + 1)
-            for line, group in groupby(places, key=lambda place: place[0])
-            for columns in [[column for _, column in group]]
-        ]
+        spans = []
+        for line, group in groupby(filter(None, self.origins[start:end]), key=lambda origin: origin[0]):
+            columns = [column for _, column in group]
+            spans.append(LineSpan(line, columns[0], columns[-1] + 1))
+        return spans
 
 
 def _join_blocks(lines: Sequence[Line]) -> Iterator[_Block]:
     for _, group in groupby(enumerate(lines), key=lambda pair: pair[1].block):
         numbered = list(group)
-        places: list[tuple[int, int] | None] = []
+        origins: list[tuple[int, int] | None] = []
         for number, line in numbered:
-            if places:
-                places.append(None)
-            end = len(line.text.rstrip())
-            places.extend((number, column) for column in range(line.prefix_length, end))
+            if origins:
+                origins.append(None)
+            origins.extend((number, column) for column in range(line.prefix_length, len(line.text.rstrip())))
         text = " ".join(line.text[line.prefix_length :].rstrip() for _, line in numbered)
-        yield _Block(numbered[0][1], text, places)
+        yield _Block(numbered[0][1], text, origins)
 
 
 def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[LineSpan]:
@@ -109,13 +106,13 @@ def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: i
         start: Start offset of the span.
         end: Offset after the span.
     """
-    marked: list[LineSpan] = []
+    spans: list[LineSpan] = []
     for block in _join_blocks(lines):
         low, high = max(start, block.source.start), min(end, block.source.end)
         quote = text[low:high]
         if any(character.isalnum() for character in quote):
-            marked += block.to_line_spans(*_locate_quote(block.text, text[block.source.start : low], quote))
-    return marked
+            spans += block.to_line_spans(*_locate_quote(block.text, text[block.source.start : low], quote))
+    return spans
 
 
 def _locate_quote(shown: str, before: str, quote: str) -> tuple[int, int]:
@@ -164,9 +161,9 @@ def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int
         found = lines.line_at(y)
         if found and not found[1].is_page_mark:
             line = found[1]
-            selected.append(
-                SelectedText(line, start[0] if y == start[1] else 0, end[0] if y == end[1] else len(line.text))
-            )
+            first = start[0] if y == start[1] else 0
+            last = end[0] if y == end[1] else len(line.text)
+            selected.append(SelectedText(line, first, last))
     return selected
 
 
@@ -175,19 +172,19 @@ def compute_selection_span(selected: Sequence[SelectedText], document: Document)
 
     Where the shown text differs from the source, as in a table, the span covers whole rows or paragraphs.
     """
-    selected = [one for one in selected if one.text.strip()]
+    selected = [part for part in selected if part.text.strip()]
     if not selected:
         return None
     first, last = selected[0].line, selected[-1].line
     block = document.text[first.start : last.end]
-    cuts = [[max(one.start, one.line.prefix_length), min(one.end, len(one.line.text))] for one in selected]
+    cuts = [[max(part.start, part.line.prefix_length), min(part.end, len(part.line.text))] for part in selected]
     while cuts[0][0] > first.prefix_length and first.text[cuts[0][0] - 1 : cuts[0][0] + 1].isalnum():
         cuts[0][0] -= 1
     while cuts[-1][1] < len(last.text) and last.text[cuts[-1][1] - 1 : cuts[-1][1] + 1].isalnum():
         cuts[-1][1] += 1
     cuts[0][0] = max(first.prefix_length, widen_to_numbers(first.text, *cuts[0])[0])
     cuts[-1][1] = widen_to_numbers(last.text, *cuts[-1])[1]
-    words = " ".join(one.line.text[slice(*cut)] for one, cut in zip(selected, cuts, strict=True))
+    words = " ".join(part.line.text[slice(*cut)] for part, cut in zip(selected, cuts, strict=True))
     match = find_quoted_words(words, block)
     if match is not None:
         return Span(doc=document.key, start=first.start + match.start, end=first.start + match.end)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -21,7 +21,7 @@ from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, highlig
 from roamtui.tui.markdown.line import TAB_WIDTH, Line, Run, RunStyle, TextRole, measure_runs, wrap_exactly
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
-_KEPT_MAX = 64
+_CACHED_MAX = 64
 """The number of chunks whose lines are cached. Others are laid out again when they come back into view."""
 _REFERENCE = re.compile(r"\](?!\()")
 """May refer to a link definition elsewhere. Without a match, the document is not searched for definitions."""
@@ -64,7 +64,7 @@ class LazyLines:
         *,
         is_raw: bool = False,
         is_wrapped: bool = True,
-        turned: set[int] | None = None,
+        toggled: set[int] | None = None,
     ) -> None:
         """Estimate the heights. Lines are laid out when they are needed.
 
@@ -73,7 +73,7 @@ class LazyLines:
             width: Width of a line in cells.
             is_raw: Whether to show the source text.
             is_wrapped: Whether long lines are wrapped to the width.
-            turned: Offsets of the details that a person folded or unfolded, or None to unfold all.
+            toggled: Offsets of the details that a person folded or unfolded, or None to unfold all.
         """
         self.document = view.document
         self.chunks = view.cut(is_raw=is_raw)
@@ -84,11 +84,11 @@ class LazyLines:
         self._width = width
         self._is_raw = is_raw
         self._is_wrapped = is_wrapped
-        self._toggled = turned
+        self._toggled = toggled
         self.heights = [self._estimate_lines(chunk) for chunk in self.chunks]
         """The number of lines of each chunk, estimated until it is laid out."""
         self._tops: list[int] | None = None
-        self._kept: dict[int, ChunkLines] = {}
+        self._cached: dict[int, ChunkLines] = {}
 
     def __len__(self) -> int:
         """Return the number of lines, partly estimated."""
@@ -96,11 +96,18 @@ class LazyLines:
 
     def get_chunk_lines(self, chunk: int) -> ChunkLines:
         """Return the lines of a chunk. Laying it out corrects its estimated height."""
-        if chunk not in self._kept:
-            if len(self._kept) >= _KEPT_MAX:
-                self._kept.clear()
-            self._kept[chunk] = self._lay_out(self.chunks[chunk])
-        shown = self._kept[chunk]
+        if chunk not in self._cached:
+            if len(self._cached) >= _CACHED_MAX:
+                self._cached.clear()
+            span = self.chunks[chunk]
+            if self._is_raw:
+                laid_out = ChunkLines(lines=self._lay_out_raw(span))
+            elif span.is_front_matter:
+                laid_out = ChunkLines(lines=self._lay_out_front_matter(span))
+            else:
+                laid_out = self._lay_out_markdown(span)
+            self._cached[chunk] = laid_out
+        shown = self._cached[chunk]
         if chunk not in self.measured:
             self.measured.add(chunk)
             self.heights[chunk] = len(shown.lines)
@@ -110,7 +117,7 @@ class LazyLines:
 
     def invalidate(self, chunk: int) -> None:
         """Discard the lines of a chunk after its content has changed."""
-        self._kept.pop(chunk, None)
+        self._cached.pop(chunk, None)
         self.measured.discard(chunk)
         self.get_chunk_lines(chunk)
 
@@ -129,9 +136,9 @@ class LazyLines:
         """Return the line `y` and its position, or None if out of range."""
         if not 0 <= y < len(self):
             return None
-        place = self.locate(y)
-        lines = self.get_chunk_lines(place.chunk).lines
-        return (place, lines[place.line]) if place.line < len(lines) else None
+        position = self.locate(y)
+        lines = self.get_chunk_lines(position.chunk).lines
+        return (position, lines[position.line]) if position.line < len(lines) else None
 
     def lay_out_view(self, y: int, height: int) -> None:
         """Lay out the chunks needed to show `height` lines from line `y`. That line does not move."""
@@ -151,12 +158,8 @@ class LazyLines:
             return 0
         chunk = self.get_chunk_at(offset)
         lines = self.get_chunk_lines(chunk).lines
-        found = len(lines)
-        for number, line in enumerate(lines):
-            if line.end > offset and line.text.strip():
-                found = number
-                break
-        return self.top(chunk) + found
+        matching = (number for number, line in enumerate(lines) if line.end > offset and line.text.strip())
+        return self.top(chunk) + next(matching, len(lines))
 
     def get_line_at(self, offset: int) -> int:
         """Return the line of an offset of the document, or its page mark if the page starts there."""
@@ -165,16 +168,15 @@ class LazyLines:
 
     def get_links(self, chunk: int) -> dict[int, tuple[int, int]]:
         """Return the links of a chunk in order, each with its line and first cell."""
-        found: dict[int, tuple[int, int]] = {}
+        links: dict[int, tuple[int, int]] = {}
         text, span = self.document.text, self.chunks[chunk]
         if text.find("[", span.start, span.end) < 0 and text.find("<", span.start, span.end) < 0:
-            return found
-        lines = self.get_chunk_lines(chunk).lines
-        for number, line in enumerate(lines):
+            return links
+        for number, line in enumerate(self.get_chunk_lines(chunk).lines):
             for index, run in enumerate(line.runs):
-                if run.look.link is not None and run.look.link not in found:
-                    found[run.look.link] = self.top(chunk) + number, measure_runs(line.runs[:index])
-        return found
+                if run.look.link is not None and run.look.link not in links:
+                    links[run.look.link] = self.top(chunk) + number, measure_runs(line.runs[:index])
+        return links
 
     def get_adjacent_link(self, current: LinkPosition | None, direction: int, view: range) -> LinkPosition | None:
         """Return the link after (1) or before (-1) the current one, or None if there is none nearby.
@@ -193,8 +195,8 @@ class LazyLines:
             if current is None:
                 numbers = [number for number, (y, _) in links.items() if (y - edge) * direction >= 0]
             elif chunk == current.chunk:
-                place = numbers.index(current.number)
-                numbers = numbers[place + 1 :] if direction > 0 else numbers[:place]
+                index = numbers.index(current.number)
+                numbers = numbers[index + 1 :] if direction > 0 else numbers[:index]
             if numbers:
                 return LinkPosition(chunk, numbers[0 if direction > 0 else -1])
             chunk += direction
@@ -206,49 +208,45 @@ class LazyLines:
         return self._tops
 
     def _estimate_lines(self, chunk: TextChunk) -> int:
-        ends = self.document.text.count("\n", chunk.start, chunk.end)
+        line_ends = self.document.text.count("\n", chunk.start, chunk.end)
         width = self._width if self._is_raw else min(self._width, PROSE_WIDTH_MAX)
-        return max(1, ends + (chunk.end - chunk.start) // max(1, width) if self._is_wrapped else ends)
-
-    def _lay_out(self, chunk: TextChunk) -> ChunkLines:
-        if self._is_raw:
-            return ChunkLines(lines=self._read_raw(chunk))
-        if chunk.is_front_matter:
-            return ChunkLines(lines=(*self._read_front_matter(chunk), _blank(chunk.end)))
-        return self._read_markdown(chunk)
-
-    def _mark_page(self, chunk: TextChunk) -> Iterator[Line]:
-        """Yield a page mark if a page starts with this chunk."""
-        starts = self.document.page_starts
-        number = bisect_right(starts, chunk.start)
-        if number and starts[number - 1] == chunk.start:
-            words = f" p. {number}"
-            stroke = "─" * max(0, min(self._width, PROSE_WIDTH_MAX) - len(words))
-            runs = (Run(stroke, RunStyle(TextRole.RULE)), Run(words, RunStyle(TextRole.ASIDE)))
-            length = len(stroke) + len(words)
-            yield Line(runs=runs, start=chunk.start, end=chunk.start, block=-1, prefix_length=length, is_page_mark=True)
+        return max(1, line_ends + (chunk.end - chunk.start) // max(1, width) if self._is_wrapped else line_ends)
 
     @cached_property
     def _definitions(self) -> Definitions:
         return parse_link_definitions(str(self.document.text))
 
-    def _read_markdown(self, chunk: TextChunk) -> ChunkLines:
+    def _lay_out_markdown(self, chunk: TextChunk) -> ChunkLines:
         text = self.document.text[chunk.start : chunk.end]
         definitions = self._definitions if _REFERENCE.search(text) else {}
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
         layout = MarkdownLayout(width=self._width if self._is_wrapped else None, toggled=self._toggled)
         layout.add_blocks(markdown.blocks)
-        if layout.lines and not chunk.is_continued:
-            layout.lines.append(_blank(chunk.end, layout.lines[-1].block + 1))
+        lines = layout.lines
+        if lines and not chunk.is_continued:
+            lines.append(Line(start=chunk.end, end=chunk.end, block=lines[-1].block + 1))
+        page_starts = self.document.page_starts
+        page = bisect_right(page_starts, chunk.start)
+        if page and page_starts[page - 1] == chunk.start:
+            label = f" p. {page}"
+            stroke = "─" * max(0, min(self._width, PROSE_WIDTH_MAX) - len(label))
+            page_mark = Line(
+                runs=(Run(stroke, RunStyle(TextRole.RULE)), Run(label, RunStyle(TextRole.ASIDE))),
+                start=chunk.start,
+                end=chunk.start,
+                block=-1,
+                prefix_length=len(stroke) + len(label),
+                is_page_mark=True,
+            )
+            lines.insert(0, page_mark)
         links: dict[int, str | int] = {number: link.href for number, link in enumerate(markdown.links)}
         links |= {-1 - number: fold.start for number, fold in enumerate(layout.folds)}
-        lines = (*self._mark_page(chunk), *layout.lines)
-        return ChunkLines(lines=lines, links=links, folded=tuple(layout.folded))
+        return ChunkLines(lines=tuple(lines), links=links, folded=tuple(layout.folded))
 
-    def _read_front_matter(self, chunk: TextChunk) -> list[Line]:
+    def _lay_out_front_matter(self, chunk: TextChunk) -> tuple[Line, ...]:
         text = self.document.text[chunk.start : chunk.end]
         starts = [*compute_line_starts(text), len(text)]
-        return [
+        lines = [
             Line(
                 runs=(Run(" ", RunStyle(TextRole.CODE)), *runs),
                 start=chunk.start + starts[number],
@@ -259,8 +257,9 @@ class LazyLines:
             )
             for number, runs in enumerate(highlight_code(normalise_line_ends(text), "yaml"))
         ]
+        return (*lines, Line(start=chunk.end, end=chunk.end, block=-1))
 
-    def _read_raw(self, chunk: TextChunk) -> tuple[Line, ...]:
+    def _lay_out_raw(self, chunk: TextChunk) -> tuple[Line, ...]:
         """Return the source lines of a chunk with their line numbers."""
         starts = self.document.line_starts
         gutter = len(str(len(starts))) + 1
@@ -273,14 +272,9 @@ class LazyLines:
             source = sanitise_text(self.document.text[start:end]).rstrip("\n").replace("\n", " ").expandtabs(TAB_WIDTH)
             label = f"{number:>{gutter - 1}} " if starts[number - 1] == start else " " * gutter
             for runs in wrap_exactly([Run(source)], width):
-                note = Run(label, RunStyle(TextRole.ASIDE))
-                line = Line(runs=(note, *runs), start=start, end=end, block=number, prefix_length=gutter)
-                lines.append(line)
+                numbered = (Run(label, RunStyle(TextRole.ASIDE)), *runs)
+                lines.append(Line(runs=numbered, start=start, end=end, block=number, prefix_length=gutter))
                 label = " " * gutter
             start = end
             number += 1
         return tuple(lines)
-
-
-def _blank(offset: int, block: int = -1) -> Line:
-    return Line(start=offset, end=offset, block=block)

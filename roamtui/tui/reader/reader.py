@@ -37,7 +37,7 @@ _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
 
 
-_NOTHING = DocumentView(document=parse_document(""), is_made=True)
+_NOTHING = DocumentView(document=parse_document(""), is_generated=True)
 
 
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
@@ -63,7 +63,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._view = _NOTHING
         self._highlights = Highlights()
         self._link: LinkPosition | None = None
-        self._seen: ReadingPositionChanged | None = None
+        self._posted: ReadingPositionChanged | None = None
         self._start = 0
         """The offset of the last jump."""
         self._anchor: int | None = None
@@ -71,7 +71,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._blank_lines = 0
         """Blank lines after the last line, so that any section can be scrolled to the top."""
         self._is_jumping = False
-        self._turned: set[int] = set()
+        self._toggled: set[int] = set()
         self.is_raw = False
         """Whether the source text is shown."""
         self.is_wrapped = True
@@ -92,8 +92,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def overflow_signs(self) -> str:
         """Signs of text outside the view: ``◂``, ``▸`` or both, or empty."""
         start, (width, height) = self.scroll_offset.x, self.view_size
-        found = (self.lines.line_at(self.top_y + y) for y in range(height))
-        is_more = any(measure_runs(line[1].runs) > start + width for line in found if line)
+        in_view = (self.lines.line_at(self.top_y + y) for y in range(height))
+        is_more = any(measure_runs(found[1].runs) > start + width for found in in_view if found)
         return ("◂" if start > 0 else "") + ("▸" if is_more else "")
 
     def show_section(self, library: Library, section_id: str, *, highlight: Span | None = None, into: int = 0) -> None:
@@ -110,13 +110,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """
         view, before = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
         self._library, self.section_id, self._view = library, section_id, view
-        self._seen = ReadingPositionChanged(section_id)
+        self._posted = ReadingPositionChanged(section_id)
         self._start = self._anchor = min(view.start + into, len(view.document.text))
         quote = highlight if highlight is not None and highlight.doc == view.document.key else None
         self._highlights = Highlights(quote, self._highlights.words)
         is_same = view.end is None or (before.start, before.end) == (view.start, view.end)
         if not self.lines.chunks or before.document is not view.document or not is_same:
-            self._turned = set()
+            self._toggled = set()
             self._lay_out(self._start)
         else:
             self._link = None
@@ -127,26 +127,23 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def refresh_library(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
-        place = self.position
-        if place is None or place.section_id not in library:
+        position = self.position
+        if position is None or position.section_id not in library:
             self.clear()
         else:
-            self.show_section(library, place.section_id, into=place.offset)
+            self.show_section(library, position.section_id, into=position.offset)
 
     def clear(self) -> None:
-        """Clear the view."""
-        self._library = self.section_id = self._seen = None
+        self._library = self.section_id = self._posted = None
         self._view = _NOTHING
         self._highlights = Highlights()
         self._lay_out(0)
 
     def toggle_raw(self) -> None:
-        """Switch between source text and rendered text."""
         self.is_raw = not self.is_raw
         self._lay_out(self._offset_in_view())
 
     def toggle_wrap(self) -> None:
-        """Switch wrapping of long lines of prose on or off."""
         self.is_wrapped = not self.is_wrapped
         self._lay_out(self._offset_in_view())
 
@@ -168,7 +165,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def toggle_details(self, offset: int) -> None:
         """Fold or unfold the details whose summary starts at an offset of the document."""
-        self._turned ^= {offset}
+        self._toggled ^= {offset}
         with self._keep_view():
             self.lines.invalidate(self.lines.get_chunk_at(offset))
         self._highlights.forget_lines()
@@ -195,7 +192,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _get_section_at(self, offset: int) -> str | None:
         """Return the id of the section that contains an offset of the document."""
-        if self._library is None or self._view.is_made:
+        if self._library is None or self._view.is_generated:
             return self.section_id
         return self._library.section_at(self._view.document.key, offset) or self.section_id
 
@@ -205,8 +202,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._library is None or self.section_id is None:
             return None
         library, section_id = self._library, self.section_id
-        start = 0 if self._view.is_made else library.get_content_span(section_id).start
-        files = (one for one in library.ancestors(section_id) if library.node(one).kind is NodeKind.FILE)
+        start = 0 if self._view.is_generated else library.get_content_span(section_id).start
+        ancestors = library.ancestors(section_id)
+        files = (ancestor_id for ancestor_id in ancestors if library.node(ancestor_id).kind is NodeKind.FILE)
         return ReadingPosition(section_id, self._offset_in_view() - start, next(files, section_id))
 
     def _offset_in_view(self) -> int:
@@ -224,9 +222,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         selection, document = self.text_selection, self._view.document
         selected = self.get_selection(selection) if selection else None
         if selected and selected[0]:
-            found = self.lines.line_at(selection.start.y) if selection and selection.start else None
-            text, page = selected[0], document.page_at(found[1].start) if found else self.page_in_view()
-        elif self._view.is_made:
+            first = self.lines.line_at(selection.start.y) if selection and selection.start else None
+            text, page = selected[0], document.page_at(first[1].start) if first else self.page_in_view()
+        elif self._view.is_generated:
             text, page = str(document.text), None
         else:
             span = self._library.get_content_span(self.section_id)
@@ -235,15 +233,15 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def get_selection_span(self) -> Span | None:
         """Return the span of the selected words, else of the highlight if it is in view, or None."""
-        if self._view.is_made:
+        if self._view.is_generated:
             return None
-        found = compute_selection_span(self._list_selected(self.text_selection), self._view.document)
+        span = compute_selection_span(self._list_selected(self.text_selection), self._view.document)
         quote = self._highlights.quote
-        if found is None and quote is not None:
-            view = (self.lines.line_at(self.top_y + y) for y in range(self.view_size.height))
-            is_seen = any(seen and seen[1].start < quote.end and quote.start < seen[1].end for seen in view)
-            return quote if is_seen else None
-        return found
+        if span is None and quote is not None:
+            in_view = (self.lines.line_at(self.top_y + y) for y in range(self.view_size.height))
+            if any(found and found[1].start < quote.end and quote.start < found[1].end for found in in_view):
+                return quote
+        return span
 
     def breadcrumb(self) -> str:
         """Return the titles down to the section on one line. Only the document itself shows the document's title."""
@@ -252,10 +250,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return sanitise_line(self._library.title) if self._library else ""
         return format_full_path(self._library, section_id)
 
-    def _scroll_to_highlight(self, overlay: HighlightKind) -> None:
+    def _scroll_to_highlight(self, kind: HighlightKind) -> None:
         """Scroll to the highlighted quote or current match, unfolding details that hide it."""
         lines, offset = self.lines, self._highlights.current_match
-        if overlay is HighlightKind.QUOTE:
+        if kind is HighlightKind.QUOTE:
             offset = self._highlights.quote.start if self._highlights.quote else None
         if offset is None or not lines.chunks:
             return
@@ -268,11 +266,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         y = lines.get_block_line(offset)
         first = lines.locate(y)
         for number in range(first.line, len(lines.get_chunk_lines(first.chunk).lines)):
-            marked = self._highlights.highlight_line(lines, LinePosition(first.chunk, number))
-            if any(kind is overlay for _, kind in marked):
+            highlights = self._highlights.highlight_line(lines, LinePosition(first.chunk, number))
+            if any(shown is kind for _, shown in highlights):
                 y += number - first.line
                 break
-        if overlay is HighlightKind.QUOTE:
+        if kind is HighlightKind.QUOTE:
             self.jump_to(y)
         else:
             self.scroll_into_view(y)
@@ -293,7 +291,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @on(events.MouseScrollDown)
     @on(events.MouseScrollUp)
-    def _on_wheel_past_end(self, event: events.MouseEvent) -> None:
+    def _post_wheel_past_end(self, event: events.MouseEvent) -> None:
         self._post_scrolled_past_end(1 if isinstance(event, events.MouseScrollDown) else -1)
 
     def page(self, pages: int) -> None:
@@ -301,14 +299,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_lines(pages * max(1, self.view_size.height - 2))
 
     def go_top(self) -> None:
-        """Scroll to the first line."""
         self.scroll_to(y=0, animate=False, force=True)
 
     def go_bottom(self) -> None:
-        """Scroll to the last line."""
-        chunk, filled = len(self.lines.chunks) - 1, 0
-        while chunk >= 0 and filled < self.view_size.height:
-            filled += len(self.lines.get_chunk_lines(chunk).lines)
+        chunk, height = len(self.lines.chunks) - 1, 0
+        while chunk >= 0 and height < self.view_size.height:
+            height += len(self.lines.get_chunk_lines(chunk).lines)
             chunk -= 1
         self._blank_lines = 0
         self._fit_size()
@@ -324,7 +320,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._laid_out_width - _MARGIN_RIGHT,
             is_raw=self.is_raw,
             is_wrapped=self.is_wrapped,
-            turned=self._turned,
+            toggled=self._toggled,
         )
         if self.is_attached:
             self._is_jumping = True
@@ -372,11 +368,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _keep_view(self) -> Iterator[None]:
         """Keep the text in view in place while chunks above it are laid out."""
         lines = self.lines
-        place = lines.locate(self.top_y) if lines.chunks else None
+        position = lines.locate(self.top_y) if lines.chunks else None
         yield
-        if place and lines is self.lines:
+        if position and lines is self.lines:
             self._fit_size()
-            y = lines.top(place.chunk) + place.line
+            y = lines.top(position.chunk) + position.line
             if y != self.top_y:
                 self.scroll_to(y=y, animate=False, force=True)
 
@@ -388,8 +384,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         found = self.lines.line_at(line_y)
         if found is None:
             return Strip.blank(width, palette.base).apply_offsets(0, line_y)
-        place, line = found
-        overlays = [(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(place)]
+        position, line = found
+        overlays = [(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(position)]
         span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
             overlays.append((span[0], span[1] if span[1] >= 0 else len(line.text), palette.selection))
@@ -397,20 +393,21 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         strip = palette.draw(line, left + width, overlays)
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
-    def highlights_at(self, place: LinePosition) -> list[tuple[int, int, HighlightKind]]:
+    def highlights_at(self, position: LinePosition) -> list[tuple[int, int, HighlightKind]]:
         """Return the highlights of a line: start column, end column and kind."""
-        found = [(one.start, one.end, overlay) for one, overlay in self._highlights.highlight_line(self.lines, place)]
-        if self._link is not None and self._link.chunk == place.chunk:
-            position = 0
-            for run in self.lines.get_chunk_lines(place.chunk).lines[place.line].runs:
+        highlighted = self._highlights.highlight_line(self.lines, position)
+        highlights = [(span.start, span.end, kind) for span, kind in highlighted]
+        if self._link is not None and self._link.chunk == position.chunk:
+            column = 0
+            for run in self.lines.get_chunk_lines(position.chunk).lines[position.line].runs:
                 if run.look.link == self._link.number:
-                    found.append((position, position + len(run.text), HighlightKind.CURRENT_LINK))
-                position += len(run.text)
-        return found
+                    highlights.append((column, column + len(run.text), HighlightKind.CURRENT_LINK))
+                column += len(run.text)
+        return highlights
 
     @override
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        return "\n".join(one.text.rstrip() for one in self._list_selected(selection)), "\n"
+        return "\n".join(part.text.rstrip() for part in self._list_selected(selection)), "\n"
 
     def _list_selected(self, selection: Selection | None) -> list[SelectedText]:
         if selection is None:
@@ -422,8 +419,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def line_in_view(self) -> Line | None:
         """Return the first line with text in the view, or None."""
-        found = (self.lines.line_at(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height)))
-        lines = [pair[1] for pair in found if pair]
+        in_view = (self.lines.line_at(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height)))
+        lines = [found[1] for found in in_view if found]
         return next((line for line in lines if line.text.strip()), lines[0] if lines else None)
 
     @override
@@ -471,19 +468,19 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._anchor = None
             self.section_id = self._get_section_at(offset)
         if self.section_id is not None:
-            seen = ReadingPositionChanged(self.section_id, self.page_in_view(), self.overflow_signs)
-            if seen != self._seen:
-                self._seen = seen
-                self.post_message(seen)
+            message = ReadingPositionChanged(self.section_id, self.page_in_view(), self.overflow_signs)
+            if message != self._posted:
+                self._posted = message
+                self.post_message(message)
 
     def _lay_out_chunk_at(self, y: int, *, is_from_end: bool) -> int:
         """Lay out the chunk of line `y` and return the line's corrected number, kept relative to the start or end."""
-        place = self.lines.locate(y)
-        guessed = self.lines.heights[place.chunk]
-        self.lines.get_chunk_lines(place.chunk)
-        height = self.lines.heights[place.chunk]
-        line = max(0, height - guessed + place.line) if is_from_end else place.line * height // max(1, guessed)
-        return self.lines.top(place.chunk) + line
+        chunk, line = self.lines.locate(y)
+        estimated = self.lines.heights[chunk]
+        self.lines.get_chunk_lines(chunk)
+        height = self.lines.heights[chunk]
+        line = max(0, height - estimated + line) if is_from_end else line * height // max(1, estimated)
+        return self.lines.top(chunk) + line
 
     def _fit_size(self) -> None:
         width = max(self.view_size.width, self.lines.width) if self.lines.chunks else 0
@@ -492,7 +489,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.virtual_size = size
 
     def on_resize(self) -> None:
-        """Lay out the view for the new width."""
         if self.view_size.width != self._laid_out_width:
             is_first = not self._laid_out_width
             self._lay_out(self._start if is_first else self._offset_in_view())
@@ -507,10 +503,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         found = self.lines.line_at(offset.y + self.top_y) if offset else None
         if offset is None or found is None:
             return
-        position = 0
+        end = 0
         for run in found[1].runs:
-            position += cell_len(run.text)
-            if offset.x + self.scroll_offset.x < position:
+            end += cell_len(run.text)
+            if offset.x + self.scroll_offset.x < end:
                 if run.look.link is not None:
                     self.activate_link(self.lines.get_chunk_lines(found[0].chunk).links[run.look.link])
                 return
