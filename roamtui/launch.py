@@ -163,20 +163,20 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     library, loader = open_lazily(arguments.sources, is_whole=True, web=arguments.web, index=index)
     if "-" in arguments.sources:
         _reattach_terminal()
-    from roamtui.headless.plain_chat import PlainContext, run_plain_chat
+    from roamtui.headless.plain_chat import PlainChat
     from roamtui.headless.preferences import add_preference
     from roamtui.models.registry import make_model
     from roamtui.wiring import build_agent, choose_example_questions
 
     agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings, arguments.conversation)
-    context = PlainContext(
-        agent=agent,
+    chat = PlainChat(
+        agent,
         choose_model=lambda name: make_model(name, options=settings.model_options(name)),
+        remember=partial(add_preference, preferences_path()),
         notes=(*settings.warnings, *library.notes),
         examples=choose_example_questions(agent.model, library),
-        remember=partial(add_preference, preferences_path()),
     )
-    return run_plain_chat(context)
+    return chat.run()
 
 
 def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
@@ -245,7 +245,7 @@ def _make_context(
         agent.model = model
     if settings.retrieval.needs_vectors and agent.searcher is not None:
         agent.searcher.search("")  # embeds all sections while the terminal can still show progress
-    progress.mute()
+    progress.is_muted = True
     context = AppContext(
         agent=agent,
         options=_make_options(arguments, settings, choose_example_questions(agent.model, library)),

@@ -82,10 +82,10 @@ def reopen_source(
     """Open the current version of the source of a saved conversation or file.
 
     Args:
-        source: The source. If only a file names it, its URL must be allowed.
+        source: The source.
         links: Links whose pages are needed.
         approved: Origins of pages that a person approved.
-        is_own: Whether a person, not a file, named the source.
+        is_own: Whether a person named the source; if only a file names it, its URL must be allowed.
         web: Options for fetching.
 
     Raises:

@@ -17,9 +17,9 @@ from roamtui.errors import RoamtuiError
 _APP = "roamtui"
 _SETTINGS = "config.toml"
 _PACKAGE_DIR = Path(__file__).resolve().parent
-_OWNER_ALONE = 0o700
-_OWNER_ALONE_FILE = 0o600
-_AS_IT_IS = getattr(os, "O_BINARY", 0)
+_OWNER_ONLY_FOLDER = 0o700
+_OWNER_ONLY_FILE = 0o600
+_BINARY = getattr(os, "O_BINARY", 0)
 """Without this flag, Windows would change line ends."""
 
 
@@ -115,7 +115,7 @@ def make_private_folder(folder: Path) -> None:
     """
     for missing in reversed([above for above in (folder, *folder.parents) if not above.exists()]):
         with suppress(FileExistsError):
-            missing.mkdir(mode=_OWNER_ALONE)
+            missing.mkdir(mode=_OWNER_ONLY_FOLDER)
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
 
@@ -126,7 +126,7 @@ def open_private_file(path: Path, flags: int = os.O_RDWR) -> int:
     Raises:
         OSError: The file cannot be opened.
     """
-    return os.open(path, os.O_CREAT | _AS_IT_IS | flags, _OWNER_ALONE_FILE)
+    return os.open(path, os.O_CREAT | _BINARY | flags, _OWNER_ONLY_FILE)
 
 
 def write_all(file: int, data: bytes) -> None:

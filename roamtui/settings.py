@@ -75,20 +75,17 @@ class Settings:
         return OpenSectionOptions(mode=self.keep_open, budget_tokens=self.open_tokens)
 
 
-def load_settings(given: Mapping[str, Any] | None = None, *, path: Path | None = None) -> Settings:
-    """Load the settings of a file, or the defaults if it is missing.
+def load_settings(overrides: Mapping[str, Any] | None = None, *, path: Path | None = None) -> Settings:
+    """Load the settings of a file, by default of `config_path`; a missing file has the defaults.
 
-    Unknown keys, for instance of an older version, are ignored with a warning.
-
-    Args:
-        given: Overrides from the command line by field; search options in a nested mapping.
-        path: The file, or None for the default path.
+    Unknown keys, for instance of an older version, are ignored with a warning. `overrides` from the command line are by
+    field, with search options in a nested mapping.
 
     Raises:
         UsageError: The file cannot be read, is not valid TOML or contains an invalid value, or search options
             contradict each other.
     """
-    path, given = path or config_path(), given or {}
+    path, overrides = path or config_path(), overrides or {}
     try:
         settings = _SettingsReader(path, tomllib.loads(path.read_text("utf-8"))).read()
     except (FileNotFoundError, NotADirectoryError):
@@ -97,9 +94,9 @@ def load_settings(given: Mapping[str, Any] | None = None, *, path: Path | None =
         raise UsageError(f"could not read {path}: {error}. Fix or delete it.") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not valid TOML: {error}. Fix or delete it.") from None
-    retrieval = replace(settings.retrieval, **given.get("retrieval", {}))
+    retrieval = replace(settings.retrieval, **overrides.get("retrieval", {}))
     retrieval.check()
-    return replace(settings, **{**given, "retrieval": retrieval})
+    return replace(settings, **{**overrides, "retrieval": retrieval})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,7 @@ class _SettingsReader:
             },
             keys={key: self._key(key, value) for key, value in self._table("keys").items()},
         )
-        unknown = [f'"{place}"' for place in self._list_unknown(self.table, "")]
+        unknown = [f'"{key}"' for key in self._list_unknown(self.table, "")]
         verb = "is not a known setting" if len(unknown) == 1 else "are not known settings"
         note = f"{self.path}: {', '.join(unknown)} {verb}; ignored."
         return replace(settings, warnings=(note,) if unknown else ())
@@ -129,15 +126,15 @@ class _SettingsReader:
         # An empty string counts as not set.
         values: dict[str, Any] = {}
         for name, declared in list_options(kind).items():
-            place = declared.key or name
-            folder, _, key = place.rpartition(".")
-            value = (self._table(folder) if folder else table).get(key, "")
-            self.known.add(prefix + place)
+            dotted = declared.key or name
+            table_name, _, key = dotted.rpartition(".")
+            value = (self._table(table_name) if table_name else table).get(key, "")
+            self.known.add(prefix + dotted)
             try:
                 if value != "":
                     values[name] = declared.from_toml(value)
             except OptionError as error:
-                raise UsageError(f"{self.path}: {prefix}{place} {error}.") from None
+                raise UsageError(f"{self.path}: {prefix}{dotted} {error}.") from None
         return values
 
     def _table(self, *names: str) -> Mapping[str, Any]:
@@ -145,8 +142,8 @@ class _SettingsReader:
         for name in names:
             table = table.get(name, {}) if isinstance(table, dict) else table
         if not isinstance(table, dict):
-            place = ".".join((names[0], *(f'"{name}"' for name in names[1:])))
-            raise UsageError(f"{self.path}: [{place}] must be a table.")
+            dotted = ".".join((names[0], *(f'"{name}"' for name in names[1:])))
+            raise UsageError(f"{self.path}: [{dotted}] must be a table.")
         return table
 
     def _key(self, key: str, value: object) -> str:
@@ -157,13 +154,13 @@ class _SettingsReader:
 
     def _list_unknown(self, table: Mapping[str, Any], prefix: str) -> Iterator[str]:
         for key, value in table.items():
-            place = f'{prefix}"{key}"' if prefix == "models." else prefix + key
-            if place in self.known:
+            dotted = f'{prefix}"{key}"' if prefix == "models." else prefix + key
+            if dotted in self.known:
                 continue
-            if isinstance(value, dict) and any(known.startswith(f"{place}.") for known in self.known):
-                yield from self._list_unknown(value, f"{place}.")
+            if isinstance(value, dict) and any(known.startswith(f"{dotted}.") for known in self.known):
+                yield from self._list_unknown(value, f"{dotted}.")
             elif value != {}:
-                yield place
+                yield dotted
 
 
 def save_setting(path: Path, key: str, value: str) -> None:

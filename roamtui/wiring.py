@@ -46,40 +46,32 @@ def build_model(settings: Settings) -> Model:
 
 
 def build_agent(
-    first: ConversationState,
+    initial_state: ConversationState,
     loader: Loader | None,
     settings: Settings,
     conversation: ConversationArguments | None = None,
-    tell: Callable[[str], None] = warn,
+    on_warning: Callable[[str], None] = warn,
     progress: EmbeddingProgress | None = None,
 ) -> Agent:
-    """Create the agent for a document.
-
-    Args:
-        first: State of a new conversation.
-        loader: Loads the missing parts of the library.
-        settings: Model, spending limit and search options.
-        conversation: Which conversation to resume and where to trace it, or None to save nothing.
-        tell: Receives sentences that a person should read, such as limitations of search.
-        progress: Receives the progress of embedding.
+    """Create the agent for a document. Without `conversation`, nothing is saved.
 
     Raises:
         UsageError: A choice is unavailable, or there is no conversation to resume.
         StoreError: The conversation cannot be read.
     """
     model = build_model(settings)
-    for note in list_recording_warnings(model, first.library):
-        tell(note)
+    for note in list_recording_warnings(model, initial_state.library):
+        on_warning(note)
     try:
         if note := load_preferences(preferences_path()).note:
-            tell(note)
+            on_warning(note)
     except RoamtuiError as error:
-        tell(str(error))
+        on_warning(str(error))
     if conversation is None:
-        session = Session(first, loader=loader)
+        session = Session(initial_state, loader=loader)
     else:
-        session = start_or_resume_session(first, open_store(tell), conversation, loader)
-    searcher = make_searcher_factory(settings, tell, progress)(session.state.library)
+        session = start_or_resume_session(initial_state, open_store(on_warning), conversation, loader)
+    searcher = make_searcher_factory(settings, on_warning, progress)(session.state.library)
     options = AgentOptions(
         cost_usd_max=settings.max_cost_usd,
         confident_start=settings.confident_start,
@@ -91,33 +83,31 @@ def build_agent(
     return Agent(session, model, searcher, options)
 
 
-def open_store(tell: Callable[[str], None] = warn) -> ConversationStore:
-    """Open the conversation store; if that fails, tell the person and continue without saving."""
+def open_store(on_warning: Callable[[str], None]) -> ConversationStore:
+    """Open the conversation store; if that fails, warn the person and continue without saving."""
     store = ConversationStore(data_path(), is_patient=True)
-    for report in store.pop_warnings():
-        tell(report)
+    for warning in store.pop_warnings():
+        on_warning(warning)
     if store.problem:
-        tell(f"{store.problem} This conversation is not being saved.")
+        on_warning(f"{store.problem} This conversation is not being saved.")
     return store
 
 
 def start_or_resume_session(
-    first: ConversationState,
-    store: ConversationStore,
-    arguments: ConversationArguments,
-    loader: Loader | None = None,
+    initial_state: ConversationState, store: ConversationStore, arguments: ConversationArguments, loader: Loader | None
 ) -> Session:
-    """Start a conversation from `first`, or resume an earlier one.
+    """Start a conversation, or resume an earlier one.
 
     Raises:
         UsageError: There is no such conversation about this document.
         StoreError: The conversation cannot be read.
     """
     if not arguments.resume_latest and arguments.conversation_id is None:
-        return Session(first, store, loader=loader)
+        return Session(initial_state, store, loader=loader)
     if store.problem:
         raise UsageError("cannot resume: saved conversations are unreadable.")
-    summaries = store.list(get_source_key(first.library))
+    library = initial_state.library
+    summaries = store.list(get_source_key(library))
     conversation_id = arguments.conversation_id
     if conversation_id is None:
         conversation_id = next((summary.id for summary in summaries if summary.is_answered), None)
@@ -129,10 +119,10 @@ def start_or_resume_session(
         if source.startswith("-"):
             raise UsageError(f"conversation {conversation_id} is about a document from standard input.")
         if not is_source_missing(source):  # else it was moved or renamed
-            named = " ".join(f'"{sanitise_line(path)}"' for path in split_sources(source))
-            opening = f"roamtui {named} --conversation {conversation_id}"
-            raise UsageError(f"conversation {conversation_id} is about another document. Run: {opening}")
-    return Session.resume(first.library, conversation_id, store=store, options=first.options, loader=loader)
+            paths = " ".join(f'"{sanitise_line(path)}"' for path in split_sources(source))
+            command = f"roamtui {paths} --conversation {conversation_id}"
+            raise UsageError(f"conversation {conversation_id} is about another document. Run: {command}")
+    return Session.resume(library, conversation_id, store=store, options=initial_state.options, loader=loader)
 
 
 def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
@@ -141,8 +131,8 @@ def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
         return tuple(dict.fromkeys(model.questions))[:_EXAMPLES_MAX]
     source, folder = Path(library.source).absolute(), get_resource_dir("examples")
     if source.parent == folder:
-        written = json.loads((folder / "first_questions.json").read_text("utf-8"))
-        return tuple(written.get(source.name, ()))
+        questions = json.loads((folder / "first_questions.json").read_text("utf-8"))
+        return tuple(questions.get(source.name, ()))
     return suggest_questions(library)
 
 

@@ -7,6 +7,7 @@ changing its meaning requires the next version.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -39,7 +40,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.transcript import StopReason
 from roamtui.export.json import to_json_citation
-from roamtui.headless.output import warn, write_json, write_json_line, write_notes, write_text
+from roamtui.headless.output import warn, write_json, write_notes, write_text
 from roamtui.models.base import get_startup_note
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import parse_reference
@@ -55,10 +56,10 @@ async def run_ask(
 ) -> int:
     """Ask, write progress and the answer, and return the exit status: 1 if it failed, 130 if it was cancelled.
 
-    After a cancellation, the partial answer is the answer.
+    After a cancellation, the partial answer is the answer. The model is closed at the end.
 
     Args:
-        agent: Answers the question; its model is closed at the end.
+        agent: Answers the question.
         question: A person's words.
         within: Id of the section to limit the question to, or None for the whole document.
         is_watched: Whether a person sees stderr; warnings are written there in any case.
@@ -193,7 +194,8 @@ def print_event(event: ConversationEvent) -> None:
 
 
 def _print_line(name: str, fields: Mapping[str, Any]) -> None:
-    write_json_line({"v": _VERSION, "event": name, **fields})
+    # In ASCII, so that no reader sees a line end inside the line.
+    write_text(json.dumps({"v": _VERSION, "event": name, **fields}) + "\n")
 
 
 def to_json_event(  # noqa: PLR0912 - one case an event

@@ -38,12 +38,8 @@ def collect_diagnostics(
 ) -> dict[str, Any]:
     """Inspect this machine and return JSON values; nothing is created, and no provider is asked.
 
-    Args:
-        places: The program's files and folders by name.
-        problem: Problem with the settings.
-        model: A model to inspect more closely.
-        api_base: URL of that model's server.
-        model_options: Options of that model.
+    `places` are the program's files and folders by name, `problem` is what is wrong with the settings. A `model` is
+    inspected more closely.
     """
     inspected = None
     if model is not None:

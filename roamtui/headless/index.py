@@ -72,12 +72,6 @@ def update_index(library: Library, place: IndexLocation, *, is_deleted: bool) ->
 def update_database(library: Library, options: RetrievalOptions, parts: SearchServices, *, is_deleted: bool) -> None:
     """Build, update or delete the index of a library in a database, and report the result.
 
-    Args:
-        library: With all its files loaded.
-        options: Names the database, and says whether it contains vectors.
-        parts: Provides the embedder if vectors are needed.
-        is_deleted: Whether to delete the index.
-
     Raises:
         UsageError: The library came from standard input, or the database contains another library's index.
         RoamtuiError: The database or the embedder failed.
@@ -108,11 +102,11 @@ def add_summaries(
 ) -> Library:
     """Have a model write the missing summaries, and return the library with all of them.
 
-    Each summary is saved immediately, so that an interrupted run can be resumed.
+    Each summary is saved immediately, so that an interrupted run can be resumed. The model is closed at the end.
 
     Args:
         library: With all its files loaded.
-        model: Writes the summaries; it is closed at the end.
+        model: Writes the summaries.
         file: Stores the summaries.
         with_sections: Whether longer sections are summarised too.
         is_agreed: Whether to skip the question about the cost.
@@ -125,11 +119,11 @@ def add_summaries(
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
     plan = partial(plan_missing_summaries, library, file.load(model.name), with_sections=with_sections)
-    asyncio.run(_add(plan, model, file, is_agreed=is_agreed))
+    asyncio.run(_write_missing(plan, model, file, is_agreed=is_agreed))
     return replace(library, summaries=file.load())
 
 
-async def _add(
+async def _write_missing(
     plan: Callable[..., tuple[SummaryTask, ...]], model: Model, file: SummaryStore, *, is_agreed: bool
 ) -> None:
     try:
@@ -152,35 +146,31 @@ async def _add(
             sys.stderr.flush()
             if sys.stdin.readline().strip().lower() not in ("y", "yes"):
                 raise UsageError("no summaries were written.")
-        await _write_all(tasks, model, file)
+        # If the model fails, running requests finish and no new ones start.
+        waiting, done, spent, failures = iter(tasks), 0, Usage(), list[ModelError]()
+
+        async def work() -> None:
+            nonlocal done, spent
+            for task in waiting:
+                if failures:
+                    return
+                try:
+                    summary = await write_summary(model, task)
+                except ModelError as error:
+                    failures.append(error)
+                    return
+                file.save({task.digest: summary.text}, model.name)
+                done += 1
+                spent += summary.usage
+                if done == len(tasks) or done % max(1, len(tasks) // _PROGRESS_LINES_MAX) == 0:
+                    write_note(f"{done:,} of {len(tasks):,} summaries")
+
+        await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
+        cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
+        sent, got = format_tokens(spent.input_tokens), format_tokens(spent.output_tokens)
+        write_note(f"{sent} input tokens, {got} output tokens{cost}.")
+        if failures:
+            saved = f"{done:,} of {len(tasks):,} summaries are saved; run it again to continue."
+            raise ModelError(f"{failures[0]} {saved}")
     finally:
         await model.close()
-
-
-async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: SummaryStore) -> None:
-    # If the model fails, running requests finish and no new ones start.
-    waiting, done, spent, failures = iter(tasks), 0, Usage(), list[ModelError]()
-
-    async def work() -> None:
-        nonlocal done, spent
-        for task in waiting:
-            if failures:
-                return
-            try:
-                summary = await write_summary(model, task)
-            except ModelError as error:
-                failures.append(error)
-                return
-            file.save({task.digest: summary.text}, model.name)
-            done += 1
-            spent += summary.usage
-            if done == len(tasks) or done % max(1, len(tasks) // _PROGRESS_LINES_MAX) == 0:
-                write_note(f"{done:,} of {len(tasks):,} summaries")
-
-    await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
-    cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
-    sent, got = format_tokens(spent.input_tokens), format_tokens(spent.output_tokens)
-    write_note(f"{sent} input tokens, {got} output tokens{cost}.")
-    if failures:
-        saved = f"{done:,} of {len(tasks):,} summaries are saved; run it again to continue."
-        raise ModelError(f"{failures[0]} {saved}")

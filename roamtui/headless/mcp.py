@@ -96,11 +96,6 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
 
     Clients must send a token, either from the person's environment or generated.
 
-    Args:
-        shared: The library that they share.
-        port: Port on the loopback address.
-        title: Title of the library, for the greeting.
-
     Raises:
         RoamtuiError: The port is in use, or the person's token is too weak.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from roamtui.agent.tools import make_tools
@@ -130,14 +129,15 @@ class SharedLibrary:
 
     async def _load(self, library: Library, loader: Loader | None) -> None:
         if loader is not None:
-            library = await asyncio.to_thread(load_files, library, loader, self._record_progress)
+
+            def record_progress(done: int, _total: int) -> None:
+                self._done = done
+
+            library = await asyncio.to_thread(load_files, library, loader, record_progress)
         searcher = self.searcher
         if self._make_searcher is not None:
             searcher = await asyncio.to_thread(self._make_searcher, library)
         self.library, self.loader, self.searcher = library, loader, searcher
-
-    def _record_progress(self, done: int, _total: int) -> None:
-        self._done = done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,12 +180,7 @@ class ClientSession:
     """A conversation without questions: the client's model holds the dialogue."""
 
     def __init__(self, shared: SharedLibrary, *, has_changed: bool = False) -> None:
-        """Start with nothing open, over a loaded library.
-
-        Args:
-            shared: Holds the library.
-            has_changed: Whether the client had a session before the library changed.
-        """
+        """Start with nothing open. `has_changed` is true if the client had a session before the library changed."""
         self._has_changed = has_changed
         self._shared = shared
         self.library = shared.library
@@ -207,28 +202,22 @@ class ClientSession:
             outcome = await tool.run(arguments, context)
             results = outcome.finished.results
             notes = [_REPEATED] if any(result.status == ExpandStatus.ALREADY_OPEN for result in results) else []
-            notes += await self._close_oldest(set(before).difference(result.id for result in results))
+            # The oldest sections have probably left the client's context too. Those of this call stay.
+            old = set(before).difference(result.id for result in results)
+            closing = tuple(closed for closed in select_sections_to_close(self.session.state) if closed in old)
+            closed_ids: tuple[str, ...] = ()
+            if closing:
+                async for event in self.session.dispatch(CloseSections(section_ids=closing, origin=Origin.AGENT)):
+                    if isinstance(event, SectionsClosed):
+                        closed_ids += event.section_ids
+            if closed_ids:
+                notes.append(f"(Closed, because much is open: {', '.join(closed_ids)}.)")
         except RoamtuiError as error:
             return CallResult(text=f"{name} failed: {error}", is_error=True)
         if self._has_changed:
             self._has_changed = False
             notes.append(_CHANGED)
         return CallResult(text="\n\n".join([outcome.text, *notes]))
-
-    async def _close_oldest(self, old: AbstractSet[str]) -> list[str]:
-        """Close the oldest sections if too much is open: they have probably left the client's context too.
-
-        Args:
-            old: Sections that may be closed: not those of this call.
-        """
-        closing = tuple(section_id for section_id in select_sections_to_close(self.session.state) if section_id in old)
-        if not closing:
-            return []
-        closed: tuple[str, ...] = ()
-        async for event in self.session.dispatch(CloseSections(section_ids=closing, origin=Origin.AGENT)):
-            if isinstance(event, SectionsClosed):
-                closed += event.section_ids
-        return [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []
 
 
 def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:

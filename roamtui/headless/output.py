@@ -55,19 +55,16 @@ def _write(text: str, errors: str) -> None:
             sys.stdout.write(text)
         else:
             sys.stdout.flush()
-            buffer.write(_encode(text, errors))
+            try:
+                data = text.encode("utf-8", errors)
+            except UnicodeEncodeError:  # a lone surrogate, which a model may write
+                data = text.encode("utf-8", "replace")
+            buffer.write(data)
             buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OutputError(error) from None
-
-
-def _encode(text: str, errors: str) -> bytes:
-    try:
-        return text.encode("utf-8", errors)
-    except UnicodeEncodeError:  # a lone surrogate, which a model may write
-        return text.encode("utf-8", "replace")
 
 
 def write_json(value: object) -> None:
@@ -82,12 +79,9 @@ def _escape_surrogates(text: str) -> str:
 
 
 def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
-    """Write one JSON object as `write_json` does, with a last field that is an array written as it is produced.
+    """Write one JSON object as `write_json` does; the array `rows`, its last field, is written as it is produced.
 
-    Args:
-        head: The fields before the array, at least one.
-        name: Name of the array.
-        rows: Its items, each produced after the previous ones are written.
+    `head` has the fields before the array, at least one.
     """
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
@@ -99,13 +93,6 @@ def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[o
         write_text(_escape_surrogates(text + before + ",\n    ".join(batch)))
         text, before, closing = "", ",\n    ", "\n  ]\n}\n"
     write_text(_escape_surrogates(text) + closing)
-
-
-def write_json_line(value: object) -> None:
-    """Write one JSON value on its own line, immediately, in ASCII, so that no reader sees a line end inside it."""
-    import json  # noqa: PLC0415 - the app writes none before its first screen
-
-    write_text(json.dumps(value) + "\n")
 
 
 def write_note(text: str) -> None:
@@ -154,17 +141,14 @@ class EmbeddingProgress:
 
     def __init__(self) -> None:
         self._reported = 0
-        self._is_muted = False
-
-    def mute(self) -> None:
-        """Stop writing: the terminal is about to show something else."""
-        self._is_muted = True
+        self.is_muted = False
+        """Set to stop writing, when the terminal is about to show something else."""
 
     def __call__(self, done: int, count: int) -> None:
         """Record that `done` of `count` chunks are embedded."""
         if done <= self._reported:
             self._reported = 0
-        if self._is_muted:
+        if self.is_muted:
             return
         if done == count or (done - self._reported) * _PROGRESS_LINES_MAX >= count:
             self._reported = done

@@ -10,9 +10,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import assert_never
 
@@ -125,54 +124,63 @@ async def approve(approval: ApprovalRequest) -> bool:
         signal.signal(signal.SIGINT, before)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlainContext:
-    """What a plain chat needs to start."""
-
-    agent: Agent
-    choose_model: Callable[[str], Model]
-    """Creates the model with a name."""
-    notes: tuple[str, ...] = ()
-    """Sentences to show at the start, such as replacements made while reading the document."""
-    examples: tuple[str, ...] = ()
-    """Suggested questions."""
-    remember: Callable[[str], str] = lambda _: "Preferences cannot be saved here."
-    """Saves a preference and returns a confirmation."""
-
-
-def run_plain_chat(context: PlainContext) -> int:
-    """Run a conversation as lines of text until the input ends or the person quits; return the exit status."""
-    if sys.stdin.isatty():
-        os.environ["TERM"] = "dumb"  # keeps readline from writing escape sequences
-        with suppress(ImportError):  # not available on Windows
-            import readline  # noqa: F401, PLC0415 - importing it gives `input` a history
-    with suppress(AttributeError):
-        sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
-    return _PlainChat(context).run()
-
-
-class _PlainChat:
+class PlainChat:
     """Reads lines, asks questions and reports events."""
 
-    def __init__(self, context: PlainContext) -> None:
-        self._context = context
-        self._agent = context.agent
+    def __init__(
+        self,
+        agent: Agent,
+        *,
+        choose_model: Callable[[str], Model],
+        remember: Callable[[str], str],
+        notes: Iterable[str] = (),
+        examples: Iterable[str] = (),
+    ) -> None:
+        """Prepare a conversation with `agent`.
+
+        Args:
+            agent: Answers; its conversation may be a resumed one.
+            choose_model: Creates the model with a name.
+            remember: Saves a preference and returns a confirmation.
+            notes: Sentences to show at the start, such as replacements made while reading the document.
+            examples: Suggested questions.
+        """
+        self._agent = agent
+        self._choose_model = choose_model
+        self._remember = remember
+        self._notes = notes
+        self._examples = examples
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
         self._writer: AnswerWriter | None = None
         """Writes the current answer; None between questions."""
-        self._controller = ConversationController(context.agent, approve if self._is_typed else deny)
+        self._controller = ConversationController(agent, approve if self._is_typed else deny)
         self._controller.subscribe(self._show)
 
     def run(self) -> int:
+        """Answer lines until the input ends or the person quits, and return the exit status."""
+        if self._is_typed:
+            os.environ["TERM"] = "dumb"  # keeps readline from writing escape sequences
+            with suppress(ImportError):  # not available on Windows
+                import readline  # noqa: F401, PLC0415 - importing it gives `input` a history
+        with suppress(AttributeError):
+            sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
         self._greet()
         with asyncio.Runner() as runner:
             try:
                 while (line := self._read_line()) is not None:
                     if line.strip().lower() in ("/quit", "/exit"):
                         break
-                    if line.strip():
-                        self._handle_line(line, runner)
+                    is_command = line.startswith("/")
+                    try:
+                        if is_command:
+                            runner.run(self._run_command(line))
+                        elif line.strip():
+                            runner.run(self._ask(line.strip()))
+                    except KeyboardInterrupt:
+                        if not self._is_typed:
+                            raise
+                        write_sanitised("\nStopped.\n" if is_command else "\nStopped. The partial answer is kept.\n")
             finally:
                 runner.run(self._agent.model.close())
                 self._controller.session.flush()
@@ -181,7 +189,7 @@ class _PlainChat:
     def _greet(self) -> None:
         state = self._controller.state
         count = len(state.library)
-        write_notes(self._context.notes)
+        write_notes(self._notes)
         title = sanitise_line(state.library.title)
         write_sanitised(f"{title}, {count:,} section{'' if count == 1 else 's'}. {self._agent.model.name} answers.\n")
         for event in self._controller.session.opening_events:
@@ -190,8 +198,8 @@ class _PlainChat:
         if exchanges:
             write_sanitised(f"Resuming after question {len(exchanges)}: {exchanges[-1].question}\n")
             write_sanitised(f"{exchanges[-1].answer.strip()}\n")
-        elif self._is_typed and self._context.examples:
-            write_sanitised("For example:\n" + "".join(f"- {question}\n" for question in self._context.examples))
+        elif self._is_typed and self._examples:
+            write_sanitised("For example:\n" + "".join(f"- {question}\n" for question in self._examples))
         if self._is_typed:
             write_sanitised("/help lists the commands, ctrl+d quits.\n")
 
@@ -210,18 +218,6 @@ class _PlainChat:
                 return None
             except KeyboardInterrupt:
                 write_sanitised("\nctrl+d or /quit quits.\n")
-
-    def _handle_line(self, line: str, runner: asyncio.Runner) -> None:
-        is_command = line.startswith("/")
-        try:
-            if is_command:
-                runner.run(self._run_command(line))
-            else:
-                runner.run(self._ask(line.strip()))
-        except KeyboardInterrupt:
-            if not self._is_typed:
-                raise
-            write_sanitised("\nStopped.\n" if is_command else "\nStopped. The partial answer is kept.\n")
 
     async def _ask(self, question: str) -> None:
         self._writer = AnswerWriter()
@@ -254,43 +250,48 @@ class _PlainChat:
             case QuestionAnswered() as event:
                 writer.finish(event.answer)
                 self._has_failed = self._has_failed or event.stopped in (StopReason.ERROR, StopReason.COST)
-                lines = ["", *(["Sources:"] if event.citations else []), *format_sources(self._agent, event)]
-                _write_lines(*lines)
+                heading = ["Sources:"] if event.citations else []
+                _write_lines("", *heading, *format_sources(self._agent, event))
                 if event.error:
-                    warn(event.error)
+                    warn(_name_commands(event.error))
             case event:
                 writer.end_line()
                 write_notes(format_event_lines(event, library))
 
     async def _run_command(self, line: str) -> None:
-        name, _, text = line.strip().partition(" ")
+        word, _, text = line.strip().partition(" ")
+        name, text = word.lower(), text.strip()
         try:
-            await self._handle_command(name.lower(), text.strip())
+            match name:
+                case "/outline":
+                    await self._outline(text)
+                case "/read":
+                    for section_id in _resolve_sections(self._controller.state.library, text):
+                        await self._read(section_id)
+                case "/search":
+                    await self._search(text)
+                case "/open" | "/close" | "/pin":
+                    await self._update_sections(name, text)
+                case "/sections":
+                    self._list_open()
+                case "/model" if text:
+                    before = self._agent.model
+                    self._agent.model = self._choose_model(text)
+                    await before.close()
+                    _write_lines(f"{self._agent.model.name} answers from now on.")
+                case "/model":
+                    offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
+                    _write_lines(f"{self._agent.model.name} answers. Usable here:", *offers)
+                case "/remember":
+                    example = "Write what to remember, such as: /remember Answer in German."
+                    _write_lines(self._remember(text) if text else example)
+                case "/help":
+                    _write_lines(_HELP)
+                case _:
+                    hint = "/help lists the commands; a space before the slash makes the line a question."
+                    _write_lines(f"Unknown command {name}. {hint}")
         except RoamtuiError as error:
-            _write_lines(str(error))
-
-    async def _handle_command(self, name: str, text: str) -> None:
-        match name:
-            case "/outline":
-                await self._outline(text)
-            case "/read":
-                await self._read(text)
-            case "/search":
-                await self._search(text)
-            case "/open" | "/close" | "/pin":
-                await self._update_sections(name, text)
-            case "/sections":
-                _write_lines(*_list_open(self._controller.state))
-            case "/model":
-                await self._choose_model(text)
-            case "/remember":
-                example = "Write what to remember, such as: /remember Answer in German."
-                _write_lines(self._context.remember(text) if text else example)
-            case "/help":
-                _write_lines(_HELP)
-            case _:
-                hint = "/help lists the commands; a space before the slash makes the line a question."
-                _write_lines(f"Unknown command {name}. {hint}")
+            _write_lines(_name_commands(str(error)))
 
     async def _outline(self, text: str) -> None:
         # `text` is an id, a range such as `07f3277d:c2`, a unique title, or empty for the top.
@@ -320,11 +321,7 @@ class _PlainChat:
         else:
             _write_lines(*(f"- {_format_node(state, child)}" for child in listed))
 
-    async def _read(self, text: str) -> None:
-        for section_id in _resolve_sections(self._controller.state.library, text):
-            await self._read_section(section_id)
-
-    async def _read_section(self, section_id: str) -> None:
+    async def _read(self, section_id: str) -> None:
         await self._controller.dispatch(lambda _: ReadSection(section_id=section_id))
         library = self._controller.state.library
         node = library.node(section_id)
@@ -360,15 +357,27 @@ class _PlainChat:
         if ids:
             await self._controller.dispatch(make)
 
-    async def _choose_model(self, name: str) -> None:
-        if not name:
-            offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
-            _write_lines(f"{self._agent.model.name} answers. Usable here:", *offers)
-            return
-        before = self._agent.model
-        self._agent.model = self._context.choose_model(name)
-        await before.close()
-        _write_lines(f"{self._agent.model.name} answers from now on.")
+    def _list_open(self) -> None:
+        state = self._controller.state
+        for section in state.open_sections:
+            marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
+            marks += ["pinned"] if section.is_pinned else []
+            marks += ["the model gets its text with your next question"] if not section.deliveries else []
+            path = format_path(state.library, section.section_id)
+            _write_lines(f"[{section.section_id}] {path}, {', '.join(marks)}")
+        count = len(state.open_sections)
+        _write_lines(f"{count} open, ~{state.open_tokens:,} tokens" if count else "No section is open.")
+
+
+def _name_commands(text: str) -> str:
+    """Suggest a command or setting of the running chat instead of the flags that errors name."""
+    for flag, name in (
+        ("--model", "/model"),
+        ("--api-base", "api_base in config.toml"),
+        ("--embedder", "retrieval.embedder in config.toml"),
+    ):
+        text = text.replace(flag, name)
+    return text
 
 
 def _write_lines(*lines: str) -> None:
@@ -399,18 +408,6 @@ def _resolve_sections(library: Library, text: str) -> list[str]:
         meant = f" Did you mean {', '.join(nearest)}?" if nearest else ""
         _write_lines(f'No section "{word}".{meant}')
     return list(dict.fromkeys(found))
-
-
-def _list_open(state: ConversationState) -> list[str]:
-    if not state.open_sections:
-        return ["No section is open."]
-    lines = []
-    for section in state.open_sections:
-        marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
-        marks += ["pinned"] if section.is_pinned else []
-        marks += ["the model gets its text with your next question"] if not section.deliveries else []
-        lines.append(f"[{section.section_id}] {format_path(state.library, section.section_id)}, {', '.join(marks)}")
-    return [*lines, f"{len(lines)} open, ~{state.open_tokens:,} tokens"]
 
 
 def _format_node(state: ConversationState, section_id: str) -> str:

@@ -35,9 +35,7 @@ def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool)
 def print_sections(library: Library, section_ids: Sequence[str]) -> None:
     """Write the source text of sections and their subsections, in the given order.
 
-    Args:
-        library: Contains the sections.
-        section_ids: Ids as in an outline: of sections, pages (``07f3277d:2``) or ranges (``07f3277d:c2``).
+    The ids are as in an outline: of sections, pages (``07f3277d:2``) or ranges (``07f3277d:c2``).
 
     Raises:
         UnknownSectionError: An id is unknown; nothing was written.

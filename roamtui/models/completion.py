@@ -116,7 +116,14 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
             fields["tool_call_id"] = message.tool_call_id
         if message.tool_calls:
             fields["content"] = text or None
-            fields["tool_calls"] = [_build_call(call) for call in message.tool_calls]
+            fields["tool_calls"] = []
+            for call in message.tool_calls:
+                name = _NO_NAME.sub("_", call.name)[:_NAME_LENGTH_MAX] or "unnamed"
+                arguments = _replace_surrogates(call.arguments)
+                if not _is_object(arguments):  # most providers refuse a history that holds broken arguments
+                    arguments = json.dumps({"invalid_arguments": arguments})
+                function = {"name": name, "arguments": arguments}
+                fields["tool_calls"].append({"id": call.id, "type": "function", "function": function})
         if message.thinking and provider == "anthropic":
             fields["thinking_blocks"] = json.loads(message.thinking)
         built.append(fields)
@@ -133,14 +140,6 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
         elif marked["content"]:
             marked["content"] = [{"type": "text", "text": marked["content"], "cache_control": _CACHE}]
     return built
-
-
-def _build_call(call: ToolCall) -> dict[str, Any]:
-    name = _NO_NAME.sub("_", call.name)[:_NAME_LENGTH_MAX] or "unnamed"
-    arguments = _replace_surrogates(call.arguments)
-    if not _is_object(arguments):  # most providers refuse a history that holds broken arguments
-        arguments = json.dumps({"invalid_arguments": arguments})
-    return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def _replace_surrogates(text: str) -> str:

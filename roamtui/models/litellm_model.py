@@ -19,7 +19,7 @@ import msgspec
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ModelRequest, RetryPending
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
-from roamtui.models.text_tool_calls import is_tool_refusal, stream_with_text_tools, translate_request
+from roamtui.models.text_tool_calls import TOOL_REFUSAL, stream_with_text_tools, translate_request
 from roamtui.models.worker_protocol import (
     EmbeddingBatch,
     Frame,
@@ -118,7 +118,7 @@ class LitellmModel:
                         has_begun = has_begun or not isinstance(event, RetryPending)
                         yield event
             except ModelError as error:
-                if has_begun or not request.tools or not is_tool_refusal(str(error)):
+                if has_begun or not request.tools or not TOOL_REFUSAL.search(str(error)):
                     raise
                 self._lacks_tools = True
             else:

@@ -116,7 +116,7 @@ def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
 
     Args:
         name: ``local:`` and a name, package or folder; the path of a folder; or provider and model.
-        background: Where requests to providers run.
+        background: Runs requests to providers.
         api_base: URL of a provider's server, or None for its default.
 
     Raises:

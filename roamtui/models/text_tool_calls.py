@@ -37,12 +37,13 @@ _EXAMPLES = {
     "search_sections": "late fees",
     "collapse_sections": "a8a96034",
 }
-_REFUSAL = re.compile(
+TOOL_REFUSAL = re.compile(
     r"(?:not support|unsupported)[^.]{0,30}\b(?:tool|function)"
     r"|\b(?:tool|function)[^.]{0,30}(?:not|n't) (?:be )?(?:support|enabl|available)"
     r"|requires --enable-auto-tool-choice",
     re.IGNORECASE,
 )
+"""A server's message that its model has no tool calls."""
 
 
 class FenceReader:
@@ -163,11 +164,6 @@ async def stream_with_text_tools(
                 yield replace(event, reason="tool_calls") if reader.wishes else event
             case _:
                 yield event
-
-
-def is_tool_refusal(message: str) -> bool:
-    """Return whether a server's message says that its model has no tool calls."""
-    return _REFUSAL.search(message) is not None
 
 
 def translate_request(request: ModelRequest) -> ModelRequest:

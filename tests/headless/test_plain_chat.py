@@ -18,7 +18,7 @@ from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Role, StopReason
 from roamtui.document.source_loader import build_library
 from roamtui.errors import ModelError, UsageError
-from roamtui.headless.plain_chat import AnswerWriter, PlainContext, approve, run_plain_chat
+from roamtui.headless.plain_chat import AnswerWriter, PlainChat, approve
 from roamtui.models.base import Model, ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
@@ -71,7 +71,10 @@ class Chat:
     def run(self, stdin: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> int:
         monkeypatch.setattr("sys.stdin", stdin)
         monkeypatch.setenv("TERM", "xterm")
-        return run_plain_chat(PlainContext(agent=self.agent, choose_model=self.choose, examples=("Why?",)))
+        chat = PlainChat(
+            self.agent, choose_model=self.choose, remember=lambda text: f"Saved {text}.", examples=("Why?",)
+        )
+        return chat.run()
 
 
 Pipe = Callable[..., str]
@@ -170,6 +173,7 @@ def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -
         ("/jump", "Unknown command /jump."),
         ("/model nonsense", 'invalid model name "nonsense".'),
         ("/model", "scripted answers. Usable here:\noffline: "),
+        ("/remember Be brief.", "Saved Be brief."),
         ("/help", "/outline [ID]: "),
         ("/SECTIONS", "No section is open."),
     ],
@@ -193,9 +197,10 @@ def test_another_model_answers_the_next_question(pipe: Pipe) -> None:
 def test_a_failed_question_is_told_and_fails_a_script(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    error = ModelError("The server is away. Ask again.")
+    error = ModelError("The server is away; check --api-base or choose another model with --model.")
     assert Chat([ScriptedReply(error=error)]).run(io.StringIO("Hm?\n"), monkeypatch) == 1
-    assert "roamtui: The server is away." in capsys.readouterr().err
+    advice = "check api_base in config.toml or choose another model with /model."
+    assert f"roamtui: The server is away; {advice}" in capsys.readouterr().err
     assert Chat([ScriptedReply(error=error)]).run(Typed("Hm?\n"), monkeypatch) == 0
 
 
