@@ -95,11 +95,6 @@ class Library:
             has_more = graft is not None and len(graft.columns) > 0
         return NodeLabel(section_id, columns.kinds[row], columns.titles[row], has_more)
 
-    def headings_below(self, section_id: str, limit: int) -> tuple[tuple[NodeLabel, ...], int]:
-        """Return the labels of the first `limit` children of a node, and the number of all its children."""
-        children = self.children(section_id)
-        return tuple(map(self.get_label, children[:limit])), len(children)
-
     def is_loaded(self, section_id: str) -> bool:
         """Whether the children of a node are known. A file or page that could not be read is not loaded."""
         document, row = self.locate(section_id)

@@ -1,9 +1,9 @@
-"""Blocks of expanded sections: what a model reads when it opens one.
+"""Blocks of expanded sections: what a model reads when it opens a section.
 
-A block is a line with id, breadcrumb and place; the section's text between fences with a nonce; what stands below it
-and is not given. Text that was delivered before is named, not repeated; nothing is cut without saying so and how to get
-the rest. Its text is the source, with ids added, long addresses shortened and repeats named: quotes are checked against
-the source itself, so nothing here may change words that somebody could quote.
+A block consists of a line with id, breadcrumb and line range, the text of the section between fences with a nonce, and
+lines for the sections below it that are not included. Text that was delivered before is named instead of repeated.
+Whatever is cut is named too, with the way to get it. The text is the source plus ids, with long URLs shortened and
+repeated paragraphs named. Quotes are checked against the source itself, so nothing here may change quotable words.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from roamtui.outline.structure import (
 
 _FETCHED = frozenset({NodeKind.FILE, NodeKind.LINK})
 _LIST_TOKENS = ((2_000, 2_300), (500, 1_800), (0, 700))
-"""Of the lines for what stands below a section that is not given whole, by the sections of the library: two calls shall
-lead to any of ten thousand."""
+"""Tokens of the lines for the sections below one that is not given whole, by the least number of sections in the
+library. Two calls must lead to any of ten thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
-"""Of the lines of a range, which is one of at most `LISTED_MAX` nodes."""
+"""Tokens of the lines of a range of at most `LISTED_MAX` nodes."""
 _NAMED_MAX = 30
 
 _LINK = re.compile(
@@ -55,20 +55,20 @@ _LINK = re.compile(
 )
 _CITED = re.compile(
     r"\b(?:[Ss]ection|SECTION|[Aa]rticle|ARTICLE|[Pp]aragraph|[Cc]lause)[Ss]?\s+(?P<number>\d+(?:\.\d+)*)(?!\w|\.\d)"
-    r"(?:\([^()\n]{1,6}\))*+(?!\s*(?:\([^()\n]{1,6}\)\s*)*of\s(?!this\b))"  # another text's
-    r"(?![^\[\]\n]{0,500}\])"  # the words of a link
+    r"(?:\([^()\n]{1,6}\))*+(?!\s*(?:\([^()\n]{1,6}\)\s*)*of\s(?!this\b))"  # a section of another text
+    r"(?![^\[\]\n]{0,500}\])"  # inside the words of a link
 )
-_LONG_ADDRESS = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
-_ADDRESS_KEPT = 60
+_LONG_URL = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
+_URL_KEPT = 60
 _PARAGRAPH = re.compile(r"^(?:[^\n]*\S[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _REPEAT_LENGTH_MIN = 160
-"""Characters of a paragraph that is named where it stands a second time."""
+"""Characters; a shorter paragraph may be repeated."""
 _REPEATED = "(repeats what stands above)\n"
 _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _TITLED = (NodeKind.SECTION, NodeKind.LINK)
 
 Delivered = Mapping[str, Sequence[Bounds]]
-"""Ranges of characters that the model has, by document key."""
+"""Ranges of characters that the model already has, by document key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +76,10 @@ class ExpandedBlock:
     """The answer to one requested id."""
 
     section_id: str | None
-    """The section it is about, None where the id names none."""
+    """The section, or None if the id names no section."""
     text: str
-    """What the model reads."""
     spans: tuple[Span, ...] = ()
-    """Section text that this block newly delivers."""
+    """Section text that only this block delivers."""
     tokens: int = 0
     """Estimated tokens of that text."""
     is_listing: bool = False
@@ -90,12 +89,12 @@ class ExpandedBlock:
 
 
 def render_section(library: Library, requested: str, *, delivered: Delivered, nonce: str) -> ExpandedBlock:
-    """Return the block for what was asked for.
+    """Render the block of a requested section.
 
     Args:
-        library: Holds the section, loaded.
+        library: The library, in which the section is loaded.
         requested: An id, a page ``id:2``, a range ``id:c2``, a path or an exact title.
-        delivered: What the model was given already.
+        delivered: Text that the model already has.
         nonce: Marks the fences of this conversation.
     """
     reference = resolve_reference(library, requested)
@@ -104,8 +103,8 @@ def render_section(library: Library, requested: str, *, delivered: Delivered, no
     if reference is None or reference.section_id not in library:
         nearest = "; ".join(f"[{i}] {format_path(library, i)}" for i in suggest_ids(library, requested))
         name = shorten(sanitise_line(requested), 80)
-        said = f'"{name}" is no section id, and no path or title that one section alone has.'
-        return ExpandedBlock(section_id=None, text=f"{said} Nearest: {nearest}." if nearest else said)
+        problem = f'"{name}" is no section id, and no path or title that one section alone has.'
+        return ExpandedBlock(section_id=None, text=f"{problem} Nearest: {nearest}." if nearest else problem)
     reference = replace(reference, section_id=library.get_canonical_link(reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
@@ -121,19 +120,31 @@ def render_section(library: Library, requested: str, *, delivered: Delivered, no
 def _make_section_block(
     library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str
 ) -> ExpandedBlock:
-    wanted, page_note = _choose_span(library, node, reference.page)
-    if wanted is None:
-        return ExpandedBlock(section_id=None, text=f"[{node.id}] has no such page. {page_note}")
+    page_note = ""
+    own = library.get_own_content_span(node.id)
+    if reference.page is None and node.tokens <= WHOLE_TOKENS_MAX:
+        wanted = library.get_content_span(node.id)
+    else:
+        pages = split_pages(library.text_at(own))
+        number, count = 1 if reference.page is None else reference.page, len(pages)
+        if not 1 <= number <= count:
+            known = f"It has {count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]."
+            return ExpandedBlock(section_id=None, text=f"[{node.id}] has no such page. {known}")
+        start, end = pages[number - 1]
+        wanted = Span(doc=own.doc, start=own.start + start, end=own.start + end)
+        if count > 1:
+            rest = f"The next is [{node.id}:{number + 1}]." if number < count else "It is the last."
+            page_note = f"(Page {number} of {count} of this section's own text. {rest})"
     new = _compute_undelivered_spans(library, wanted, delivered)
     has_text = bool(new) or bool(library.text_at(wanted).strip())
     if not has_text and node.kind in _FETCHED and node.tokens:
         return _make_range_block(library, reference, delivered, nonce)
     if new:
-        lines = _render(library, node, wanted, new, nonce, delivered)
+        lines = _render_block(library, node, wanted, new, nonce, delivered)
     else:
-        place = f" ({format_line_range(library, wanted)}) is open already: its text stands above."
-        lines = [f"[{node.id}] {format_path(library, node.id)}{place if has_text else ': it has no text of its own.'}"]
-        if wanted.end <= library.get_own_content_span(node.id).end:
+        where = f" ({format_line_range(library, wanted)}) is open already: its text stands above."
+        lines = [f"[{node.id}] {format_path(library, node.id)}{where if has_text else ': it has no text of its own.'}"]
+        if wanted.end <= own.end:
             lines += _list_below(library, node.id, {})
     return _make_block(library, node.id, [*lines, page_note] if page_note else lines, new)
 
@@ -141,23 +152,23 @@ def _make_section_block(
 def render_open_section(
     library: Library, section_id: str, spans: Sequence[Span], *, delivered: Delivered, nonce: str
 ) -> str:
-    """Return the block of a section that is open already, with the given ranges of its text.
+    """Render the block of an open section again.
 
     Args:
-        library: Holds the section.
+        library: The library of the section.
         section_id: The open section.
-        spans: Its text that the model is given again.
-        delivered: What stands above this block.
+        spans: The ranges of its text that the block includes.
+        delivered: Text in the blocks above this one.
         nonce: Marks the fences of this conversation.
     """
     node = library.node(section_id)
     own = library.get_own_content_span(section_id)
     wanted = library.get_content_span(section_id) if spans and spans[-1].end > own.end else own
-    return "\n".join(_render(library, node, wanted, spans, nonce, delivered))
+    return "\n".join(_render_block(library, node, wanted, spans, nonce, delivered))
 
 
 def format_no_room(library: Library, section_id: str, tokens: int) -> str:
-    """Return what a model is told where a section does not fit any more."""
+    """Tell a model that a section does not fit any more."""
     name = format_path(library, section_id)
     size = format_tokens(tokens)
     advice = "Ask for a smaller subsection, or answer with what is open."
@@ -175,25 +186,7 @@ def _make_block(library: Library, section_id: str, lines: Sequence[str], new: tu
     return ExpandedBlock(section_id=section_id, text="\n".join(lines), spans=new, tokens=tokens)
 
 
-def _choose_span(library: Library, node: Node, page: int | None) -> tuple[Span | None, str]:
-    """Return the range to deliver, and a line on the pages that are left."""
-    own = library.get_own_content_span(node.id)
-    if page is None and node.tokens <= WHOLE_TOKENS_MAX:
-        return library.get_content_span(node.id), ""
-    pages = split_pages(library.text_at(own))
-    number = 1 if page is None else page
-    if not 1 <= number <= len(pages):
-        plural = "s" if len(pages) > 1 else ""
-        return None, f"It has {len(pages)} page{plural}, [{node.id}:1] to [{node.id}:{len(pages)}]."
-    if len(pages) == 1:
-        return own, ""
-    start, end = pages[number - 1]
-    rest = f"The next is [{node.id}:{number + 1}]." if number < len(pages) else "It is the last."
-    span = Span(doc=own.doc, start=own.start + start, end=own.start + end)
-    return span, f"(Page {number} of {len(pages)} of this section's own text. {rest})"
-
-
-def _render(
+def _render_block(
     library: Library, node: Node, wanted: Span, spans: Sequence[Span], nonce: str, delivered: Delivered
 ) -> list[str]:
     head = f"[{node.id}] {format_path(library, node.id)} ({format_line_range(library, wanted)})"
@@ -223,7 +216,7 @@ def _render_text(
 
 
 def _list_below(library: Library, section_id: str, given: Delivered) -> list[str]:
-    """Return lines for what stands below a section: what was given is named alone."""
+    """Render lines for the sections below one; those that were given are only named."""
     children = list_outline_children(library, section_id)
     open_ids = [child for child in children[:LISTED_MAX] if _is_given(library, child, given)] if given else []
     closed = [child for child in children if child not in open_ids] if open_ids else children
@@ -241,18 +234,18 @@ def _limit_list(library: Library) -> int:
 
 
 def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
-    """Return whether the model has the whole text of a section's subtree."""
+    """Whether the model has the whole text of a section and its subsections."""
     span = library.get_content_span(section_id)
     if not len(span):
         return False
-    below = (i for i in library.walk(section_id) if i != section_id)
-    if library.grafts and any(library.own_span(i).doc != span.doc for i in below):
+    below = (node_id for node_id in library.walk(section_id) if node_id != section_id)
+    if library.grafts and any(library.own_span(node_id).doc != span.doc for node_id in below):
         return False
     return not subtract_bounds(span.start, span.end, given.get(span.doc, ()))
 
 
 def _name_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
-    """Return a line for each part of a gap between texts: what stands above, and what is given nowhere."""
+    """Render a line for each part of a gap between texts: text given above, and text not given at all."""
     missing = subtract_bounds(gap.start, gap.end, delivered.get(gap.doc, ()))
     lines = []
     for start, end in sorted([*subtract_bounds(gap.start, gap.end, missing), *missing]):
@@ -260,14 +253,14 @@ def _name_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
         if library.text_at(part).strip():
             is_given = (start, end) not in missing
             first, last = library.lines_of(part)
-            names = "; ".join(_name_parts_of(library, part, is_given=is_given))
+            names = "; ".join(_name_sections(library, part, is_given=is_given))
             state = "given above" if is_given else "not given here, open it by its id"
             lines.append(f"(lines {first}-{last}, {names}: {state})")
     return lines
 
 
-def _name_parts_of(library: Library, part: Span, *, is_given: bool) -> list[str]:
-    """Return ids and titles of the sections that a range of text touches; of a long one those of its pages."""
+def _name_sections(library: Library, part: Span, *, is_given: bool) -> list[str]:
+    """Return ids and titles of the sections that a range of text touches, or the ids of pages of a long section."""
     document = library.document(part.doc)
     starts = document.columns.starts
     first = bisect_right(starts, part.start) - 1
@@ -276,62 +269,62 @@ def _name_parts_of(library: Library, part: Span, *, is_given: bool) -> list[str]
         section_id = document.ids[rows[0]]
         offset = starts[rows[0]]
         pages = enumerate(split_pages(library.own_text(section_id)), start=1)
-        inside = [n for n, (low, high) in pages if offset + low < part.end and offset + high > part.start]
-        if max(inside) > 1:
-            return [f"[{section_id}:{number}]" for number in inside]
-    named = [
+        touched = [n for n, (low, high) in pages if offset + low < part.end and offset + high > part.start]
+        if max(touched) > 1:
+            return [f"[{section_id}:{number}]" for number in touched]
+    names = [
         f"[{document.ids[row]}] {format_node_title(library.get_label(document.ids[row]))}" for row in rows[:_NAMED_MAX]
     ]
-    return [*named, f"+{len(rows) - _NAMED_MAX} more"] if len(rows) > _NAMED_MAX else named
+    return [*names, f"+{len(rows) - _NAMED_MAX} more"] if len(rows) > _NAMED_MAX else names
 
 
 def _make_range_block(library: Library, reference: Reference, delivered: Delivered, nonce: str) -> ExpandedBlock:
-    """Return the block for a range of children: their texts where they are small, else lines for them."""
-    above_id, steps = reference.section_id, reference.steps
-    ranges = ChildRanges.for_section(library, above_id)
+    """Make the block of a range of children: their texts if these are small, else lines for them."""
+    parent_id, steps = reference.section_id, reference.steps
+    ranges = ChildRanges.for_section(library, parent_id)
     children, bounds = ranges.children, ranges.get_bounds(steps)
     if not children:
-        return ExpandedBlock(section_id=None, text=f"[{above_id}] has nothing below it.")
+        return ExpandedBlock(section_id=None, text=f"[{parent_id}] has nothing below it.")
     if bounds is None:
         count = len(ranges.split(0, len(children)))
-        ends = f"[{above_id}:c1] to [{above_id}:c{count}]"
+        ends = f"[{parent_id}:c1] to [{parent_id}:c{count}]"
         return ExpandedBlock(
-            section_id=None, text=f"[{above_id}] has no such range of subsections. It has {count}: {ends}."
+            section_id=None, text=f"[{parent_id}] has no such range of subsections. It has {count}: {ends}."
         )
-    is_root = above_id == library.root_id
-    name = shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else format_path(library, above_id)
+    is_root = parent_id == library.root_id
+    name = shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else format_path(library, parent_id)
     start, end = bounds
-    head = f"[{above_id}] {name}: {start + 1} to {end} of {len(children)} below it"
+    head = f"[{parent_id}] {name}: {start + 1} to {end} of {len(children)} below it"
     is_small = bool(steps) and not is_root and ranges.sums[end] - ranges.sums[start] <= WHOLE_TOKENS_MAX
     if is_small and library.get_label(children[start]).kind is NodeKind.SECTION:
-        is_one = not library.grafts or len({library.span(one).doc for one in children[start:end]}) == 1
+        in_one_document = not library.grafts or len({library.span(child).doc for child in children[start:end]}) == 1
         first, last = library.span(children[start]), library.span(children[end - 1])
         whole = Span(doc=first.doc, start=first.start, end=last.end)
-        if is_one and (new := _compute_undelivered_spans(library, whole, delivered)):
-            text = _render_text(library, above_id, whole, new, nonce, delivered)
-            return _make_block(library, above_id, [head, *text], new)
+        if in_one_document and (new := _compute_undelivered_spans(library, whole, delivered)):
+            text = _render_text(library, parent_id, whole, new, nonce, delivered)
+            return _make_block(library, parent_id, [head, *text], new)
     if end - start > LISTED_MAX:
-        lines = ranges.describe(above_id, steps)
+        lines = ranges.describe(parent_id, steps)
     else:
         tokens = _RANGE_LIST_TOKENS if steps else _limit_list(library)
-        lines = fill_lines(library, children[start:end], tokens, parent_id=above_id)
-    return ExpandedBlock(section_id=None if is_root else above_id, text="\n".join([head, *lines]), is_listing=True)
+        lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
+    return ExpandedBlock(section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True)
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
-    """Return the text of a span as a model reads it.
+    """Render the text of a span as a model reads it, with ids after headings and references.
 
     Args:
-        library: Holds the text.
-        span: What is delivered.
-        section_id: The section that it is delivered for, whose id is said elsewhere.
+        library: The library of the text.
+        span: The text.
+        section_id: The section whose block this is; its id is not repeated.
     """
     marks = {offset: f" [{node_id}]" for offset, node_id in list_heading_ends(library, span) if node_id != section_id}
     text = blank_footers(library.document(span.doc).text, span.start, span.end).rstrip("\r\n")
     for offset, target in list_references(library, span):
         if target != section_id:
             marks[offset] = f" [{target}]" + marks.get(offset, "")
-    text = _LONG_ADDRESS.sub(lambda match: f"{match.group()[:_ADDRESS_KEPT]}…", insert_marks(text, marks))
+    text = _LONG_URL.sub(lambda match: f"{match.group()[:_URL_KEPT]}…", insert_marks(text, marks))
     seen: set[str] = set()
 
     def name_repeated(match: re.Match[str]) -> str:
@@ -345,7 +338,7 @@ def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = 
 
 
 def insert_marks(text: str, marks: Mapping[int, str]) -> str:
-    """Return a text with marks at their offsets."""
+    """Insert marks into a text at their offsets."""
     parts = []
     position = 0
     for offset in sorted(marks):
@@ -355,12 +348,12 @@ def insert_marks(text: str, marks: Mapping[int, str]) -> str:
 
 
 def strip_ids(quote: str) -> str:
-    """Return words that a model copied without the ids that stand in what it read."""
+    """Remove the ids that a model copied with a quote."""
     return MARKABLE_ID.sub("", quote)
 
 
 def list_heading_ends(library: Library, span: Span) -> list[tuple[int, str]]:
-    """Return where the lines of headings and links end within the text of a span, with the id of each."""
+    """List where the lines of headings and links end in the text of a span, with the id of each node."""
     document = library.document(span.doc)
     starts, kinds = document.columns.starts, document.columns.kinds
     ends = []
@@ -376,9 +369,9 @@ def list_heading_ends(library: Library, span: Span) -> list[tuple[int, str]]:
 
 
 def list_references(library: Library, span: Span) -> Iterator[tuple[int, str]]:
-    """Yield where links and numbers of sections end within the text of a span, with the id of what they lead to.
+    """Yield where links and section numbers end in the text of a span, with the id of the section that they refer to.
 
-    Of a number ("Section 12.1") the first mention counts, unless the text stands in that section or holds it.
+    A number such as "Section 12.1" counts only at its first mention, and not if the span overlaps that section.
     """
     document = library.document(span.doc)
     text = library.text_at(span)
@@ -388,12 +381,12 @@ def list_references(library: Library, span: Span) -> Iterator[tuple[int, str]]:
             link = resolve_link(match["target"], library, source_id)
             if isinstance(link, SectionLink) and (found := get_canonical_id(library, link.section_id)) != source_id:
                 yield match.end(), found
-    said: set[int] = set()
+    mentioned: set[int] = set()
     for match in _CITED.finditer(text):
         row = document.rows_by_number.get(match["number"])
-        if row is None or row in said:
+        if row is None or row in mentioned:
             continue
-        said.add(row)
+        mentioned.add(row)
         start, end = document.columns.starts[row], document.columns.starts[document.columns.ends[row]]
         if end <= span.start or start >= span.end:
             yield match.end(), document.ids[row]

@@ -1,4 +1,4 @@
-"""How one node is named on a line of the outline: title, size, opening words, all escaped."""
+"""The parts of an outline line: title, size and opening words of a node, all escaped."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import format_tokens
 
 WHOLE_TOKENS_MAX = 3_000
-"""A subtree up to this size is given whole."""
+"""A smaller subtree is given whole."""
 TITLE_LENGTH_MAX = 120
 OPTIONAL = "optional"
-"""Title, in small letters, of the section of an llms.txt that a reader may skip."""
+"""Title, in lower case, of the section of an llms.txt that a reader may skip."""
 OPENING_LENGTH = 100
 _OPENING_SOURCE = 4_000
-"""Characters of own text in which an opening is looked for."""
+"""Characters of own text that are searched for opening words."""
 _SHARED_LINES = 6
 """First lines of each node that are compared."""
-_KNOWN_TITLE_MAX = 200
-"""Characters; what shorter titles become on a line is remembered, since an outline says most of them several times."""
+_CACHED_TITLE_MAX = 200
+"""Characters; shorter titles are cached in their escaped form, since an outline names most of them several times."""
 _SHARED_MIN = 3
-"""Nodes that must begin alike before their words are taken for a form's and not theirs."""
+"""Nodes that must start with the same line for it to count as boilerplate."""
 
 _COMMENT_MARKS = re.compile(r"<!--+|--+>")
 _HARMLESS = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
-"""Words with single spaces between them and none of the marks that comments and ids are made of: most titles."""
+"""Words with single spaces, without the characters of comments and ids: most titles are like this."""
 _GUIDE_WORDS = re.compile(r"expand_sections\s*\(")
 _ID_MARK = re.compile(
     r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]",
     re.IGNORECASE,
 )
 MARKABLE_ID = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
-"""An id as it stands behind a heading or a link of a delivered text."""
+"""An id after a heading or a link in a delivered text."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
 _SKIPPED_LINE = re.compile(
-    r"^\s*(?:$|[|=_~`:+-]{3}|\|[\s:|-]+\|?\s*$|<[^>]+>\s*$|!\[[^\]]*\]\([^)]*\)\s*$|\[!\["
+    r"^\s*(?:$|[|=_~`:+-]{3}|\|[\s:|-]+$|<[^>]+>\s*$|!\[[^\]]*\]\([^)]*\)\s*$|\[!\["
     r"|```|~~~|import |export |:::|\{%)"
 )
 _FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
@@ -53,7 +53,7 @@ _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
 def escape(text: str) -> str:
-    """Return one line of document text that can be taken neither for a guiding comment nor for an id of ours."""
+    """Escape text of a document into one line that cannot be mistaken for an instruction or an id of this program."""
     if _HARMLESS.fullmatch(text) and ("_" not in text or "expand_sections" not in text.lower()):
         return text
     line = _COMMENT_MARKS.sub("<>", sanitise_line(text))
@@ -62,33 +62,34 @@ def escape(text: str) -> str:
 
 
 def format_node_title(node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
-    """Return the title of a node for a line, with words in its place where it has none."""
+    """Format the title of a node, or words in its place if it has none."""
     title = node.title
     if not title and node.kind is NodeKind.PREAMBLE:
         return "(text before the first heading)"
-    return _make_known_name(title, length_max) if len(title) <= _KNOWN_TITLE_MAX else _make_name(title, length_max)
+    format_title = _format_cached_title if len(title) <= _CACHED_TITLE_MAX else _format_title
+    return format_title(title, length_max)
 
 
 def format_node_and_heading(library: Library, node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
-    """Return the title of a node for a line; of a file also that of its text, where the name does not say it."""
+    """Format the title of a node; for a file, add the title of its text unless the name already says it."""
     name = format_node_title(node, length_max=length_max)
     file = library.file(node.id) if library.grafts and node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
         return name
     title = shorten(strip_anchor(escape(file.columns.titles[file.sole_row])), length_max)
-    said, stem = (_NO_WORD.sub("", text).casefold() for text in (title, node.title.rpartition(".")[0]))
-    return name if not said or said in stem else f"{name}: {title}"
+    words, stem = (_NO_WORD.sub("", text).casefold() for text in (title, node.title.rpartition(".")[0]))
+    return name if not words or words in stem else f"{name}: {title}"
 
 
-def _make_name(title: str, length_max: int) -> str:
+def _format_title(title: str, length_max: int) -> str:
     return shorten(strip_anchor(escape(title)), length_max) or "(untitled)"
 
 
-_make_known_name = lru_cache(maxsize=8_192)(_make_name)
+_format_cached_title = lru_cache(maxsize=8_192)(_format_title)
 
 
 def format_line_range(library: Library, span: Span) -> str:
-    """Return where a span stands in words: its lines, after the pages where the document has pages."""
+    """Format the lines of a span, after its pages if the document has pages."""
     first, last = library.lines_of(span)
     page, last_page = library.page_of(span), library.last_page_of(span)
     pages = "" if page is None else f"p. {page}, " if page == last_page else f"p. {page}-{last_page}, "
@@ -96,23 +97,23 @@ def format_line_range(library: Library, span: Span) -> str:
 
 
 def format_path(library: Library, section_id: str) -> str:
-    """Return the titles from the top down to a node, joined by ``>``; one that repeats the last is not said again."""
+    """Join the titles from the top down to a node by ``>``, without a title that repeats the one before."""
     names: list[str] = []
-    said = ""
+    words_before = ""
     for node_id in (*library.ancestors(section_id), section_id):
         heading = library.get_label(node_id)
         name = format_node_title(heading, length_max=80)
         words = _NO_WORD.sub("", name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name).casefold()
-        if not words or words != said:
+        if not words or words != words_before:
             names.append(name)
-        said = words
+        words_before = words
     return " > ".join(names)
 
 
 def format_size(library: Library, node: Node) -> str:
-    """Return what opening a node gives and how much there is, in tokens: ``120``, ``300 of 12k`` or ``list of 12k``.
+    """Format the tokens that opening a node gives, and those of its subtree if that is larger.
 
-    Where own text and subtree differ both are said; ``list`` stands where opening gives titles alone.
+    Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if opening the node gives only titles.
     """
     tokens = format_tokens(node.tokens)
     if not node.is_loaded:
@@ -130,12 +131,12 @@ def format_size(library: Library, node: Node) -> str:
 
 
 def is_optional(node: Node) -> bool:
-    """Return whether a section is the one of an llms.txt that a reader may skip."""
+    """Whether a node is the section of an llms.txt that a reader may skip."""
     return node.kind is NodeKind.SECTION and node.title.casefold() == OPTIONAL
 
 
 def has_own_text(library: Library, section_id: str) -> bool:
-    """Return whether a node's own text holds more than white space and, for a section, its heading."""
+    """Whether the own text of a node contains more than white space and, for a section, its heading."""
     kind = library.get_label(section_id).kind
     if kind is NodeKind.FOLDER:
         return False
@@ -161,15 +162,13 @@ def strip_heading(own_text: str) -> str:
 def extract_opening_words(
     library: Library, section_id: str, *, length_max: int = OPENING_LENGTH, shared: frozenset[str] = frozenset()
 ) -> str:
-    """Return the first words of a node's own text, without marks, rules, badges and tables; may be empty.
-
-    Where a model wrote a summary of the node, these are the words.
+    """Return the summary of a node, or the first words of its own text without marks, rules, badges and tables.
 
     Args:
-        library: Holds the node.
-        section_id: The node; a file stands for the title of its text.
-        length_max: Characters.
-        shared: Lines that say nothing of this node, because many begin with them; see `find_shared_lines`.
+        library: The library of the node.
+        section_id: The node; for a file, the section of its title is used.
+        length_max: Characters of the result, which may be empty.
+        shared: Lines to leave out; see `find_boilerplate_lines`.
     """
     if summary := library.summary(section_id):
         return shorten(escape(summary), length_max)
@@ -186,7 +185,7 @@ def extract_opening_words(
 
 
 def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:
-    """Return the lines with which so many of these nodes begin that they tell none from the others."""
+    """Return the first lines that at least 3, and a fifth, of these nodes share, so that they distinguish none."""
     counts: Counter[str] = Counter()
     for section_id in section_ids:
         counts.update({line for line in islice(_list_opening_lines(library, section_id), _SHARED_LINES) if line})
@@ -195,7 +194,7 @@ def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> froz
 
 
 def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the first lines of a node's own text without their marks, an empty one for each end of a paragraph."""
+    """Yield the first lines of a node's own text without marks, and an empty line at the end of each paragraph."""
     file = library.file(section_id)
     if file is not None and file.sole_row is not None:
         section_id = file.ids[file.sole_row]

@@ -106,10 +106,8 @@ def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
 
 def list_headings_below(library: Library, section_id: str, limit: int) -> tuple[tuple[NodeLabel, ...], int]:
     """Return the labels of the first `limit` outline children of a node, and the number of all of them."""
-    if library.grafts:
-        children = list_outline_children(library, section_id)
-        return tuple(map(library.get_label, children[:limit])), len(children)
-    return library.headings_below(section_id, limit)
+    children = list_outline_children(library, section_id)
+    return tuple(map(library.get_label, children[:limit])), len(children)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,15 +160,13 @@ def resolve_name(library: Library, text: str) -> str | None:
                 is_named = path.endswith((f"/{last}", f"/{last}.{path.rpartition('.')[2]}"))
             else:
                 is_named = _fold(title) == last
-            if is_named and _is_below(library, section_id, above):
+            if not is_named:
+                continue
+            # The nodes above must have the other names in this order; an iterator allows nodes between them.
+            titles = iter([_fold(library.title_of(node_id)) for node_id in library.ancestors(section_id)])
+            if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
                 found.add(get_canonical_id(library, section_id))
     return found.pop() if len(found) == 1 else None
-
-
-def _is_below(library: Library, section_id: str, names: list[str]) -> bool:
-    """Whether nodes above this one have these names, in this order; there may be others between them."""
-    titles = iter([_fold(library.title_of(node_id)) for node_id in library.ancestors(section_id)])
-    return all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in names)
 
 
 def _fold(title: str) -> str:

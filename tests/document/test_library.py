@@ -151,14 +151,3 @@ def test_each_character_belongs_to_the_section_whose_own_text_holds_it() -> None
             span = library.own_span(section_id)
             assert span.doc == document.key
             assert span.start <= offset < span.end
-
-
-@pytest.mark.parametrize("pages", [(), ("a.md", "b.md")])
-def test_the_first_headings_below_a_node_are_named_and_all_of_them_counted(pages: tuple[str, ...]) -> None:
-    library = _load(_list_links(), *pages)
-    for section_id in (library.root_id, *library.walk()):
-        children = library.children(section_id)
-        for limit in range(4):
-            named, count = library.headings_below(section_id, limit)
-            assert named == tuple(map(library.get_label, children[:limit]))
-            assert count == len(children)

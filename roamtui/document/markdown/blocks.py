@@ -1,4 +1,4 @@
-"""What a piece of Markdown holds, as values: blocks in the order of the text, each with its place in the source."""
+"""The blocks of a Markdown text as values, in order, each with its offsets in the source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Flag, auto
 
 
 class Emphasis(Flag):
-    """What inline marks add to words."""
+    """Emphasis of words; values can be combined."""
 
     NONE = 0
     STRONG = auto()
@@ -19,45 +19,45 @@ class Emphasis(Flag):
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Text of one kind, without a line end."""
+    """Text with the same emphasis and link, without a line end."""
 
     text: str
     emphasis: Emphasis = Emphasis.NONE
     link: int | None = None
-    """Number of the link that it is part of."""
+    """Index in `Markdown.links`."""
     is_image: bool = False
-    """Whether it stands for an image, of which it is the description or else the address."""
+    """Whether it replaces an image: it is then the image's description, or its URL if there is none."""
 
 
 LINE_BREAK = Words("\n")
-"""Stands among words where a line must end."""
+"""A forced line end between words."""
 Inline = tuple[Words, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where words lead."""
+    """The target of words."""
 
     href: str
     is_mark: bool = False
-    """Whether it is a mark within the text, of a footnote or a citation, rather than a link."""
+    """Whether it is the mark of a footnote or a citation rather than a link."""
     is_image: bool = False
-    """Whether it leads to the image that stands there."""
+    """Whether it leads to the image that the words replace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paragraph:
-    """Words that belong together."""
+    """A paragraph."""
 
     words: Inline
     start: int
-    """Offset of its source; the same in all blocks."""
+    """Offset in the source, as in all blocks."""
     end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """A title."""
+    """A heading."""
 
     level: int
     words: Inline
@@ -67,19 +67,19 @@ class Heading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """Lines of code."""
+    """A fenced or indented block of code."""
 
     text: str
-    r"""With ``\n`` as line ends, none at its own end."""
+    r"""With ``\n`` as line ends, and none at the end."""
     info: str
-    """What stands beside its fence, the language first."""
+    """Text after the opening fence; its first word is the language."""
     offsets: tuple[int, ...]
-    """Where each of its lines begins, and where the last one ends."""
+    """Start of each line, then the end of the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThematicBreak:
-    """A line between two parts."""
+    """A horizontal rule."""
 
     start: int
     end: int
@@ -97,11 +97,11 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows of cells."""
+    """A table."""
 
     rows: tuple[TableRow, ...]
     alignments: tuple[str, ...]
-    """``left``, ``right``, ``center`` or empty, for each column."""
+    """For each column ``left``, ``right``, ``center`` or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,22 +110,22 @@ class Item:
 
     blocks: tuple[Block, ...]
     is_done: bool | None
-    """Of a task; None for any other item."""
+    """Whether a task is ticked; None for any other item."""
     start: int
     end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class List:
-    """Items with bullets or numbers."""
+    """A bulleted or numbered list."""
 
     items: tuple[Item, ...]
     number: int | None
-    """Of its first item, None for bullets."""
+    """Number of the first item, or None for bullets."""
     delimiter: str
-    """Stands after a number."""
+    """Character after each number."""
     is_tight: bool
-    """Whether its paragraphs are written without blank lines between them."""
+    """Whether no blank lines separate its paragraphs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,21 +134,21 @@ class Quote:
 
     blocks: tuple[Block, ...]
     alert: str
-    """Its kind in small letters, as in ``[!NOTE]``; empty for a quotation."""
+    """Kind of alert in lower case, ``note`` for ``[!NOTE]``; empty for a quotation."""
     title: Inline
-    """What stands beside the kind of an alert."""
+    """Title of an alert, written after its kind."""
     start: int
-    """Offset of the line that says the kind."""
+    """For an alert, the offset of the line with its kind."""
     end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
-    """Blocks that a page folds away below a summary."""
+    """Blocks that a page folds below a summary."""
 
     summary: Inline
     is_open: bool
-    """Whether a page shows the blocks at first."""
+    """Whether a page shows the blocks initially."""
     blocks: tuple[Block, ...]
     start: int
     """Offset of the summary."""
@@ -160,15 +160,15 @@ Block = Paragraph | Heading | Code | ThematicBreak | Table | List | Quote | Deta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Markdown:
-    """The blocks of a text."""
+    """The blocks and links of a text."""
 
     blocks: tuple[Block, ...]
     links: tuple[Link, ...]
-    """In order; words know theirs by its number."""
+    """In the order of the text; `Words.link` is an index into it."""
 
 
 def get_block_end(block: Block) -> int:
-    """Return the offset after a block and all in it."""
+    """Return the offset after a block and its content."""
     match block:
         case Code():
             return block.offsets[-1]
@@ -177,13 +177,13 @@ def get_block_end(block: Block) -> int:
         case List():
             return block.items[-1].end
         case Details() | Quote():
-            return max(block.end, *(get_block_end(one) for one in block.blocks), 0)
+            return max(block.end, *map(get_block_end, block.blocks), 0)
         case Paragraph() | Heading() | ThematicBreak():
             return block.end
 
 
 def flatten_blocks(blocks: Sequence[Block]) -> Inline:
-    """Return all words of blocks as those of one cell of a table: a line for each paragraph, item and row."""
+    """Return the words of all blocks as they fit in a table cell: one line for each paragraph, item and row."""
     lines = [line for block in blocks for line in _list_lines(block)]
     return tuple(words for line in lines for words in (LINE_BREAK, *line))[1:]
 

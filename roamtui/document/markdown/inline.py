@@ -1,4 +1,4 @@
-"""`InlineReader`: gathers the words of one block after the other, from marks of Markdown and tags of HTML alike."""
+"""`InlineReader`: collects the words of one block after the other, from inline Markdown and from HTML tags."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roamtui.document.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link,
 _TAG = re.compile(
     r"(?P<opener><!--|<\?|<!\[CDATA\[|<!(?=[A-Za-z]))"
     r"|<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>(?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+)?/?)>"
-    # What a chunk of a document or an answer that is still coming ends in.
+    # An unfinished tag at the end of a chunk, or of an answer that is still arriving.
     r"|</?[A-Za-z][\w-]*\s[^<>]*\Z"
 )
 _CLOSERS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "<!": ">"}
@@ -38,15 +38,15 @@ CONTAINERS = {
     "td": "cell",
     "th": "cell",
 }
-"""Elements that hold blocks, and what they are as such."""
+"""Elements that contain blocks, with the kind of container that each is."""
 HIDDEN = frozenset({"script", "style", "template", "svg", "noscript", "iframe"})
-"""Elements whose text is not for people."""
-PARTING = re.compile(
+"""Elements whose text is not meant to be read."""
+SEPARATING = re.compile(
     "address|article|aside|body|caption|center|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|header|html|main|"
     "nav|p|section|tbody|tfoot|thead"
 )
-"""Elements whose tags part paragraphs."""
-_PASSED_OVER = re.compile(
+"""Elements whose tags separate paragraphs."""
+_IGNORED = re.compile(
     "a|abbr|acronym|bdi|bdo|big|br|col|colgroup|font|h[1-6]|head|hr|img|ins|mark|nobr|picture|pre|q|rb|rp|rt|ruby|"
     "small|span|su[bp]|u|video|audio|wbr"
 )
@@ -54,20 +54,20 @@ _PASSED_OVER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class HtmlToken:
-    """Text between tags, or a tag."""
+    """A tag, or the text between tags."""
 
     text: str
-    """As it stands in the source."""
+    """As written in the source."""
     line: int
-    """Number of the line where it begins, from 0."""
+    """0-based line of its start."""
     name: str = ""
-    """Of a tag, in small letters; empty for text."""
+    """Name of a tag in lower case; empty for text."""
     is_end: bool = False
     attributes: dict[str, str] = field(default_factory=dict)
 
 
 class TagStarts:
-    """The starts of all tags in a text, such as ``<b`` and ``</b``, in lower case; listed once, when needed."""
+    """The starts of all tags in a text, such as ``<b`` and ``</b``, in lower case; collected when first needed."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -81,7 +81,12 @@ class TagStarts:
 
 
 def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
-    """Yield the texts and tags of HTML in order, without comments; `starts` are of a text in which elements may end."""
+    """Yield the texts and tags of HTML in order, without comments.
+
+    Args:
+        source: HTML.
+        starts: Tags of the whole text, since an element that starts in `source` can end after it.
+    """
     position = line = 0
     for match, end in _find_tags(source):
         if position < match.start():
@@ -94,8 +99,8 @@ def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
             yield HtmlToken(html.escape(match[0]), line)
         elif name:
             attributes = {
-                one[1].lower(): html.unescape(next(value for value in one.groups()[1:] if value is not None))
-                for one in _ATTRIBUTE.finditer(match["attributes"])
+                key.lower(): html.unescape(double or single or bare)
+                for key, double, single, bare in _ATTRIBUTE.findall(match["attributes"])
             }
             yield HtmlToken(match[0], line, name.lower(), bool(match["end"]), attributes)
         line += source.count("\n", match.start(), end)
@@ -105,9 +110,9 @@ def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
 
 
 def _find_tags(source: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield each tag, comment and the like, and where it ends. One that nothing closes is text."""
+    """Yield each tag or comment and its end offset. If nothing closes a comment, it is text."""
     position = 0
-    unclosed: set[str] = set()  # not looked for again: many of them would each read the text to its end
+    unclosed: set[str] = set()  # searching for their ends again would read the text to its end for each of them
     while (match := _TAG.search(source, position)) is not None:
         opener, end = match["opener"], match.end()
         if opener in _CLOSERS and opener not in unclosed and (found := source.find(_CLOSERS[opener], end)) >= 0:
@@ -121,31 +126,31 @@ def _find_tags(source: str) -> Iterator[tuple[re.Match[str], int]]:
 
 
 def _is_placeholder(tag: re.Match[str], starts: TagStarts) -> bool:
-    """Return whether a tag is none, but words in angle brackets such as ``<your-name>``: nothing opens or ends it."""
+    """Whether this is no tag but words in angle brackets, such as ``<your-name>``: no other tag opens or closes it."""
     name = tag["name"].lower()
     is_known = name in EMPHASES or name in CONTAINERS or name in HIDDEN
-    if tag["attributes"] or is_known or PARTING.fullmatch(name) or _PASSED_OVER.fullmatch(name):
+    if tag["attributes"] or is_known or SEPARATING.fullmatch(name) or _IGNORED.fullmatch(name):
         return False
     return (f"<{name}" if tag["end"] else f"</{name}") not in starts
 
 
 ReadText = Callable[[str, bool], Iterable[tuple[str, str | None]]]
-"""Splits a text into what is shown, each with an address where it is a mark that leads somewhere; it is told whether
-the text begins its block."""
+"""Splits a text into parts, each with an href if it is a mark that leads somewhere. The flag says whether the text is
+the first of its block."""
 
 _SPACES = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _MARKS_MAX = 50
-"""Marks within each other; deeper ones change nothing."""
+"""Nested marks; deeper ones are ignored."""
 RAISED = {
     "sup": dict(zip(b"0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)),
     "sub": dict(zip(b"0123456789", "₀₁₂₃₄₅₆₇₈₉", strict=True)),
 }
-"""What digits become within these elements."""
+"""What these elements turn digits into."""
 
 
 def read_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None]]:  # noqa: FBT001 - a `ReadText`
-    """Make links of footnotes' marks: `[^1]` leads to its note, and the note's own, `[^1]:`, to where it is used."""
+    """Turn footnote marks into links: `[^1]` leads to its note, and the mark of the note, `[^1]:`, leads back."""
     position = 0
     for match in _FOOTNOTE.finditer(text):
         yield text[position : match.start()], None
@@ -157,21 +162,21 @@ def read_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None]
 
 @dataclass(slots=True)
 class InlineReader:
-    """Gathers the words of a block."""
+    """Collects the words of a block."""
 
     read_text: ReadText
     links: list[Link] = field(default_factory=list)
     _words: list[Words] = field(default_factory=list)
     _marks: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
-    """What is open: its name, its emphasis, its link."""
+    """Name, emphasis and link of each open mark."""
 
     @property
-    def is_begun(self) -> bool:
+    def has_words(self) -> bool:
         """Whether there are words."""
         return bool(self._words)
 
     def open(self, name: str, href: str | None = None) -> None:
-        """Have what follows look as within a mark or an element, or lead to an address."""
+        """Open a mark or an element, which may be a link, for the words that follow."""
         if len(self._marks) >= _MARKS_MAX:
             return
         number = None
@@ -181,18 +186,18 @@ class InlineReader:
         self._marks.append((name, EMPHASES.get(name, Emphasis.NONE), number))
 
     def close(self, name: str) -> None:
-        """End the last mark of this name."""
+        """Close the innermost mark with this name."""
         for index in range(len(self._marks) - 1, -1, -1):
             if self._marks[index][0] == name:
                 del self._marks[index]
                 return
 
     def close_all(self) -> None:
-        """End all marks: none goes on beyond its block."""
+        """Close all marks at the end of a block."""
         self._marks.clear()
 
     def add_text(self, text: str) -> None:
-        """Add text, in which there may be marks."""
+        """Add text that may contain marks, such as those of footnotes."""
         look = self._look
         for shown, href in self.read_text(text, not self._words):
             if href is None or look.link is not None:
@@ -202,18 +207,18 @@ class InlineReader:
                 self._add(shown, Words("", look.emphasis, len(self.links) - 1))
 
     def add_html(self, text: str) -> None:
-        """Add text of HTML, in which any white space is one space, and none at the start of a line."""
+        """Add text of HTML: a run of white space is one space, and there is none at the start of a line."""
         text = _SPACES.sub(" ", text)
-        is_begun = self._words and self._words[-1] is not LINE_BREAK and not self._words[-1].text.endswith(" ")
-        self.add_text(html.unescape(text if is_begun else text.lstrip()))
+        keeps_space = self._words and self._words[-1] is not LINE_BREAK and not self._words[-1].text.endswith(" ")
+        self.add_text(html.unescape(text if keeps_space else text.lstrip()))
 
     def add_plain(self, text: str, emphasis: Emphasis = Emphasis.NONE) -> None:
-        """Add text that is what it is."""
+        """Add text in which nothing is a mark."""
         look = self._look
         self._add(text, Words("", look.emphasis | emphasis, look.link))
 
     def add_image(self, text: str, href: str) -> None:
-        """Add what stands for an image, which leads to it unless it is part of a link."""
+        """Add words in place of an image. They lead to the image, unless they are part of a link."""
         look = self._look
         link = look.link
         if link is None and href:
@@ -223,11 +228,11 @@ class InlineReader:
             self._words.append(Words(text or href, look.emphasis, link, is_image=True))
 
     def end_line(self) -> None:
-        """Have what follows begin a line."""
+        """Force a line end."""
         self._words.append(LINE_BREAK)
 
     def take(self) -> Inline:
-        """Return the words so far without space at their end, and forget them."""
+        """Return the words so far, without space at both ends, and start again."""
         words = self._words
         while words and not words[0].text.strip():
             del words[0]
@@ -238,6 +243,7 @@ class InlineReader:
 
     @property
     def _look(self) -> Words:
+        """Empty words with the current emphasis and link."""
         emphasis, link = Emphasis.NONE, None
         for _, added, number in self._marks:
             emphasis |= added

@@ -1,4 +1,4 @@
-"""Reads Markdown, and the HTML in it, as blocks: `read_markdown` is the one place that knows the parser's tokens."""
+"""Read Markdown, and the HTML in it, as blocks: only `read_markdown` knows the tokens of markdown-it-py."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from roamtui.document.markdown.inline import (
     CONTAINERS,
     EMPHASES,
     HIDDEN,
-    PARTING,
     RAISED,
+    SEPARATING,
     HtmlToken,
     InlineReader,
     ReadText,
@@ -50,12 +50,12 @@ from roamtui.document.plain import strip_anchor
 from roamtui.document.text import compute_line_starts
 
 Definitions = dict[str, dict[str, str]]
-"""Where links lead that are defined apart, by their normalised labels, as markdown-it-py has them."""
+"""Link definitions by normalised label, in the form of markdown-it-py's environment."""
 
 _FRAMES_MAX = 100
-"""Elements of HTML within each other; what is deeper stands where this level ends."""
+"""Nested containers; the content of deeper ones is added to the last one."""
 _SPAN_MAX = 50
-"""Columns or rows that one cell may take."""
+"""Most columns or rows of one cell."""
 _CONTAINERS = {
     "blockquote": "quote",
     "bullet_list": "list",
@@ -67,17 +67,17 @@ _CONTAINERS = {
     "td": "cell",
 }
 _PARENTS = {"item": "list", "row": "table", "cell": "row"}
-"""What stands around these containers, also where its tag is left out."""
+"""Parents of these containers, which are added if their tags are missing."""
 _SCOPES = {"item": "list", "row": "table", "cell": "table"}
-"""What an open container of the same kind ends in when another begins."""
+"""The start of another container of the same kind closes an open one, but only within these."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_PLACED = {"hr", "pre", *_HEADINGS}
-"""Elements that part paragraphs, and more than that."""
+_BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
+"""Further elements that separate paragraphs. Each becomes a block of its own."""
 _ALERT = re.compile(r"\[!([A-Za-z]{2,20})\][+-]?(?:[ \t]+(.*)|)")
 _ALIGNMENT = re.compile(r"text-align\s*:\s*(left|right|center)")
 _OPEN = re.compile(r"\sopen\b", re.IGNORECASE)
 _LABEL_LENGTH_MAX = 200
-"""Characters of a link's label that are looked at; CommonMark allows 999."""
+"""Characters of the label of a link definition; CommonMark allows 999."""
 _DEFINITION = re.compile(
     r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
 )
@@ -92,16 +92,16 @@ def read_markdown(
     definitions: Definitions | None = None,
     read_text: ReadText = read_footnotes,
 ) -> Markdown:
-    """Return the blocks of a text or of a slice of one.
+    """Parse a text, or a slice of one, into blocks.
 
     Args:
         text: Markdown.
-        prefix: Whole lines before it that say what it begins in, and are no part of it.
-        start: Offset of its first character, from which all places are counted.
-        definitions: Of links, from all of the document; the text's own are known.
-        read_text: Finds marks in its text.
+        prefix: Whole lines before a slice that open the containers in which it starts. They make no blocks.
+        start: Offset of the first character, which is added to all offsets.
+        definitions: Link definitions of the whole document; those in the text itself are found anyway.
+        read_text: Finds marks in plain text.
     """
-    # Without a line end at its end, an HTML block in a quoted list makes the parser read past the end.
+    # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
     tokens = _make_parser().parse(source, {"references": dict(definitions or {})})
     starts = compute_line_starts(text)
@@ -117,11 +117,11 @@ def read_markdown(
 
 
 def parse_link_definitions(text: str) -> Definitions:
-    """Return the link definitions of a text by their normalised labels; the first one of a label counts."""
+    """Find the link definitions of a text; the first one of each label counts."""
     definitions: Definitions = {}
     mark = text.find("]:")
     while mark >= 0:
-        # Looking backwards from the rare mark is far quicker than looking at the start of each line.
+        # Searching back from the rare mark is much faster than looking at the start of each line.
         line_start = max(text.rfind(end, max(0, mark - _LABEL_LENGTH_MAX), mark) for end in "\n\r") + 1
         match = _DEFINITION.match(text, line_start)
         if match and match.end("label") == mark:
@@ -139,7 +139,7 @@ def _make_parser() -> MarkdownIt:
 
 
 def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001
-    """Read a link definition, but leave a footnote's text where it stands."""
+    """Read a link definition, but keep the definition of a footnote as text."""
     if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):
         return False
     return reference(state, start_line, end_line, silent)
@@ -147,16 +147,16 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
 
 @dataclass(slots=True, kw_only=True)
 class _Frame:
-    """A container that is open: a document, quote, list, item, table, row, cell, or details with their summary."""
+    """An open container: the document, a quote, list, item, table, row, cell, details or summary."""
 
     kind: str
     start: int
     end: int
     is_html: bool = False
-    is_open: bool = False
-    """Of details."""
     blocks: list[Block] = field(default_factory=list)
-    """What it holds; of a list, table or row what stands between their own parts."""
+    """Its content; for a list, table or row, only the blocks between its items, rows or cells."""
+    is_open: bool = False
+    """Whether details are shown unfolded."""
     alert: str = ""
     title: Inline = ()
     number: int | None = None
@@ -165,20 +165,20 @@ class _Frame:
     items: list[Item] = field(default_factory=list)
     rows: list[TableRow] = field(default_factory=list)
     row_spans: dict[int, int] = field(default_factory=dict)
-    """How many further rows cells of earlier ones take, by column."""
+    """Number of further rows that a cell above takes, by column."""
     cells: list[_Frame] = field(default_factory=list)
     words: Inline = ()
-    """Of a cell; what follows too."""
+    """Content of a cell."""
     is_head: bool = False
     alignment: str = ""
     columns_taken: int = 1
     rows_taken: int = 1
     alignments: tuple[str, ...] = ()
-    """Of the columns of a table."""
+    """Alignments of the columns of a table."""
 
 
 class _BlockBuilder:
-    """Makes blocks of one text's tokens."""
+    """Builds the blocks of one text from its tokens."""
 
     def __init__(self, source: str, start: int, find_offset: Callable[[int], int], read_text: ReadText) -> None:
         self._tag_starts = TagStarts(source)
@@ -187,21 +187,21 @@ class _BlockBuilder:
         self._words = InlineReader(read_text)
         self._frames = [_Frame(kind="document", start=start, end=start)]
         self._span = (start, start)
-        """Where the words that are gathered stand."""
+        """Span of the words collected so far."""
         self._here = (start, start)
-        """Where the piece of HTML stands that is being read."""
+        """Span of the current piece of HTML."""
         self._heading = 0
         self._hidden = ""
-        """Name of the element whose text is passed over."""
+        """Name of the open element whose text is skipped."""
         self._line: int | None = None
-        """Line of that piece; None within a paragraph of Markdown."""
+        """Line of the current piece of HTML, or None in a paragraph of Markdown."""
         self._code: list[str] | None = None
-        """Texts of the preformatted element that is open."""
+        """Texts of the open ``<pre>``, or None."""
         self._code_line = 0
         self._code_info = ""
 
     def read(self, tokens: Sequence[Token]) -> Markdown:
-        """Return the blocks of tokens."""
+        """Build the blocks of these tokens."""
         for token in tokens:
             kind, _, side = token.type.rpartition("_")
             if side == "open":
@@ -211,7 +211,13 @@ class _BlockBuilder:
             elif token.type == "inline":
                 self._take_inline(token)
             elif token.type in ("fence", "code_block"):
-                self._add_code(token)
+                first, after = token.map or (0, 0)
+                first_code = first + (token.type == "fence")
+                text = token.content.removesuffix("\n")
+                lines = text.count("\n") + 1 if token.content else 0
+                offsets = tuple(self._find_offset(min(first_code + number, after)) for number in range(lines + 1))
+                info = token.info.strip() if self._find_offset(first) >= self._start else ""
+                self._frames[-1].blocks.append(Code(text=text, info=info, offsets=offsets))
             elif token.type == "hr":
                 start, end = self._find_span(token)
                 self._frames[-1].blocks.append(ThematicBreak(start=start, end=end))
@@ -229,7 +235,7 @@ class _BlockBuilder:
     def _open(self, kind: str, token: Token) -> None:
         frame = self._frames[-1]
         if kind == "heading":
-            # A heading begins a section, which reads alike where it is read alone: no element goes on into it.
+            # A section must look the same when it is read alone, so no element continues past its heading.
             while token.level == 0 and len(self._frames) > 1:
                 self._pop()
             self._heading = int(token.tag[1])
@@ -248,7 +254,7 @@ class _BlockBuilder:
     def _close(self, kind: str) -> None:
         self._flush()
         self._heading = 0
-        # Elements that began in it end with it.
+        # Elements that started in the container end with it.
         while kind in _CONTAINERS:
             is_html = self._frames[-1].is_html
             self._pop()
@@ -292,7 +298,7 @@ class _BlockBuilder:
                 self._words.add_text(token.content)
 
     def _take_alert(self, children: list[Token], first_end: int) -> list[Token]:
-        """Make an alert of the quote that begins with these inline tokens if it is one; return what is its text."""
+        """Turn a quote that starts with these inline tokens into an alert if it is one; return the rest of its text."""
         found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
         after = next((n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children))
         if found is None or (after > 1 and found[2] is None):
@@ -305,15 +311,6 @@ class _BlockBuilder:
         frame.title = self._words.take()
         return children[after + 1 :]
 
-    def _add_code(self, token: Token) -> None:
-        first, after = token.map or (0, 0)
-        is_fence = token.type == "fence"
-        text = token.content.removesuffix("\n")
-        lines = text.count("\n") + 1 if token.content else 0
-        offsets = tuple(self._find_offset(min(first + is_fence + number, after)) for number in range(lines + 1))
-        info = token.info.strip() if self._find_offset(first) >= self._start else ""
-        self._frames[-1].blocks.append(Code(text=text, info=info, offsets=offsets))
-
     def _take_html(self, token: Token) -> None:
         first = (token.map or (0, 0))[0]
         for piece in split_html(token.content, self._tag_starts):
@@ -322,7 +319,7 @@ class _BlockBuilder:
             first_line = line + text.count("\n", 0, len(text) - len(text.lstrip()))
             last_line = line + text.rstrip().count("\n")
             self._here = self._find_offset(first_line), self._find_offset(max(first_line, last_line) + 1)
-            if self._code is None and not self._words.is_begun:
+            if self._code is None and not self._words.has_words:
                 self._span = self._here
             self._span = self._span[0], self._here[1]
             self._take_piece(piece)
@@ -332,7 +329,6 @@ class _BlockBuilder:
         self._heading, self._hidden, self._line = 0, "", None
 
     def _take_piece(self, piece: HtmlToken) -> None:
-        """Take text or a tag of HTML."""
         name = piece.name
         if self._hidden:
             self._hidden = "" if piece.is_end and name == self._hidden else self._hidden
@@ -348,13 +344,12 @@ class _BlockBuilder:
                 self._close_element(CONTAINERS[name])
             else:
                 self._open_element(CONTAINERS[name], piece)
-        elif PARTING.fullmatch(name) or name in _PLACED:
-            self._part(piece)
+        elif SEPARATING.fullmatch(name) or name in _BLOCK_TAGS:
+            self._take_block_tag(piece)
         else:
             self._take_inline_tag(piece)
 
-    def _part(self, piece: HtmlToken) -> None:
-        """Take a tag between two blocks."""
+    def _take_block_tag(self, piece: HtmlToken) -> None:
         name = piece.name
         self._flush()
         self._span = self._here
@@ -372,7 +367,6 @@ class _BlockBuilder:
             self._words.open(name)
 
     def _take_inline_tag(self, piece: HtmlToken) -> None:
-        """Take a tag within a line; one that changes nothing is passed over."""
         name, attributes = piece.name, piece.attributes
         if name == "br":
             self._words.end_line()
@@ -432,7 +426,10 @@ class _BlockBuilder:
         self._frames.append(frame)
 
     def _close_element(self, kind: str, scope: str = "") -> None:
-        """Close the innermost element of a kind and what is open in it, but nothing beyond a `scope` or of Markdown."""
+        """Close the innermost HTML container of a kind and all containers in it.
+
+        The search ends at a container of the kind `scope` and at a container of Markdown.
+        """
         for frame in reversed(self._frames):
             if not frame.is_html or frame.kind == scope:
                 return
@@ -442,7 +439,7 @@ class _BlockBuilder:
             pass
 
     def _flush(self) -> None:
-        """End the paragraph or heading that words were gathered for."""
+        """Add the collected words as a paragraph or heading."""
         words = self._words.take()
         if not words:
             return
@@ -471,7 +468,12 @@ class _BlockBuilder:
             case "summary" if parent.kind == "details":
                 parent.title, parent.start, parent.end = flatten_blocks(blocks), start, end
             case "item":
-                parent.items.append(_make_item(frame))
+                first = blocks[0] if blocks else None
+                is_done = _BOXES.get(first.words[0].text[:4]) if isinstance(first, Paragraph) else None
+                if is_done is not None and isinstance(first, Paragraph):
+                    box, *rest = first.words
+                    blocks = (replace(first, words=(replace(box, text=box.text[4:]), *rest)), *blocks[1:])
+                parent.items.append(Item(blocks=blocks, is_done=is_done, start=start, end=end))
             case "cell":
                 frame.words = flatten_blocks(blocks)
                 parent.cells.append(frame)
@@ -494,18 +496,8 @@ def _read_number(attributes: dict[str, str], name: str, number_max: int) -> int:
     return min(int(value), number_max) if value.isdecimal() and len(value) < 10 else 1
 
 
-def _make_item(frame: _Frame) -> Item:
-    """Return an item; the marks of a task are no words of it."""
-    first = frame.blocks[0] if frame.blocks else None
-    is_done = _BOXES.get(first.words[0].text[:4]) if isinstance(first, Paragraph) else None
-    if is_done is not None and isinstance(first, Paragraph):
-        words = (replace(first.words[0], text=first.words[0].text[4:]), *first.words[1:])
-        frame.blocks[0] = replace(first, words=words)
-    return Item(blocks=tuple(frame.blocks), is_done=is_done, start=frame.start, end=frame.end)
-
-
 def _add_row(table: _Frame, row: _Frame, *, is_shown: bool) -> None:
-    """Add a row to its table, with an empty cell wherever another one takes the place."""
+    """Add a row to its table, with empty cells where cells of earlier rows or columns extend into it."""
     if not row.cells:
         return
     cells: list[Inline] = []
