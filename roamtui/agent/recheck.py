@@ -32,7 +32,6 @@ from roamtui.agent.numbers import widen_to_numbers
 from roamtui.agent.quotes import GAP, QuoteMatch, find_quote, find_quoted_words, normalise_markdown
 from roamtui.conversation.library_sync import hash_sections
 from roamtui.conversation.notes import Note, hash_section
-from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
@@ -104,20 +103,6 @@ class Finding:
     """The section that contains `span`."""
     message: str = ""
     """Why the source cannot be opened."""
-
-
-def extract_claims(conversation_id: str, exchanges: Iterable[Exchange]) -> tuple[Claim, ...]:
-    """List the quotes of a conversation that were verified when they were made."""
-    return tuple(
-        Claim(
-            quote=citation.quote,
-            section_id=citation.section_id,
-            place=f"{conversation_id}, question {exchange.number}",
-        )
-        for exchange in exchanges
-        for citation in exchange.citations
-        if citation.quote is not None and citation.is_verified
-    )
 
 
 def parse_source_line(markdown: str) -> str:

@@ -168,18 +168,18 @@ class Metric:
 
 
 def bootstrap_intervals(
-    measures: Sequence[Metric], *, seed: int = 0, resamples: int = RESAMPLES
+    metrics: Sequence[Metric], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, tuple[float, float]]:
     """Compute the 95 % percentile interval of each metric, all over the same resampled questions."""
-    count = len(measures[0].values) if measures else 0
+    count = len(metrics[0].values) if metrics else 0
     generator = random.Random(seed)  # noqa: S311 - not a secret
     draws = [generator.choices(range(count), k=count) for _ in range(resamples)] if count else []
     intervals = {}
-    for measure in measures:
-        found = [value for draw in draws if (value := measure.compute(draw)) is not None]
-        if len(found) > 1:
-            shares = quantiles(found, n=_SHARES, method="inclusive")
-            intervals[measure.name] = shares[0], shares[-1]
+    for metric in metrics:
+        values = [value for draw in draws if (value := metric.compute(draw)) is not None]
+        if len(values) > 1:
+            bounds = quantiles(values, n=_SHARES, method="inclusive")
+            intervals[metric.name] = bounds[0], bounds[-1]
     return intervals
 
 
@@ -196,23 +196,12 @@ class RunScore:
 
 def score_run(key: RunKey, rows: Sequence[QuestionResult], *, seed: int = 0) -> RunScore:
     """Compute the metrics of a run with their intervals."""
-    measures = make_metrics(key, rows)
-    return RunScore(
-        key=key,
-        questions=len(rows),
-        values={measure.name: measure.compute() for measure in measures},
-        intervals=bootstrap_intervals(measures, seed=seed),
-    )
-
-
-def make_metrics(key: RunKey, rows: Sequence[QuestionResult]) -> list[Metric]:
-    """Build the metrics of a run."""
-    measures: list[Metric] = []
+    metrics: list[Metric] = []
 
     def add(name: str, values: Sequence[float], *, weights: Sequence[float] | None = None) -> None:
         is_median = name.startswith("median_")
-        weighed = None if weights is None else tuple(weights)
-        measures.append(Metric(name=name, values=tuple(values), weights=weighed, is_median=is_median))
+        weights = None if weights is None else tuple(weights)
+        metrics.append(Metric(name=name, values=tuple(values), weights=weights, is_median=is_median))
 
     if key.mode != "off":
         for prefix, ranks in (("", [row.rank for row in rows]), (_RELAXED, [row.relaxed_rank for row in rows])):
@@ -231,7 +220,12 @@ def make_metrics(key: RunKey, rows: Sequence[QuestionResult]) -> list[Metric]:
         add("steps_per_question", [agent.steps for agent in agents])
         add(f"{_RELAXED}gold_opened", [agent.relaxed_opened for agent in agents])
         add(f"{_RELAXED}gold_cited", [agent.relaxed_cited for agent in agents])
-    return measures
+    return RunScore(
+        key=key,
+        questions=len(rows),
+        values={metric.name: metric.compute() for metric in metrics},
+        intervals=bootstrap_intervals(metrics, seed=seed),
+    )
 
 
 def to_json_score(score: RunScore) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from typing import Any
 from roamtui.agent.recheck import (
     Claim,
     ClaimStatus,
-    extract_claims,
     format_word_diff,
     parse_source_line,
     read_claims,
@@ -45,12 +44,12 @@ class ClaimGroup:
     """Whether a person, not a file, named the source."""
 
 
-Open = Callable[[str, ClaimGroup], Library]
+OpenSource = Callable[[str, ClaimGroup], Library]
 """Opens a source with all its files, and the pages that a group needs."""
 
 
 def collect_claims(store: ConversationStore, targets: Sequence[str], *, is_all: bool) -> list[ClaimGroup]:
-    """Collect the claims of conversations, by id, and of Markdown files.
+    """Collect the verified quotes of conversations, by id, and the claims of Markdown files.
 
     Raises:
         StoreError: There is no such conversation.
@@ -72,9 +71,19 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, is_all: 
             ids.append(target)
     for conversation_id in ids:
         saved = store.load(conversation_id)
+        claims = tuple(
+            Claim(
+                quote=citation.quote,
+                section_id=citation.section_id,
+                place=f"{conversation_id}, question {exchange.number}",
+            )
+            for exchange in saved.transcript.exchanges
+            for citation in exchange.citations
+            if citation.quote is not None and citation.is_verified
+        )
         groups.append(
             ClaimGroup(
-                claims=extract_claims(conversation_id, saved.transcript.exchanges),
+                claims=claims,
                 source=sources[conversation_id],
                 links=list_links_to_reload(saved),
                 approved=saved.approved_origins,
@@ -83,7 +92,9 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, is_all: 
     return groups
 
 
-def recheck_claims(groups: Sequence[ClaimGroup], open_source: Open, source: str | None = None) -> list[dict[str, Any]]:
+def recheck_claims(
+    groups: Sequence[ClaimGroup], open_source: OpenSource, source: str | None = None
+) -> list[dict[str, Any]]:
     """Recheck each quote and return JSON values; each source is opened once per group.
 
     Args:
@@ -97,9 +108,9 @@ def recheck_claims(groups: Sequence[ClaimGroup], open_source: Open, source: str 
         for claim in group.claims:
             is_replaced = not claim.source and source is not None
             name = source if is_replaced and source else claim.source or group.source
-            relative = group.folder / name
-            if not is_replaced and name and is_path(name) and relative.exists():
-                name = str(relative)  # paths in a file are relative to the file's folder
+            path = group.folder / name
+            if not is_replaced and name and is_path(name) and path.exists():
+                name = str(path)  # paths in a file are relative to the file's folder
             if name and name not in opened:
                 try:
                     opened[name] = open_source(name, replace(group, is_own=group.is_own or is_replaced))

@@ -60,22 +60,22 @@ class DocumentsTool:
         end = start + len(shown)
         shared = find_boilerplate_lines(library, shown)
         lines = [f"Documents {start + 1} to {end} of {len(files)}:"]
-        lines += (_describe_file(library, file_id, shared) for file_id in shown)
+        for file_id in shown:
+            node = library.node(file_id)
+            folders = library.ancestors(file_id)
+            folder = f"{format_path(library, folders[-1])} > " if folders else ""
+            title, size = format_node_and_heading(library, node), format_size(library, node)
+            line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"
+            length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
+            if node.is_loaded and (
+                opening := extract_opening_words(library, file_id, length_max=length_max, shared=shared)
+            ):
+                line += f": {opening}"
+            lines.append(line)
         if end < len(files):
             lines.append(f"({len(files) - end} more: call {NAME} with offset {end}.)")
         results = tuple(ToolResult(id=file_id, status="listed") for file_id in shown)
         return ToolOutcome(text="\n".join(lines), finished=ToolFinished(tool=NAME, results=results))
-
-
-def _describe_file(library: Library, file_id: str, shared: frozenset[str]) -> str:
-    node = library.node(file_id)
-    folders = library.ancestors(file_id)
-    folder = f"{format_path(library, folders[-1])} > " if folders else ""
-    length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
-    opening = extract_opening_words(library, file_id, length_max=length_max, shared=shared) if node.is_loaded else ""
-    title, size = format_node_and_heading(library, node), format_size(library, node)
-    line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"
-    return f"{line}: {opening}" if opening else line
 
 
 def list_files(library: Library) -> tuple[str, ...]:
