@@ -179,7 +179,7 @@ def parse_citations(answer: str) -> tuple[list[Quotation], list[CitationMark]]:
         if find_around(match.start()) is None:
             sentence = bisect_right(ends, match.start())
             by_sentence[sentence] += (
-                CitationMark(one[0], match.start(), sentence) for one in MARKED_ID.finditer(match[0])
+                CitationMark(marked_id[0], match.start(), sentence) for marked_id in MARKED_ID.finditer(match[0])
             )
     marks = [mark for own in by_sentence.values() for mark in own]
     introductions = _map_introduced_sentences(answer, ends)

@@ -107,7 +107,7 @@ def check_empty_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
         is_leaf = columns.ends[place.row] == place.row + 1 and place.section_id not in facts.library.grafts
         is_said = _NOTHING.search(place.title) or "](" in facts.library.own_text(place.section_id)
         if is_leaf and not is_said and not has_own_text(facts.library, place.section_id):
-            yield Diagnostic(place, f"nothing stands below {place.quoted_title}")
+            yield Diagnostic(place, f"there is nothing below {place.quoted_title}")
 
 
 def check_skipped_levels(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -123,7 +123,8 @@ def check_skipped_levels(facts: DocumentFacts) -> Iterator[Diagnostic]:
         source_level = len(source) - len(source.lstrip("#"))  # headings of a page within a document may be lowered
         if parent >= 0 and is_skipped and key not in reported and source_level in (0, level):
             reported.add(key)
-            yield Diagnostic(place, f"{place.quoted_title} is of level {level}, the heading above it of level {above}")
+            message = f"{place.quoted_title} is at level {level}, but the heading above it is at level {above}"
+            yield Diagnostic(place, message)
 
 
 def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -137,9 +138,7 @@ def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
         if left >= (_LEFT_OUT_MIN if parent in tops else _LEFT_OUT_BELOW_MIN) and 2 * left > len(below):
             document, row = library.locate(parent) if parent in library else (library.root, 0)
             place = SourceLocation(document, row, document.columns.starts[row])
-            message = (
-                f"an outline of {OUTLINE_TOKENS:,} tokens leaves out {left} of the {len(below)} parts side by side"
-            )
+            message = f"an outline of {OUTLINE_TOKENS:,} tokens omits {left} of {len(below)} parts at the same level"
             yield Diagnostic(place, message, count=left)
 
 
@@ -158,8 +157,8 @@ def check_number_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
         if not is_name and not is_void and not place.document.page_starts:
             groups[id(place.document), place.document.columns.parents[place.row]].append(place)
     for places in groups.values():
-        more = f" and {len(places) - 1} more beside it are" if len(places) > 1 else " is"
-        yield Diagnostic(places[0], f"{places[0].quoted_title}{more} a number alone", count=len(places))
+        others = f" and {len(places) - 1} more next to it are only numbers" if len(places) > 1 else " is only a number"
+        yield Diagnostic(places[0], f"{places[0].quoted_title}{others}", count=len(places))
 
 
 def check_repeated_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -210,7 +209,7 @@ def check_duplicates(facts: DocumentFacts) -> Iterator[Diagnostic]:
         key = copy.place.document.key
         line = copy.place.document.text[: copy.place.offset].count("\n") + 1
         place = f"{key} line {line}" if key else f"line {line}"
-        message = f"“{words}” stands also under {copy.place.quoted_title}, {place}{more}"
+        message = f"“{words}” also appears under {copy.place.quoted_title}, {place}{more}"
         yield Diagnostic(passage.place, message, count=len(numbers))
 
 
@@ -278,7 +277,7 @@ def check_undescribed_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
             groups[key].append(place)
     for key, places in groups.items():
         message = (
-            f"{len(places)} of {counts[key]} links say nothing of their pages, the first is {places[0].quoted_title}"
+            f"{len(places)} of {counts[key]} links do not describe their pages; the first is {places[0].quoted_title}"
         )
         yield Diagnostic(places[0], message, count=len(places))
 
@@ -288,14 +287,14 @@ def check_missing_optional(facts: DocumentFacts) -> Iterator[Diagnostic]:
     root = facts.library.root
     count = root.columns.kinds.count(NodeKind.LINK)
     if count >= _LINKS_MANY and OPTIONAL not in (title.casefold() for title in root.columns.titles):
-        yield Diagnostic(SourceLocation(root, 0, 0), f"none of {count} links is said to be optional")
+        yield Diagnostic(SourceLocation(root, 0, 0), f"none of {count} links is marked as optional")
 
 
 def check_failing_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield links whose pages could not be fetched."""
     for place in facts.items:
         if problem := facts.library.problem_of(place.section_id):
-            yield Diagnostic(place, f"the page of {place.quoted_title} cannot be had: {sanitise_line(problem)}")
+            yield Diagnostic(place, f"could not fetch the page of {place.quoted_title}: {sanitise_line(problem)}")
 
 
 def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -303,7 +302,7 @@ def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
     for place in facts.items:
         page = facts.library.file(place.section_id)
         if page is not None and page.is_html and not is_text_url(page.url or ""):
-            yield Diagnostic(place, f"{place.quoted_title} leads to a page of HTML")
+            yield Diagnostic(place, f"{place.quoted_title} leads to an HTML page")
 
 
 def search_questions(

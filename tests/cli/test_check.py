@@ -30,11 +30,11 @@ def test_findings_have_lines_and_remedies(run: RunCommand, tmp_path: Path, monke
     found = run("check", "docs")
     assert found.code == 1
     assert found.out.splitlines()[:2] == [
-        "docs/50%, old.md:3: S02 nothing stands below “Tools”. Add content or remove the heading.",
+        "docs/50%, old.md:3: S02 there is nothing below “Tools”. Add content or remove the heading.",
         "docs/50%, old.md:7: T04 an image under “Plots” has no description. Say what it shows.",
     ]
     annotations = run("check", "docs", "--format", "github", "--select", "S").out
-    assert annotations.startswith("::warning file=docs/50%25%2C old.md,line=3,title=S02 empty-section::nothing stands")
+    assert annotations.startswith("::warning file=docs/50%25%2C old.md,line=3,title=S02 empty-section::there is nothing")
     data = run("check", "docs", "--format", "json", "--ignore", "empty-section").json
     assert (data["rules"], data["findings"][0]["doc"], data["findings"][0]["line"]) == ({"T04": 1}, "50%, old.md", 7)
     assert run("check", "docs", "--select", "Z9").code == 2
