@@ -97,16 +97,13 @@ def _format_nearby_sections(state: ConversationState, searcher: Searcher | None)
 class UnopenedHits:
     """Search results for a question that nobody opened."""
 
-    found: int
-    """Number of sections that search found."""
-    opened: int
     likely: tuple[SearchHit, ...]
-    """Sections not opened whose score is close to the best, best first."""
+    """Those with a score close to the best, best first."""
 
     @property
     def summary(self) -> str:
-        """One line for a person."""
-        return f"searched {self.found}, opened {self.opened}, not opened: {len(self.likely)} likely"
+        """A few words for a person."""
+        return f"{len(self.likely)} likely section{'' if len(self.likely) == 1 else 's'} not opened"
 
 
 def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:
@@ -114,18 +111,15 @@ def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
     found = {hit.section_id: hit for hits in reversed(searches) for hit in hits if hit.section_id in library}
     near = {hit.section_id for hits in searches for hit in hits if hit.score >= _LIKELY_SHARE * hits[0].score}
-    opened = {
-        node_id for event in exchange.events if isinstance(event, SectionsExpanded) for node_id in event.opened_ids
-    }
-    read = opened | {section.section_id for section in exchange.open_before}
+    read = {section.section_id for section in exchange.open_before}
     read |= {citation.section_id for citation in exchange.citations}
-    likely = [
-        hit
-        for node_id, hit in found.items()
-        if node_id in near and read.isdisjoint((node_id, *library.ancestors(node_id)))
-    ]
+    for event in exchange.events:
+        if isinstance(event, SectionsExpanded):
+            read.update(event.opened_ids)
+    likely = [hit for hit in found.values() if hit.section_id in near]
+    likely = [hit for hit in likely if read.isdisjoint((hit.section_id, *library.ancestors(hit.section_id)))]
     likely.sort(key=lambda hit: -hit.score)
-    return UnopenedHits(found=len(found), opened=len(opened), likely=tuple(likely[:_NEAREST]))
+    return UnopenedHits(likely=tuple(likely[:_NEAREST]))
 
 
 def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:

@@ -39,6 +39,8 @@ _TYPOGRAPHIC = re.compile(
     r"|»(?P<reversed>[^«»]+)«|「(?P<corner>[^「」]+)」|『(?P<white_corner>[^『』]+)』|〝(?P<prime>[^〝〞〟]+)[〞〟]"
     r"|＂(?P<wide>[^＂\n]+)＂|(?<![^\s(\[])”(?P<same>[^“”\n]+)”"
 )
+_UNSPACED = 0x0E00
+"""First character of the scripts without spaces, in which a quotation mark may follow a letter."""
 _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _CANDIDATES_MAX = 8
@@ -116,18 +118,14 @@ def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
             opened.clear()
             continue
         before, after = answer[position - 1 : position] if position else "", answer[position + 1 : position + 2]
-        can_open = bool(after.strip()) and not _is_letter(before)
-        can_close = bool(before.strip()) and not _is_letter(after)
+        is_after_letter, is_before_letter = (char.isalnum() and ord(char) < _UNSPACED for char in (before, after))
+        can_open = bool(after.strip()) and not is_after_letter
+        can_close = bool(before.strip()) and not is_before_letter
         if opened and (can_close or not can_open):
             start = opened.pop()
             yield Quotation(answer[start + 1 : position].strip(), start, position + 1)
         elif can_open or not can_close:
             opened.append(position)
-
-
-def _is_letter(character: str) -> bool:
-    """Return whether a mark next to this character is inside a word. Scripts without spaces do not count."""
-    return character.isalnum() and ord(character) < 0x0E00
 
 
 def _keep_outermost(quotations: Iterable[Quotation]) -> list[Quotation]:

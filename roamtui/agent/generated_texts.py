@@ -80,7 +80,14 @@ def _make_question(library: Library, section_id: str) -> str:
     is_usable = node.kind is NodeKind.SECTION and len(title) <= _TITLE_LENGTH_MAX and has_own_text(library, section_id)
     if not is_usable or EMPTY_WORDS.issuperset(tokenise(title)):
         return ""
-    if _is_question(title):
+    if title.endswith("?"):
+        is_question = len(title.split()) >= _WORDS_MIN
+    else:  # "What is late" becomes a question with a question mark, "What we lend" does not
+        first, second = (*title.lower().split(" "), "", "")[:2]
+        is_question = second.isalpha() and (
+            first in _VERBS or (first in _ASKING and second in _VERBS) or (first == "how" and second in _AFTER_HOW)
+        )
+    if is_question:
         return f"{title.removesuffix('?')}?"
     own = sanitise_line(_MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH))).partition(title)[2]
     singular = re.escape(title.removesuffix("s"))
@@ -90,15 +97,6 @@ def _make_question(library: Library, section_id: str) -> str:
     article, _, rest = defined[1].rpartition(" ") if " " not in title else defined[1].partition(" ")
     subject = f"{article.lower()} {rest}".strip() if article.lower() in ("a", "an", "the") else defined[1]
     return f"What {defined[2]} {subject}?"
-
-
-def _is_question(title: str) -> bool:
-    """Return whether a title is a question, with or without its mark: "What is late", but not "What we lend"."""
-    first, second = (*title.lower().split(" "), "", "")[:2]
-    if title.endswith("?"):
-        return len(title.split()) >= _WORDS_MIN
-    has_verb = first in _VERBS or (first in _ASKING and second in _VERBS) or (first == "how" and second in _AFTER_HOW)
-    return has_verb and second.isalpha()
 
 
 async def ask_model_for_questions(model: Model, library: Library, *, budget_tokens: int) -> tuple[str, ...]:

@@ -163,34 +163,33 @@ def read_questions(path: Path) -> QuestionFile:
     lines_by_id: dict[str, int] = {}
     for number, line in read_lines(path, "Name a file of questions."):
         try:
-            value = json.loads(line.decode("utf-8"))
-            question = _make_question(msgspec.convert(value, _QuestionRecord), number)
+            record = msgspec.convert(json.loads(line.decode("utf-8")), _QuestionRecord)
+            golds = [record.read(record.doc, may_lack_place=bool(record.gold_is_page))]
+            golds += (gold.read(record.doc) for gold in record.gold_alt or ())
         except (_PlaceError, msgspec.ValidationError) as error:
             problems.append(f"{path.name} line {number} is not a question: {sanitise_line(str(error))}; skipped.")
             continue
         except (ValueError, RecursionError):
             problems.append(f"{path.name} line {number} is not JSON; skipped.")
             continue
-        first = lines_by_id.setdefault(question.id, number)
-        if first == number:
-            questions.append(question)
-        else:
+        question_id = str(record.id) or f"line {number}"
+        first = lines_by_id.setdefault(question_id, number)
+        if first != number:
             problems.append(f"{path.name} line {number} has the id of line {first}; skipped.")
+            continue
+        questions.append(
+            EvalQuestion(
+                id=question_id,
+                line_number=number,
+                doc=record.doc,
+                question=record.question,
+                golds=tuple(golds),
+                is_page=bool(record.gold_is_page),
+                is_own_only=bool(record.gold_own_only),
+                history=tuple(Turn(is_user=turn.role == "user", text=turn.content) for turn in record.history or ()),
+            )
+        )
     return QuestionFile(questions=tuple(questions), problems=tuple(problems))
-
-
-def _make_question(written: _QuestionRecord, number: int) -> EvalQuestion:
-    others = (gold.read(written.doc) for gold in written.gold_alt or ())
-    return EvalQuestion(
-        id=str(written.id) or f"line {number}",
-        line_number=number,
-        doc=written.doc,
-        question=written.question,
-        golds=(written.read(written.doc, may_lack_place=bool(written.gold_is_page)), *others),
-        is_page=bool(written.gold_is_page),
-        is_own_only=bool(written.gold_own_only),
-        history=tuple(Turn(is_user=turn.role == "user", text=turn.content) for turn in written.history or ()),
-    )
 
 
 def sample_questions(questions: Sequence[EvalQuestion], count: int, seed: int) -> tuple[EvalQuestion, ...]:

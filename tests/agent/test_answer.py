@@ -58,7 +58,7 @@ async def test_what_search_found_and_nobody_opened_is_told() -> None:
     state = agent.session.state
     unread = list_unopened_hits(state.transcript.exchanges[-1], state.library)
     assert [(hit.section_id, hit.score) for hit in unread.likely] == [(lost, 8.0), (lending, 7.0)]
-    assert unread.summary == "searched 4, opened 1, not opened: 2 likely"
+    assert unread.summary == "2 likely sections not opened"
 
 
 @pytest.mark.parametrize(

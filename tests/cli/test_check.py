@@ -34,7 +34,7 @@ def test_findings_have_lines_and_remedies(run: RunCommand, tmp_path: Path, monke
         "docs/50%, old.md:7: T04 an image under “Plots” has no description. Say what it shows.",
     ]
     annotations = run("check", "docs", "--format", "github", "--select", "S").out
-    assert annotations.startswith("::warning file=docs/50%25%2C old.md,line=3,title=S02 empty-section::there is nothing")
+    assert annotations.startswith("::warning file=docs/50%25%2C old.md,line=3,title=S02 empty-section::there is")
     data = run("check", "docs", "--format", "json", "--ignore", "empty-section").json
     assert (data["rules"], data["findings"][0]["doc"], data["findings"][0]["line"]) == ({"T04": 1}, "50%, old.md", 7)
     assert run("check", "docs", "--select", "Z9").code == 2
