@@ -66,7 +66,7 @@ def test_what_was_not_read_before_stays_unread(
     before, loader = open_lazily([str(folder)])
     assert loader is not None
     first = before.list_unloaded()[0]
-    before = before.graft(first, loader.load(before, first))
+    before = before.graft_all({first: loader.load(before, first)})
     read_keys.clear()
     after = reload_changed_files([str(folder)], None, before, frozenset({"b.md"}))
     assert read_keys == []

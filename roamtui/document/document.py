@@ -7,10 +7,10 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import make_slug, shorten
@@ -146,6 +146,7 @@ class Document:
     """Whether it was converted from an HTML page without a Markdown variant."""
     problem: str = ""
     """One sentence why it could not be read; it then has neither text nor nodes."""
+    _wide_children: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -194,17 +195,13 @@ class Document:
 
     def list_children(self, row: int) -> tuple[str, ...]:
         """Return the ids of the child rows of `row`, or of the top rows for -1."""
-        known = self._wide_children.get(row)
-        if known is None:
+        children = self._wide_children.get(row)
+        if children is None:
             ids = self.ids
-            known = tuple([ids[child] for child in self.columns.children(row)])
-            if len(known) >= _WIDE_MIN:
-                self._wide_children[row] = known
-        return known
-
-    @cached_property
-    def _wide_children(self) -> dict[int, tuple[str, ...]]:
-        return {}
+            children = tuple([ids[child] for child in self.columns.children(row)])
+            if len(children) >= _WIDE_MIN:
+                self._wide_children[row] = children
+        return children
 
     @cached_property
     def anchors(self) -> dict[str, int]:
@@ -251,21 +248,12 @@ class Document:
     @cached_property
     def own_tokens(self) -> array[int]:
         """Estimated tokens of each row's own text."""
-        starts = self.columns.starts
-        return array(
-            "Q",
-            (estimate_tokens(self.text[starts[row] : starts[row + 1]]) for row in range(len(self.columns))),
-        )
+        return array("Q", (estimate_tokens(self.text[start:end]) for start, end in pairwise(self.columns.starts)))
 
     @cached_property
     def tokens_before(self) -> array[int]:
         """Estimated tokens of all own texts before each row; a last entry holds the total."""
-        total = 0
-        sums = array("Q", [0])
-        for tokens in self.own_tokens:
-            total += tokens
-            sums.append(total)
-        return sums
+        return array("Q", accumulate(self.own_tokens, initial=0))
 
     @cached_property
     def content_hash(self) -> str:

@@ -69,11 +69,17 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
 
     Relative links are resolved against `base`; without a base they stay text.
     """
-    links = [
-        NodeRow(NodeKind.LINK, 0, title or make_title_from_url(url), start, url)
-        for start, title, href in _iter_item_links(text)
-        if not href.startswith("#") and (url := resolve_href(base or "", href)) is not None
-    ]
+    links: list[NodeRow] = []
+    body_start = find_body(text)
+    markdown = read_markdown(text[body_start:], start=body_start)
+    last_start = 0
+    for start, words in _iter_item_words(markdown.blocks):
+        for title, href in _iter_links(words, markdown.links, text):
+            # A paragraph of an outer item can follow a nested item, but rows must stay in order.
+            last_start = max(last_start, start)
+            url = None if href.startswith("#") else resolve_href(base or "", href)
+            if url is not None:
+                links.append(NodeRow(NodeKind.LINK, 0, title or make_title_from_url(url), last_start, url))
     if not links:
         return columns
     sections = [
@@ -98,18 +104,6 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
 def make_title_from_url(url: str) -> str:
     """Make the title of a link that has no words."""
     return shorten(sanitise_line(url.partition("://")[2].rstrip("/")), _TITLE_LENGTH_MAX)
-
-
-def _iter_item_links(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield start of the list item, title and href of each link in the list items of a text."""
-    body_start = find_body(text)
-    markdown = read_markdown(text[body_start:], start=body_start)
-    last_start = 0
-    for start, words in _iter_item_words(markdown.blocks):
-        for title, href in _iter_links(words, markdown.links, text):
-            # A paragraph of an outer item can follow a nested item, but rows must stay in order.
-            last_start = max(last_start, start)
-            yield last_start, title, href
 
 
 def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:

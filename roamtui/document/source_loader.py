@@ -21,8 +21,6 @@ from roamtui.sources.listing import Listing
 from roamtui.sources.read import RawText, is_path, read_source
 
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
-
-
 _NO_WEB = WebOptions()
 
 
@@ -46,7 +44,7 @@ def open_sources(
     """
     if len(names) == 1 and is_address(names[0]):
         from roamtui.document.web_loader import make_page_loader, open_address  # noqa: PLC0415 - only addresses need the web
-        from roamtui.sources.web.urls import origin_of, parse_url  # noqa: PLC0415 - likewise
+        from roamtui.sources.web.urls import origin_of, parse_url  # noqa: PLC0415 - the same
 
         url = parse_url(names[0])
         pages = make_page_loader(web, frozenset({origin_of(url)}))

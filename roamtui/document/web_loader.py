@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from urllib.parse import urljoin, urlsplit, urlunsplit
@@ -59,27 +59,21 @@ class PageKind(StrEnum):
 
 def classify_page(page: FetchedPage) -> PageKind:
     """Detect the kind of a page by its media type, or by its content if the media type is wrong or missing."""
-    media_type = page.media_type
-    if not page.body.strip():
+    media_type, body = page.media_type, page.body.strip()
+    if not body:
         return PageKind.EMPTY
     if detect_format(page.body, "", media_type) in (Format.PDF, Format.EPUB, Format.DOCX):
         return PageKind.FILE
     if media_type in _HTML_TYPES or _HTML_START.match(page.body[:_START_LENGTH]):
         return PageKind.HTML
-    if _JSON_TYPE.fullmatch(media_type) or _is_json(page):
+    if _JSON_TYPE.fullmatch(media_type):
         return PageKind.JSON
+    if media_type != "text/markdown" and body[:1] in (b"{", b"[") and len(body) <= _JSON_LENGTH_MAX:
+        # Sites also send JSON as plain text.
+        with suppress(ValueError, RecursionError):
+            json.loads(body)
+            return PageKind.JSON
     return PageKind.MARKDOWN if media_type.startswith("text/") or media_type in _TEXT_TYPES else PageKind.OTHER
-
-
-def _is_json(page: FetchedPage) -> bool:
-    """Whether a text without a useful media type is one JSON object or list."""
-    body = page.body.strip()
-    if page.media_type == "text/markdown" or body[:1] not in (b"{", b"[") or len(body) > _JSON_LENGTH_MAX:
-        return False
-    try:
-        return isinstance(json.loads(body), dict | list)
-    except (ValueError, RecursionError):
-        return False
 
 
 def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
@@ -144,10 +138,10 @@ def decode_fetched_html(page: FetchedPage) -> str:
 
 def extract_link_url(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:
     """Return the URL of the first ``<link>`` with one of these relations and, if any are given, media types."""
-    for begin in _LINK_TAG.finditer(html[:_LINKS_LENGTH]):
-        end = html.find(">", begin.end(), begin.end() + _TAG_LENGTH_MAX)
-        tag = html[begin.end() : end + 1]
-        attributes = {name.lower(): one or other or bare for name, one, other, bare in _ATTRIBUTE.findall(tag)}
+    for start in _LINK_TAG.finditer(html[:_LINKS_LENGTH]):
+        end = html.find(">", start.end(), start.end() + _TAG_LENGTH_MAX)
+        tag = html[start.end() : end + 1]
+        attributes = {name.lower(): double or single or bare for name, double, single, bare in _ATTRIBUTE.findall(tag)}
         is_wanted = any(rel in rels for rel in attributes.get("rel", "").lower().split())
         if is_wanted and (not media_types or attributes.get("type", "").lower() in media_types):
             return attributes.get("href") or None
@@ -244,16 +238,16 @@ class PageLoader:
         urls = {node_id: get_link_url(library, node_id) for node_id in node_ids}
         depths: dict[str, int] = {}
         for node_id, url in urls.items():
-            kinds = (library.get_label(one).kind for one in (*library.ancestors(node_id), node_id))
+            kinds = (library.get_label(other_id).kind for other_id in (*library.ancestors(node_id), node_id))
             depths.setdefault(url, sum(kind is NodeKind.LINK for kind in kinds))
-        job = _FetchBatch(self, AllowedOrigins(typed=self.typed, approved=approved), report)
+        batch = _FetchBatch(self, AllowedOrigins(typed=self.typed, approved=approved), report)
 
         def read(url: str) -> Document:
-            return job.read(library, url, has_links=depths[url] < self._depth_max)
+            return batch.read(library, url, has_links=depths[url] < self._depth_max)
 
         pages = dict(zip(depths, run_parallel(read, depths, _FETCHED_AT_ONCE), strict=True))
         documents = {node_id: pages[url] for node_id, url in urls.items()}
-        refused = {node_id: job.refused[url] for node_id, url in urls.items() if url in job.refused}
+        refused = {node_id: batch.refused[url] for node_id, url in urls.items() if url in batch.refused}
         return LoadedBatch(documents=documents, refused_origins=refused)
 
 
@@ -271,9 +265,12 @@ class _FetchBatch:
 
     def read(self, library: Library, url: str, *, has_links: bool) -> Document:
         """Return the page at a URL, or an empty document with the reason if it cannot be loaded."""
-        known = _get_loaded_page(library, url)
-        if known is not None:
-            return known
+        if url == library.root.url:
+            return make_error_document(url, f"{url} is what you have open: this link leads to itself.")
+        with suppress(KeyError):
+            document = library.document(url)
+            if not document.problem:
+                return document
         try:
             document = parse_page(self._fetch_page_or_variant(url), key=url, has_links=has_links)
         except OriginNotApprovedError as error:
@@ -282,7 +279,7 @@ class _FetchBatch:
         except SourceError as error:
             document = make_error_document(url, str(error))
         document.precompute()
-        self._tell(pages=1)
+        self._report_progress(pages=1)
         return document
 
     def _fetch_page_or_variant(self, url: str) -> FetchedPage:
@@ -309,11 +306,11 @@ class _FetchBatch:
         for a site. If the page cannot be fetched, its variant may still be in the cache.
         """
         addresses = [make_markdown_url(url, style) for style in OTHER_ADDRESSES]
-        asked = run_in_thread(partial(self._fetch, url))
+        fetching = run_in_thread(partial(self._fetch, url))
         found = run_parallel(self._fetch_variant, addresses, len(addresses))
         variant = next(((page, style) for page, style in zip(found, OTHER_ADDRESSES, strict=True) if page), None)
         try:
-            page = asked.result()
+            page = fetching.result()
         except FetchError:
             if variant is None:
                 raise
@@ -323,11 +320,12 @@ class _FetchBatch:
             return page, VariantStyle.SAME
         if variant is not None:
             return variant
-        named = self._fetch_variant(_extract_alternate_url(page)) if kind is PageKind.HTML else None
-        if named is not None:
-            return named, VariantStyle.ALTERNATE
-        is_telling = kind is PageKind.HTML and bool(urlsplit(url).path.strip("/"))
-        return page, VariantStyle.NONE if is_telling else None
+        alternate = self._fetch_variant(_extract_alternate_url(page)) if kind is PageKind.HTML else None
+        if alternate is not None:
+            return alternate, VariantStyle.ALTERNATE
+        # A home page, or a page that is not HTML, does not show what the other pages are like.
+        is_typical = kind is PageKind.HTML and bool(urlsplit(url).path.strip("/"))
+        return page, VariantStyle.NONE if is_typical else None
 
     def _fetch_variant(self, url: str | None) -> FetchedPage | None:
         """Fetch the text at a URL, or return None if there is none."""
@@ -340,17 +338,17 @@ class _FetchBatch:
         return page if classify_page(page) is PageKind.MARKDOWN else None
 
     def _fetch(self, url: str) -> FetchedPage:
-        self._tell()
+        self._report_progress()
         received = 0
 
         def count(bytes_received: int, _total: int | None) -> None:
             nonlocal received
-            self._tell(bytes_more=bytes_received - received)
+            self._report_progress(bytes_more=bytes_received - received)
             received = bytes_received
 
         return self._loader.fetcher.fetch(url, self._allowed, report=count if self._report else None)
 
-    def _tell(self, *, pages: int = 0, bytes_more: int = 0) -> None:
+    def _report_progress(self, *, pages: int = 0, bytes_more: int = 0) -> None:
         if self._report is None:
             return
         with self._lock:
@@ -359,52 +357,11 @@ class _FetchBatch:
             self._report(self._done, self._bytes)
 
 
-def _get_loaded_page(library: Library, url: str) -> Document | None:
-    """Return the page at a URL if the library already holds it."""
-    if url == library.root.url:
-        return make_error_document(url, f"{url} is what you have open: this link leads to itself.")
-    try:
-        document = library.document(url)
-    except KeyError:
-        return None
-    return None if document.problem else document
-
-
 def _extract_alternate_url(page: FetchedPage) -> str | None:
     """Return the URL of the variant that an HTML page names, or None."""
     href = extract_link_url(decode_fetched_html(page), "alternate", media_types=_MARKDOWN_TYPES)
     variant = resolve_href(page.final_url, href) if href else None
     return variant if variant and is_text_url(variant) and not urlsplit(variant).path.endswith("llms.txt") else None
-
-
-@dataclass(slots=True)
-class _SiteProbe:
-    """The search of a site for a page to open."""
-
-    fetcher: Fetcher
-    allowed: AllowedOrigins
-    notes: tuple[str, ...] = ()
-    """One sentence for each page that was found instead of an llms.txt."""
-
-    def fetch(self, url: str) -> FetchedPage:
-        return self.fetcher.fetch(url, self.allowed, follows_public=True)
-
-    def try_list(self, url: str) -> FetchedPage | None:
-        """Fetch the llms.txt at a URL, or return None and note what is there instead."""
-        try:
-            page = self.fetch(url)
-        except OriginNotApprovedError as error:
-            self.notes = (*self.notes, f"{url} leads to {error.origin}, which is not followed.")
-            return None
-        except FetchError as error:
-            if error.status is None:
-                raise
-            return None
-        kind = classify_page(page)
-        if kind is PageKind.MARKDOWN:
-            return page
-        self.notes = (*self.notes, f"{url} is no llms.txt: the site answers with {kind}.")
-        return None
 
 
 def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
@@ -418,39 +375,57 @@ def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
 
 
 def open_address(url: str, pages: PageLoader) -> Library:
-    """Open the URL that a person typed.
+    """Open the URL that a person typed; for a site, its llms.txt, or its home page if it has none.
 
     Raises:
         SourceError: There is no text at the URL; the message says what is there.
     """
-    visit = _SiteProbe(pages.fetcher, AllowedOrigins(typed=pages.typed))
+    fetch = partial(pages.fetcher.fetch, allowed=AllowedOrigins(typed=pages.typed), follows_public=True)
+    notes: list[str] = []
     parts = urlsplit(url)
     is_site = parts.path in ("", "/") and not parts.query
-    page = _fetch_llms_txt_or_page(visit, url) if is_site else visit.fetch(url)
-    if _LIST_NAME.fullmatch(make_title_from_url(url).rpartition("/")[2]) and classify_page(page) is PageKind.HTML:
-        visit.notes = (f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.",)
+    lists = (_fetch_list(fetch, urljoin(url, path), notes) for path in _LOOKED_UP if is_site)
+    page = next(filter(None, lists), None)
+    if page is None:
+        page = fetch(url)
+        is_html = classify_page(page) is PageKind.HTML
+        if is_html and is_site:
+            page = _fetch_linked_list(fetch, page, notes) or page
+        elif is_html and _LIST_NAME.fullmatch(make_title_from_url(url).rpartition("/")[2]):
+            notes.append(f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.")
     document = parse_page(page)
-    return Library(source=url, root=replace(document, notes=(*visit.notes, *document.notes)))
+    return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))
 
 
-def _fetch_llms_txt_or_page(visit: _SiteProbe, url: str) -> FetchedPage:
-    """Fetch the llms.txt of a site, or its home page if it has none."""
-    for path in _LOOKED_UP:
-        page = visit.try_list(urljoin(url, path))
-        if page is not None:
-            return page
-    home = visit.fetch(url)
-    if classify_page(home) is not PageKind.HTML:
-        return home
+def _fetch_list(fetch: Callable[[str], FetchedPage], url: str, notes: list[str]) -> FetchedPage | None:
+    """Fetch the llms.txt at a URL, or return None and note what is there instead."""
+    try:
+        page = fetch(url)
+    except OriginNotApprovedError as error:
+        notes.append(f"{url} leads to {error.origin}, which is not followed.")
+        return None
+    except FetchError as error:
+        if error.status is None:
+            raise
+        return None
+    kind = classify_page(page)
+    if kind is PageKind.MARKDOWN:
+        return page
+    notes.append(f"{url} is no llms.txt: the site answers with {kind}.")
+    return None
+
+
+def _fetch_linked_list(fetch: Callable[[str], FetchedPage], home: FetchedPage, notes: list[str]) -> FetchedPage | None:
+    """Fetch the llms.txt that the home page of a site links to, or return None and note that there is none."""
     html = decode_fetched_html(home)
     href = extract_link_url(html, *_RELS) or extract_link_url(html, "alternate", media_types=(*_MARKDOWN_TYPES, ""))
     link = resolve_href(home.final_url, href) if href else None
-    is_list = link is not None and "llms" in urlsplit(link).path.rpartition("/")[2]
-    try:
-        named = visit.try_list(link) if link is not None and is_list else None
-    except SourceError as error:
-        visit.notes = (*visit.notes, f"The llms.txt that the page names is not opened. {error}")
-        named = None
-    if named is None:
-        visit.notes = (*visit.notes, f"{url} has no llms.txt; showing the page itself.")
-    return named or home
+    page = None
+    if link is not None and "llms" in urlsplit(link).path.rpartition("/")[2]:
+        try:
+            page = _fetch_list(fetch, link, notes)
+        except SourceError as error:
+            notes.append(f"The llms.txt that the page names is not opened. {error}")
+    if page is None:
+        notes.append(f"{home.url} has no llms.txt; showing the page itself.")
+    return page

@@ -91,7 +91,7 @@ _format_cached_title = lru_cache(maxsize=8_192)(_format_title)
 def format_line_range(library: Library, span: Span) -> str:
     """Format the lines of a span, after its pages if the document has pages."""
     first, last = library.lines_of(span)
-    page, last_page = library.page_of(span), library.last_page_of(span)
+    page, last_page = map(library.document(span.doc).page_at, (span.start, max(span.start, span.end - 1)))
     pages = "" if page is None else f"p. {page}, " if page == last_page else f"p. {page}-{last_page}, "
     return f"{pages}lines {first}-{last}"
 

@@ -38,7 +38,7 @@ def _load(library: Library, *pages: str) -> Library:
     """Return the library with these pages below their links."""
     for page in pages:
         link = next(node_id for node_id in library.walk() if library.node(node_id).url == page)
-        library = library.graft(link, parse_document(_PAGES[page], key=page))
+        library = library.graft_all({link: parse_document(_PAGES[page], key=page)})
     return library
 
 
@@ -110,7 +110,7 @@ def test_a_page_whose_ids_collide_with_the_root_is_salted() -> None:
     root = parse_document("# A\n\n# B\n")
     library = Library(source="x", root=root)
     twin = replace(parse_document("# A\n"), title="twin")
-    grown = library.graft(root.ids[1], twin)
+    grown = library.graft_all({root.ids[1]: twin})
     assert len(set(grown.walk())) == 3
     assert list(grown.walk())[:2] == list(root.ids)
 

@@ -16,10 +16,11 @@ _TEXTS = st.lists(st.sampled_from(["# A\n\n", "## B\n\n", "### C\n\n", "Words.\n
 def _draw_library(draw: st.DrawFn) -> Library:
     """Return a document with others below some of its nodes, and below theirs."""
     library = Library(source="test.md", root=parse_document(draw(_TEXTS)))
-    for place in range(draw(st.integers(0, 4))):
+    for number in range(draw(st.integers(0, 4))):
         free = [section_id for section_id in library.walk() if section_id not in library.grafts]
         if free:
-            library = library.graft(draw(st.sampled_from(free)), parse_document(draw(_TEXTS), key=f"page-{place}.md"))
+            host = draw(st.sampled_from(free))
+            library = library.graft_all({host: parse_document(draw(_TEXTS), key=f"page-{number}.md")})
     return library
 
 

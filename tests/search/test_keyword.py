@@ -210,7 +210,7 @@ def test_a_page_grafted_later_is_found_after_refresh() -> None:
     part = Library(source="x", root=whole.root, grafts=MappingProxyType({first: whole.grafts[first]}))
     searcher = KeywordSearcher(part)
     assert searcher.search("pears") == ()
-    searcher.refresh(part.graft(second, whole.grafts[second]))
+    searcher.refresh(part.graft_all({second: whole.grafts[second]}))
     assert [hit.snippet for hit in searcher.search("pears")] == ["Pears."]
 
 

@@ -63,7 +63,7 @@ def test_words_that_stand_apart_are_found_by_section() -> None:
 def test_steps_go_from_match_to_match_over_all_documents_and_round_the_end() -> None:
     library = make_library("# A\n\nRye.\n\n## B\n")
     host = [*library.walk()][-1]
-    library = library.graft(host, parse_document("# C\n\nRye, rye.\n", key="c"))
+    library = library.graft_all({host: parse_document("# C\n\nRye, rye.\n", key="c")})
     matches = find(library, "rye")
     place, walked = START, []
     for _ in range(4):

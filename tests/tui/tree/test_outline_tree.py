@@ -186,7 +186,7 @@ async def test_reveal_scrolls_without_moving_the_cursor() -> None:
 async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
     library = make_wide_library(100)
     host = find_id(library, "Part 10")
-    grown = library.graft(host, parse_document("# One\n# Two\n# Three\n", key="g"))
+    grown = library.graft_all({host: parse_document("# One\n# Two\n# Three\n", key="g")})
     async with _run(make_state(library)) as (_, tree, pilot):
         tree.scroll_to_line(50)
         await pilot.pause()
@@ -229,7 +229,7 @@ async def test_titles_differ_from_their_background_in_each_theme(theme: str) -> 
 async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None:
     library = make_wide_library(100_000)
     host = find_id(library, "Part 50000")
-    grown = library.graft(host, make_wide_library(10_000).root)
+    grown = library.graft_all({host: make_wide_library(10_000).root})
     grafted_title = grown.children(host)[0]
     async with _run(make_state(library)) as (_, tree, pilot):
         assert len(tree.lines) == 100_001

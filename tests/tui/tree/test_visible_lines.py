@@ -44,7 +44,7 @@ def test_lines_are_those_of_a_naive_walk_under_any_folding_and_grafting(
         ids = list(library.walk())
         if grafts and chance.random() < 0.3:
             free = [one for one in ids if one not in library.grafts and library.title_of(one)]
-            library = library.graft(chance.choice(free), grafts.pop()) if free else library
+            library = library.graft_all({chance.choice(free): grafts.pop()}) if free else library
         unfolded = unfolded ^ frozenset(chance.sample(ids, min(len(ids), chance.choice((0, 1, 1, 2, 5)))))
         lines.update(library, unfolded)
         _assert_is_consistent(lines, library, unfolded)
