@@ -29,7 +29,8 @@ ARCHIVE_BYTES_MAX = 200_000_000
 """Limit for the archive, and for the total unpacked size of its documents."""
 _MEMBERS_MAX = 200_000
 """Files of any kind in an archive."""
-_DRIVE = re.compile(r"^[A-Za-z]:")
+_NEVER_INSIDE = re.compile(r"^[A-Za-z]:|[\\\0]")
+"""Names with a drive, a backslash or a NUL character, which may lead outside the archive on some systems."""
 
 
 def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
@@ -39,9 +40,10 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
     outside: list[str] = []
     hidden: list[str] = []
     for info in archive.infolist():
-        names = _split_name(info)
-        if names is None:
-            outside.append(ascii(info.filename)[:80])
+        name = info.filename
+        names = tuple(part for part in name.split("/") if part not in ("", "."))
+        if name.startswith("/") or _NEVER_INSIDE.search(name) or ".." in names:
+            outside.append(ascii(name)[:80])
         elif (
             names
             and len(names) <= DEPTH_MAX
@@ -51,7 +53,7 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
             and not any(map(is_skipped_folder, names[:-1]))
         ):
             if names in members:
-                hidden.append(ascii(info.filename)[:80])
+                hidden.append(ascii(name)[:80])
             members[names] = info
     # A member may have the name of another member's folder; it could not exist on disk.
     folders = {names[:depth] for names in members for depth in range(1, len(names))}
@@ -92,15 +94,6 @@ def _open(path: Path) -> zipfile.ZipFile:
     if len(archive.infolist()) > _MEMBERS_MAX:
         raise SourceError(f"{path} contains more than {_MEMBERS_MAX:,} files. Unpack it and open one of its folders.")
     return archive
-
-
-def _split_name(info: zipfile.ZipInfo) -> tuple[str, ...] | None:
-    """Split the path of a member, or return None if it leads outside the archive."""
-    name = info.filename
-    if name.startswith(("/", "\\")) or "\\" in name or "\0" in name or _DRIVE.match(name):
-        return None
-    names = tuple(part for part in name.split("/") if part not in ("", "."))
-    return None if ".." in names else names
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, kept_dir: Path | None) -> RawText:

@@ -125,11 +125,7 @@ class _FolderWalker:
     def enter(self, folder: Path, names: tuple[str, ...], checkout_names: tuple[str, ...], rules: IgnoreRules) -> None:
         """Add the files of a folder and of its subfolders.
 
-        Args:
-            folder: Path of the folder.
-            names: Path from the top of the source to the folder.
-            checkout_names: Path from the top of the git checkout to the folder.
-            rules: Rules of the folders above.
+        `names` is the path to the folder from the top of the source, `checkout_names` from the top of the git checkout.
         """
         self.folders.append(folder)
         try:

@@ -46,12 +46,7 @@ class RawText:
 
 
 def read_source(name: str, *, kept_dir: Path | None = None, report: PageReport | None = None) -> RawText:
-    """Read one source.
-
-    Args:
-        name: A path, or `-` for standard input.
-        kept_dir: Cache folder for slow conversions; None for no cache.
-        report: Receives the progress of a conversion.
+    """Read a path, or `-` for standard input. Slow conversions are cached in the folder `kept_dir`.
 
     Raises:
         SourceError: The source cannot be read or is not text. The message says what to do.

@@ -122,7 +122,15 @@ def _read_book(package: ZipPackage) -> _Book:
     if ncx not in items:
         ncx = next((key for key, item in items.items() if item.get("media-type", "").endswith("ncx+xml")), "")
     listed = [tag.attributes.get("idref", "") for tag in iter_tags(source, "itemref")]
-    readable = {key: _resolve_fallback(key, items) for key in listed if key in items and key != nav}
+    readable: dict[str, str] = {}
+    for key in listed:
+        if key in items and key != nav:
+            # An item that is not a page names another one as its fallback.
+            read, seen = key, {""}
+            while read not in seen and items.get(read, {}).get("media-type", "") not in _PAGE_TYPES:
+                seen.add(read)
+                read = items.get(read, {}).get("fallback", "")
+            readable[key] = key if read in seen else read
     return _Book(
         title=read_first_text(source, "dc:title", "title"),
         chapters={part_names[key]: part_names[read] for key, read in readable.items()},
@@ -130,17 +138,6 @@ def _read_book(package: ZipPackage) -> _Book:
         navigation=part_names.get(nav or ncx, ""),
         is_ncx=not nav,
     )
-
-
-def _resolve_fallback(key: str, items: Mapping[str, Mapping[str, str]]) -> str:
-    """Follow the fallbacks of a manifest item to the first page; return the item itself if there is none."""
-    seen: dict[str, None] = {}
-    while key in items and key not in seen:
-        if items[key].get("media-type", "") in _PAGE_TYPES:
-            return key
-        seen[key] = None
-        key = items[key].get("fallback", "")
-    return next(iter(seen))
 
 
 def _read_drawing(source: str) -> str:

@@ -37,12 +37,7 @@ def escape_line_starts(text: str) -> str:
 
 
 def write_heading(level: int, title: str) -> str:
-    """Write a heading, without a line end.
-
-    Args:
-        level: From 1; a level above 6 becomes 6.
-        title: Markdown; line ends become blanks.
-    """
+    """Write a heading, without a line end. A level above 6 becomes 6; line ends in the title become blanks."""
     return f"{'#' * max(1, min(6, level))} {_CLOSING_HASHES.sub(_BACKSLASH, ' '.join(title.split()))}"
 
 

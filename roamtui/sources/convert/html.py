@@ -259,13 +259,7 @@ def _write_paragraph(nodes: _Nodes) -> str:
 
 
 def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _BREAK) -> str:
-    """Write inline content.
-
-    Args:
-        nodes: Text and inline elements.
-        around: Marks that are already open, so that none is repeated; `code` inside code.
-        end: Replacement for `<br>`.
-    """
+    """Write inline content, with `end` for `<br>`. The marks that are open `around` it are not repeated."""
     parts = []
     for node in nodes:
         if node is None:

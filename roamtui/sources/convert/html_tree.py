@@ -407,12 +407,25 @@ class _TreeBuilder:
 
     def _start_block(self, tag: Tag) -> Element | None:
         name = tag.name
-        self._end_unclosed(name)
+        # An open heading or code block ends if an element that cannot be inside it starts.
+        for index, element in enumerate(self._path):
+            if (is_heading := element.name in HEADINGS) or element.name == "pre":
+                if name in HEADINGS or (is_heading and name in _ENDS_HEADING and self._seen > element.seen):
+                    del self._path[index:]
+                break
         self._end_line(name)
         if self._path[-1].name == "pre":
             return None
         if name in HEADINGS or name == "pre":
-            self._end_outermost(LISTS | {"table"} if name != "pre" else frozenset({"table"}))
+            # In a list or table outside quotes, a heading ends it, and code ends a table: both become top-level.
+            for index, element in enumerate(self._path):
+                if element.name == "blockquote":
+                    break
+                if element.name == "table" or (element.name in LISTS and name != "pre"):
+                    if self._seen == element.seen:  # it shows nothing yet
+                        self._path[index - 1].children.remove(element)
+                    del self._path[index:]
+                    break
         if self._is_confined():
             return None
         if name == "pre":
@@ -444,24 +457,3 @@ class _TreeBuilder:
     def _is_confined(self) -> bool:
         """Check whether a heading or a cell is open, which must stay on one line."""
         return any(element.name in HEADINGS or element.name in CELLS for element in self._path)
-
-    def _end_unclosed(self, name: str) -> None:
-        """End an open heading or code block if an element that cannot be inside it starts."""
-        for index, element in enumerate(self._path):
-            is_heading = element.name in HEADINGS
-            if not (is_heading or element.name == "pre"):
-                continue
-            if name in HEADINGS or (is_heading and name in _ENDS_HEADING and self._seen > element.seen):
-                del self._path[index:]
-            return
-
-    def _end_outermost(self, names: frozenset[str]) -> None:
-        """End the outermost open list or table outside quotes, so that a heading or code in it becomes top-level."""
-        for index, element in enumerate(self._path):
-            if element.name == "blockquote":
-                return
-            if element.name in names:
-                if self._seen == element.seen:  # it shows nothing yet
-                    self._path[index - 1].children.remove(element)
-                del self._path[index:]
-                return

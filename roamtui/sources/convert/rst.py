@@ -38,12 +38,6 @@ _TAG_LIKE = re.compile(r"(``.+?``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
 """Literal text, else what Markdown would read as HTML."""
 
 
-def convert_rst_file(data: bytes, name: str) -> ConvertedText:
-    """Convert a reStructuredText file to Markdown."""
-    text, notes = decode_text(data, name)
-    return ConvertedText(text=convert_rst(text), notes=tuple(note.removeprefix(f"{name}: ") for note in notes))
-
-
 def convert_rst(text: str) -> str:
     """Convert reStructuredText to Markdown."""
     normal = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -142,3 +136,9 @@ def _write_inline(text: str) -> str:
     """Escape what looks like HTML, and convert links to other sites. Literals and emphasis are as in Markdown."""
     text = _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
     return _TAG_LIKE.sub(lambda found: found[1] or f"\\{found[0]}", text)
+
+
+def convert_rst_file(data: bytes, name: str) -> ConvertedText:
+    """Convert a reStructuredText file to Markdown."""
+    text, notes = decode_text(data, name)
+    return ConvertedText(text=convert_rst(text), notes=tuple(note.removeprefix(f"{name}: ") for note in notes))

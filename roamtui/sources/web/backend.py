@@ -180,11 +180,7 @@ class HostResolver:
     def resolve(self, host: str, port: int, *, allows_local: bool, seconds_max: float) -> tuple[str, ...]:
         """Return the IP addresses of a host, all of which are safe to connect to.
 
-        Args:
-            host: A name, or an IP address in its usual notation.
-            port: Port to connect to.
-            allows_local: Whether the host may be on this machine or network, because a person typed the origin.
-            seconds_max: Timeout for the resolver.
+        `allows_local` says that the host may be on this machine or network, because a person typed the origin.
 
         Raises:
             FetchError: The host is unknown, or one of its addresses is refused.
@@ -198,11 +194,6 @@ class HostResolver:
         addresses = [address for address in found if address is not None]
         if not addresses or len(addresses) < len(found):
             raise FetchError(f"{host} has no usable IP address. Check the spelling.")
-        self._check(host, addresses, allows_local=allows_local)
-        return tuple(map(str, addresses))
-
-    def _check(self, host: str, addresses: Sequence[Address], *, allows_local: bool) -> None:
-        """Refuse addresses that are not public, or for a typed host those that cannot be a site."""
         for address in addresses:
             scope = classify_address(address)
             if not allows_local:
@@ -220,6 +211,7 @@ class HostResolver:
                     f"{host} leads sometimes to the internet and sometimes to your own network ({address}). "
                     "This may be an attack, so it was not fetched."
                 )
+        return tuple(map(str, addresses))
 
     def _query_resolver(self, host: str, port: int, seconds_max: float) -> Sequence[str]:
         """Call the resolver in a thread, because `getaddrinfo` has no timeout."""

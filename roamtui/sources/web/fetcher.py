@@ -47,12 +47,7 @@ class Fetcher:
     ) -> None:
         """Set up without opening a connection.
 
-        Args:
-            cache_dir: Cache folder, created when needed; None for no cache.
-            options: Limits.
-            resolve: Resolves a host to IP addresses.
-            dial: Connects to a checked IP address; None for the system's network.
-            ssl_context: Verifies certificates; None for the usual authorities.
+        The cache folder is created when needed. `dial` connects to IP addresses that were checked.
         """
         self._options = options
         self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
@@ -70,13 +65,7 @@ class Fetcher:
         follows_public: bool = False,
         report: Report | None = None,
     ) -> FetchedPage:
-        """Fetch the page at a URL.
-
-        Args:
-            url: Its origin must be allowed.
-            allowed: Origins that a person typed or approved.
-            follows_public: Whether to follow redirects to other public origins, as for a URL that a person typed.
-            report: Called with the number of bytes received so far, and their total or None.
+        """Fetch the page at a URL. `follows_public` follows redirects to other public origins too.
 
         Raises:
             OriginNotApprovedError: The URL, or a redirect, leads to an origin that is not allowed.
@@ -100,7 +89,14 @@ class Fetcher:
                 problem = problem or failure
                 if entry.location is None:
                     break
-                current = _resolve_redirect(current, entry.location, allowed, follows_public=follows_public)
+                target = resolve_href(current, entry.location)
+                if target is None:
+                    raise FetchError(f"{current} redirects to something other than a web page. It was not followed.")
+                is_downgrade = current.startswith("https:") and target.startswith("http:")
+                may_follow = allowed.allows(target) or is_same_site(origin_of(current), origin_of(target))
+                if not may_follow and (is_downgrade or not follows_public):
+                    raise OriginNotApprovedError(origin_of(target))
+                current = target
             else:
                 raise FetchError(
                     f"Too many redirects from {requested_url}: more than {self._options.redirects_max}. "
@@ -136,7 +132,11 @@ class Fetcher:
         try:
             return self._revalidate(request, cached), ""
         except FetchError as error:
-            if cached is None or cached.status in MISSING or not _is_temporary(error):
+            status = error.status
+            is_temporary = status is None or status in _TEMPORARY_STATUSES or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            # If the site refuses the page, its cached copy is not shown either.
+            is_refused = isinstance(error, BlockedAddressError) or not is_temporary
+            if cached is None or cached.status in MISSING or is_refused:
                 raise
             return cached, str(error)
 
@@ -174,23 +174,3 @@ class Fetcher:
         elif self._cache is not None:
             self._cache.drop(request.url, ACCEPT)
         return entry
-
-
-def _is_temporary(error: FetchError) -> bool:
-    """Check whether a cached page may replace a failed fetch. It may not if the site refuses the page."""
-    if isinstance(error, BlockedAddressError):
-        return False
-    status = error.status
-    return status is None or status in _TEMPORARY_STATUSES or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-
-
-def _resolve_redirect(current: str, location: str, allowed: AllowedOrigins, *, follows_public: bool) -> str:
-    """Return the URL that a redirect leads to, if it may be followed."""
-    target = resolve_href(current, location)
-    if target is None:
-        raise FetchError(f"{current} redirects to something other than a web page. It was not followed.")
-    origin = origin_of(target)
-    is_downgrade = current.startswith("https:") and target.startswith("http:")
-    if allowed.allows(target) or is_same_site(origin_of(current), origin) or (follows_public and not is_downgrade):
-        return target
-    raise OriginNotApprovedError(origin)

@@ -127,7 +127,15 @@ class HttpClient:
         if not getattr(connection, "has_read_since_write", True):
             # What arrived before the request was sent cannot be its response.
             raise _StaleConnectionError(FetchError(f"{request.url} was answered before the request. Try again."))
-        headers = _read_headers(response, request.url)
+        if len(response.headers) > _HEADERS_MAX:
+            raise FetchError(f"{request.url} has more than {_HEADERS_MAX} headers and was not opened.")
+        headers: dict[str, str] = {}
+        for name, value in response.headers:
+            try:
+                text = value.decode("utf-8")
+            except UnicodeDecodeError:
+                text = value.decode("latin-1")
+            headers.setdefault(name.decode("ascii", "replace").lower(), text)
         if response.status not in PAGE_STATUSES:
             received = 0
             # Nobody needs this body, so its errors do not matter.
@@ -154,12 +162,23 @@ class HttpClient:
         return HttpResponse(status=response.status, headers=headers, body=body.finish())
 
     def _explain(self, url: str, error: Exception) -> FetchError:
-        host = urlsplit(url).netloc
         if isinstance(error, FetchError):
             return error
-        if isinstance(error, httpcore.ConnectTimeout | httpcore.ConnectError):
-            return UnreachableError(_explain_connecting(host, error))
-        if self._time_limit.remaining() <= 0:
+        host = urlsplit(url).netloc
+        is_unreachable = isinstance(error, httpcore.ConnectTimeout | httpcore.ConnectError)
+        cause = error.args[0] if is_unreachable and error.args else None
+        if isinstance(error, httpcore.ConnectTimeout):
+            reason = f"{host} cannot be reached: no connection in time. Check the address and the network."
+        elif isinstance(cause, ssl.SSLCertVerificationError):
+            problem = "".join(character for character in cause.verify_message if character.isprintable())
+            reason = f"Certificate verification failed for {host} ({problem}). Check the address."
+        elif isinstance(cause, ssl.SSLError):
+            reason = f"No secure connection to {host}: TLS failed. Check the address and the port."
+        elif isinstance(cause, ConnectionRefusedError):
+            reason = f"{host} refuses the connection. Check the address and the port."
+        elif is_unreachable:
+            reason = f"{host} cannot be reached. Check the address and the network."
+        elif self._time_limit.remaining() <= 0:
             reason = f"Timed out: {url}. Try again later."
         elif isinstance(error, httpcore.TimeoutException):
             reason = f"{host} stopped answering. Try again later."
@@ -169,7 +188,7 @@ class HttpClient:
             reason = f"The connection to {host} broke. Try again."
         else:
             reason = f"{host} does not answer with valid HTTP. Check the address and the port."
-        return FetchError(reason)
+        return UnreachableError(reason) if is_unreachable else FetchError(reason)
 
     def _get_pool(self, request: HttpRequest) -> httpcore.ConnectionPool:
         """Return the connection pool for a request.
@@ -202,33 +221,6 @@ class _StaleConnectionError(Exception):
     def __init__(self, reason: Exception) -> None:
         super().__init__()
         self.reason = reason
-
-
-def _explain_connecting(host: str, error: httpcore.ConnectError | httpcore.ConnectTimeout) -> str:
-    if isinstance(error, httpcore.ConnectTimeout):
-        return f"{host} cannot be reached: no connection in time. Check the address and the network."
-    cause = error.args[0] if error.args else None
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        reason = "".join(character for character in cause.verify_message if character.isprintable())
-        return f"Certificate verification failed for {host} ({reason}). Check the address."
-    if isinstance(cause, ssl.SSLError):
-        return f"No secure connection to {host}: TLS failed. Check the address and the port."
-    if isinstance(cause, ConnectionRefusedError):
-        return f"{host} refuses the connection. Check the address and the port."
-    return f"{host} cannot be reached. Check the address and the network."
-
-
-def _read_headers(response: httpcore.Response, url: str) -> dict[str, str]:
-    if len(response.headers) > _HEADERS_MAX:
-        raise FetchError(f"{url} has more than {_HEADERS_MAX} headers and was not opened.")
-    headers: dict[str, str] = {}
-    for name, value in response.headers:
-        try:
-            text = value.decode("utf-8")
-        except UnicodeDecodeError:
-            text = value.decode("latin-1")
-        headers.setdefault(name.decode("ascii", "replace").lower(), text)
-    return headers
 
 
 class BodyReader:

@@ -37,7 +37,10 @@ def parse_url(text: str) -> str:
         SourceError: The text is not a plain http or https URL.
     """
     text = text.strip(" \t\r\n")
-    shown = _format_url(text)
+    # For messages: shortened, and without credentials and control characters.
+    shown = _USER.sub("//", text)
+    shown = shown if len(shown) <= _SHOWN_MAX else shown[: _SHOWN_MAX - 3] + "..."
+    shown = "".join(character if character.isprintable() else "?" for character in shown) or "An empty address"
     if len(text) > _LENGTH_MAX:
         raise SourceError(f"{shown} is longer than {_LENGTH_MAX:,} characters. Name a shorter address.")
     if _UNSAFE.sub("", text.replace(" ", "")) != text.replace(" ", ""):
@@ -97,13 +100,6 @@ def is_same_site(allowed: str, origin: str) -> bool:
 def bare_host(host: str) -> str:
     """Remove a leading `www.` from a host."""
     return host.removeprefix("www.")
-
-
-def _format_url(text: str) -> str:
-    """Shorten a URL for a message, and remove control characters and credentials."""
-    text = _USER.sub("//", text)
-    short = text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 3] + "..."
-    return "".join(character if character.isprintable() else "?" for character in short) or "An empty address"
 
 
 def _normalise_host(host: str, shown: str) -> str:

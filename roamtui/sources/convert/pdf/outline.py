@@ -111,10 +111,7 @@ def is_capitals(text: str) -> bool:
 def continues_title(above: PageRow, row: PageRow, *, leading_max: float = 1.5) -> bool:
     """Check whether a row belongs to the same title as the row above it: it looks the same and is close to it.
 
-    Args:
-        above: The row above.
-        row: The row.
-        leading_max: Greatest distance, in letter heights.
+    `leading_max` is the greatest distance, in letter heights.
     """
     is_alike = above.text[-1] == HYPHEN or (
         abs(row.size - above.size) < 0.06 * above.size

@@ -94,11 +94,9 @@ class TypographicHeadings:
             self._length = self._offsets[-1][-1]
 
     def detect(self, headings: Sequence[DetectedHeading], *, has_skeleton: bool) -> list[DetectedHeading]:
-        """Return the headings inside long sections.
+        """Return the headings inside long sections between the known headings, which are in order.
 
-        Args:
-            headings: Known headings, in order.
-            has_skeleton: Whether they are the file's own outline, so that the text before them is a cover.
+        `has_skeleton` says that these are the file's own outline, so that the text before them is a cover.
         """
         more = [] if has_skeleton else self._detect_siblings(headings)
         headings = sorted([*headings, *more], key=lambda heading: heading.place)

@@ -169,10 +169,7 @@ def detect_numbered_headings(
 ) -> list[DetectedHeading]:
     """Return numbered titles ("3.2 Types and values") in ascending order.
 
-    Args:
-        pages: All pages of the file.
-        skipped: Page and row numbers where no title is looked for.
-        score_title: Returns how much a row of a page looks like a title: 0 not at all, from 1 for certain.
+    `score_title` returns how much a row of a page looks like a title: 0 not at all, from 1 for certain.
     """
     found = []
     for page, row, each in _walk(pages, skipped, _NUMBERED_LENGTH_MAX):
