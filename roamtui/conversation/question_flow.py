@@ -104,7 +104,17 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     started = apply(state, asked)
     deliveries, pending_blocks = deliver_pending(started, context.delivery_tokens_max)
     delivered = (SectionsDelivered(deliveries=deliveries),) if deliveries else ()
-    expanded, found_blocks = _open_search_hits(apply_all(started, delivered), context, pending_blocks)
+    expanded: ExpandEvents = ()
+    found_blocks: list[str] = []
+    if context.auto_opened:  # confident search hits, in the room that the pending blocks leave
+        room = context.delivery_tokens_max
+        if room is not None:
+            room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
+        command = ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=room)
+        expansion = expand_for_agent(apply_all(started, delivered), command)
+        results = next(event.results for event in expansion if isinstance(event, SectionsExpanded))
+        found_blocks = [result.text for result in results if result.status is ExpandStatus.OPENED]
+        expanded = expansion if found_blocks else ()
     parts = []
     if pending_blocks:
         parts += ["Opened since your last answer:", *pending_blocks]
@@ -114,29 +124,12 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         parts += [HITS_LEAD, context.hits_text]
     within = context.within
     if within is not None and within in state.library:
-        name = format_path(state.library, within)
-        parts.append(f"(The question is about [{within}] {name} and what lies below it: look there alone.)")
+        path = format_path(state.library, within)
+        parts.append(f"(The question is about [{within}] {path} and what lies below it: look there alone.)")
     if state.reading_id is not None and state.reading_id in state.library:
         parts.append(f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)")
     new_events = (replace(asked, preface="\n\n".join(parts)), *context.search_events, *delivered, *expanded)
     return apply_all(state, new_events), (*events, *new_events)
-
-
-def _open_search_hits(
-    state: ConversationState, context: PromptContext, pending_blocks: tuple[str, ...]
-) -> tuple[ExpandEvents, tuple[str, ...]]:
-    """Open the confident search hits in the room that `pending_blocks` leave; return the events and blocks."""
-    if not context.auto_opened:
-        return (), ()
-    room = context.delivery_tokens_max
-    if room is not None:
-        room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
-    events = expand_for_agent(
-        state, ExpandSections(section_ids=context.auto_opened, origin=Origin.AGENT, room_tokens=room)
-    )
-    results = next(event.results for event in events if isinstance(event, SectionsExpanded))
-    blocks = tuple(result.text for result in results if result.status is ExpandStatus.OPENED)
-    return (events, blocks) if blocks else ((), ())
 
 
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Update:

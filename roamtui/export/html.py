@@ -1,7 +1,7 @@
-"""Renders a conversation as one HTML page that can be read, printed and played without any request.
+"""Conversations as one HTML page that can be read, printed and replayed without any request.
 
-All text from document, model or person is escaped here. The page's Content Security Policy (level 3) allows only the
-script and the style next to this file, and no images or requests.
+All text from the document, the model or the person is escaped here. The page's Content Security Policy (level 3) allows
+only the script and the style next to this file, and no images or requests.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SIBLINGS_MAX = 40
 _TEXT_MAX = 40_000
 """Maximum characters per section."""
 _STEP_TICKS = 8
-"""Duration of a search or an opening, in ticks of the script."""
+"""Duration of a step of the replay, in ticks of the script."""
 _TAG = re.compile(r"<[^>]*>")
 _WORD = re.compile(r"&[#\w]+;|\w+|[^\w\s]", re.ASCII)
 
@@ -47,7 +47,7 @@ def render_html(saved: ConversationState, source: str, library: Library | None) 
     Args:
         saved: The conversation.
         source: Path or URL of the document.
-        library: The current source, or None if it cannot be read: then no sections are shown.
+        library: The current version of the document, or None if it cannot be read. Then the page shows no sections.
     """
     page = _ReplayPage(library)
     title = sanitise_line(saved.title) or "Conversation"
@@ -114,15 +114,15 @@ class _ReplayPage:
                 case _:
                     pass
         numbers: dict[str, int] = {}
-        items = [self._write_citation(exchange.number, at, one) for at, one in enumerate(exchange.citations, 1)]
-        for at, citation in enumerate(exchange.citations, 1):
-            numbers.setdefault(citation.section_id, at)
+        items = []
+        for position, citation in enumerate(exchange.citations, 1):
+            items.append(self._write_citation(f"c{number}-{position}", citation))
+            numbers.setdefault(citation.section_id, position)
             self._open([citation.section_id])
         answer = _link_marks(_render(exchange.answer), number, numbers)
         self.timeline.append({"stream": f"a{number}", "say": "Answer"})
-        ending = "".join(
-            f"<p class=ending>{escape(piece.text)}</p>" for piece in make_outcome_notices(exchange.outcome)
-        )
+        notices = make_outcome_notices(exchange.outcome)
+        ending = "".join(f"<p class=ending>{escape(notice.text)}</p>" for notice in notices)
         sources = f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>' if items else ""
         self.timeline.append({"show": [f"e{number}"], "ticks": _STEP_TICKS, "say": ""})
         return (
@@ -131,28 +131,27 @@ class _ReplayPage:
         )
 
     def _mark_touched(self, section_ids: Iterable[str]) -> list[str]:
-        there = [one for one in section_ids if self.library is not None and one in self.library]
-        self.touched.update(dict.fromkeys(there))
-        return there
+        known = [section_id for section_id in section_ids if self.library is not None and section_id in self.library]
+        self.touched.update(dict.fromkeys(known))
+        return known
 
     def _open(self, section_ids: Iterable[str]) -> None:
-        new = [one for one in self._mark_touched(section_ids) if one not in self.opened]
+        new = [section_id for section_id in self._mark_touched(section_ids) if section_id not in self.opened]
         if new:
             self.opened.update(dict.fromkeys(new))
             self.timeline.append({"open": new, "ticks": _STEP_TICKS, "say": "Opened"})
 
-    def _write_citation(self, number: int, at: int, citation: Citation) -> str:
-        name = f"c{number}-{at}"
+    def _write_citation(self, name: str, citation: Citation) -> str:
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
         is_shown = self.library is not None and citation.section_id in self.library
         target = f"#m{name}" if is_shown and citation.quote and citation.is_verified else f"#s-{citation.section_id}"
         if citation.quote and citation.is_verified:
             self.quotes.setdefault(citation.section_id, []).append((citation.quote, f"m{name}"))
-        place = f'<a href="{target}">{path}</a>' if is_shown else path
+        link = f'<a href="{target}">{path}</a>' if is_shown else path
         quote = f"<q>{escape(_strip(_render(sanitise_text(citation.quote))))}</q>" if citation.quote else ""
         state = citation.state.value
-        where = f"{escape(citation.place)} · <span class={state}>{citation.state.label}</span>"
-        return f'<li id="{name}">{place} {quote} <small>{where}</small></li>'
+        location = f"{escape(citation.place)} · <span class={state}>{citation.state.label}</span>"
+        return f'<li id="{name}">{link} {quote} <small>{location}</small></li>'
 
     def write_outline(self) -> str:
         """Render the outline around the touched sections; long lists of siblings are shortened."""
@@ -164,18 +163,16 @@ class _ReplayPage:
         return self._write_branch(self.library, self.library.root_id, near)
 
     def _write_branch(self, library: Library, section_id: str, near: set[str]) -> str:
-        below = library.children(section_id) if section_id in near else ()
-        shown = below if len(below) <= _SIBLINGS_MAX else [one for one in below if one in near]
-        items = [
-            f'<li id="o-{one}">{self._name(library, one)}{self._write_branch(library, one, near)}</li>' for one in shown
-        ]
-        if len(shown) < len(below):
-            items.append(f"<li class=more>{len(below) - len(shown):,} more</li>")
+        children = library.children(section_id) if section_id in near else ()
+        shown = children if len(children) <= _SIBLINGS_MAX else [child for child in children if child in near]
+        items = []
+        for child in shown:
+            title = escape(sanitise_line(library.title_of(child)))
+            label = f'<a href="#s-{child}">{title}</a>' if child in self.opened else f"<span>{title}</span>"
+            items.append(f'<li id="o-{child}">{label}{self._write_branch(library, child, near)}</li>')
+        if len(shown) < len(children):
+            items.append(f"<li class=more>{len(children) - len(shown):,} more</li>")
         return f"<ul>{''.join(items)}</ul>" if items else ""
-
-    def _name(self, library: Library, section_id: str) -> str:
-        title = escape(sanitise_line(library.title_of(section_id)))
-        return f'<a href="#s-{section_id}">{title}</a>' if section_id in self.opened else f"<span>{title}</span>"
 
     def write_sections(self) -> str:
         """Render each opened section's own text in document order, with its quotes marked."""
@@ -200,10 +197,10 @@ class _SafeRenderer(RendererHTML):
 
     def link_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
         """Open a link, if it leads to the web: other targets do not exist outside the source."""
-        address = str(tokens[idx].attrs.get("href", ""))
-        if not re.match(r"https?://", address):
+        url = str(tokens[idx].attrs.get("href", ""))
+        if not re.match(r"https?://", url):
             return "<a>"
-        return f'<a href="{escape(address)}" rel="noopener noreferrer nofollow" target="_blank">'
+        return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow" target="_blank">'
 
 
 def _render(text: str) -> str:
@@ -219,8 +216,8 @@ def _link_marks(answer: str, number: int, numbers: dict[str, int]) -> str:
     # Each mark with a known id becomes numbered links to its sources.
 
     def link(mark: re.Match[str]) -> str:
-        found = [numbers[one] for one in MARKED_ID.findall(mark[0]) if one in numbers]
-        return " ".join(f'<a class=cite href="#c{number}-{at}">{at}</a>' for at in found) or mark[0]
+        positions = [numbers[section_id] for section_id in MARKED_ID.findall(mark[0]) if section_id in numbers]
+        return " ".join(f'<a class=cite href="#c{number}-{at}">{at}</a>' for at in positions) or mark[0]
 
     return MARK.sub(link, answer)
 
