@@ -1,1 +1,1 @@
-"""The state of a conversation: its transcript, what is open, and the one place where openness changes."""
+"""A conversation: its events, the state that follows from them, and its log on disk."""

@@ -297,7 +297,7 @@ def hash_sections(library: Library) -> dict[str, str]:
 def make_document_events(
     state: ConversationState, events: Iterable[ConversationEvent]
 ) -> tuple[DocumentIdentified, ...]:
-    """Make the event that lets a later version of the document be matched with the conversation, if it has news.
+    """Record what is needed to find these texts and sections in a later version of the document, if it is new.
 
     Args:
         state: The state after `events`.

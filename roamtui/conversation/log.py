@@ -86,7 +86,7 @@ def format_damage(lead: str, skipped: Sequence[LogEntrySkipped]) -> str:
     newer = sum(event.is_newer for event in skipped)
     parts = []
     if damaged := len(skipped) - newer:
-        parts.append(f"{damaged:,} {'entry' if damaged == 1 else 'entries'} of it could not be read")
+        parts.append(f"{damaged:,} {'entry' if damaged == 1 else 'entries'} could not be read")
     if newer:
         parts.append(f"{newer:,} {'entry was' if newer == 1 else 'entries were'} written by a newer roamtui")
     warning = f"{lead} incomplete: {', '.join(parts)}."
@@ -231,7 +231,7 @@ class Appender:
         self._size = 0
         """Size of the file before the failed write."""
         self._remains = b""
-        """The entries of the failed write, of which the file may hold a part."""
+        """The entries of the failed write. The file may contain their beginning."""
 
     def repair(self, file: int) -> None:
         """Cut off the remains of a failed write, unless another program has written after them.

@@ -40,8 +40,6 @@ _PREFERENCES_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
     "were told:"
 )
-_BUDGET_TOKENS_MAX = 32_000
-_WINDOW_SHARE = 0.4
 # Open text costs little while the provider's cache is warm, but closing needs a rebuild: so close rarely and much.
 _CLOSING_START_SHARE = 0.6
 """Share of the budget that open sections may fill before any is closed."""
@@ -176,11 +174,6 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
             closing.append(section.section_id)
             open_tokens -= section.tokens
     return tuple(closing)
-
-
-def compute_open_budget(window_tokens: int | None) -> int:
-    """Compute how many tokens of section text may stay open (`window_tokens` is None if unknown)."""
-    return _BUDGET_TOKENS_MAX if window_tokens is None else min(_BUDGET_TOKENS_MAX, int(window_tokens * _WINDOW_SHARE))
 
 
 def rewind(state: ConversationState, number: int) -> Update:

@@ -45,12 +45,12 @@ from roamtui.conversation.log import ConversationLog, Trace
 from roamtui.conversation.question_flow import (
     PromptContext,
     begin_question,
-    compute_open_budget,
     finish_question,
     rewind,
     shrink_transcript,
 )
 from roamtui.conversation.state import (
+    OPEN_TOKENS_MAX,
     ConversationState,
     OpenSectionOptions,
     apply_all,
@@ -74,6 +74,8 @@ _LOADED_AT_ONCE = 100
 _LOADING_SECONDS = 0.5
 """Maximum of seconds between two progress reports. The program can exit at each report."""
 _ELSEWHERE = "(continued elsewhere)"
+_WINDOW_SHARE = 0.4
+"""Share of a context window that open sections may fill."""
 _DRAFT_CHARACTERS = 500
 """New characters of an answer between two writes. At most this much is lost if the program is killed."""
 
@@ -266,8 +268,10 @@ class Session:
     def set_context_window(self, window_tokens: int | None) -> None:
         """Set the open-section budget from a model's context window unless the person set the budget."""
         if self.state.options.follows_window:
-            options = replace(self.state.options, budget_tokens=compute_open_budget(window_tokens))
-            self.state = replace(self.state, options=options)
+            budget = OPEN_TOKENS_MAX
+            if window_tokens is not None:
+                budget = min(budget, int(window_tokens * _WINDOW_SHARE))
+            self.state = replace(self.state, options=replace(self.state.options, budget_tokens=budget))
 
     async def record_draft(self, text: str) -> tuple[ConversationEvent, ...]:
         """Save the reply so far if there are at least 500 new characters."""

@@ -62,6 +62,8 @@ from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.outline.spans import Bounds, merge_bounds
 
+OPEN_TOKENS_MAX = 32_000
+"""Default budget of section text that stays open between questions, in tokens."""
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
 _EXCERPT_CHARACTERS_MAX = 200_000
@@ -86,7 +88,7 @@ class OpenSectionOptions:
     """Limits on what stays open between questions."""
 
     mode: KeepOpenMode = KeepOpenMode.KEEP
-    budget_tokens: int = 32_000
+    budget_tokens: int = OPEN_TOKENS_MAX
     follows_window: bool = False
     """Whether each model's context window sets the budget."""
 

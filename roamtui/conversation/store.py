@@ -152,7 +152,7 @@ class ConversationStore:
                     size = os.fstat(file).st_size
                     if not size:  # nothing was written yet, or it was deleted and is written whole again
                         log.saved_count = log.size = 0
-                    elif size != log.size:  # a new title alone may have been given elsewhere
+                    elif size != log.size:  # another program may have changed only the title
                         is_longer = 0 < log.size < size
                         added = decode_entries(read_at(file, log.size, size - log.size)) if is_longer else []
                         if not added or not all(isinstance(event, ConversationRenamed) for event in added):

@@ -299,7 +299,7 @@ DEAR = ScriptedReply(text="An answer.", usage=Usage(input_tokens=10, output_toke
 
 
 async def test_past_the_cap_a_no_ends_the_question_before_it_is_sent() -> None:
-    approver = FakeApprover(says=False)
+    approver = FakeApprover(answer=False)
     desk = make_desk(options=AgentOptions(cost_usd_max=0.7), approver=approver)
     await desk.ask("Why?", DEAR)
     await desk.ask("Why?", DEAR)
@@ -311,7 +311,7 @@ async def test_past_the_cap_a_no_ends_the_question_before_it_is_sent() -> None:
 
 
 async def test_a_yes_goes_on_and_is_not_asked_again() -> None:
-    approver = FakeApprover(says=True)
+    approver = FakeApprover(answer=True)
     desk = make_desk(options=AgentOptions(cost_usd_max=0.1), approver=approver)
     for _ in range(3):
         assert (await desk.ask("Why?", DEAR)).stopped is StopReason.ANSWERED
@@ -325,7 +325,7 @@ async def test_without_anybody_to_ask_the_answer_is_no() -> None:
 
 
 async def test_a_yes_is_for_one_conversation() -> None:
-    approver = FakeApprover(says=True)
+    approver = FakeApprover(answer=True)
     desk = make_desk(options=AgentOptions(cost_usd_max=0.1), approver=approver)
     for _ in range(2):
         await desk.ask("Why?", DEAR)

@@ -61,7 +61,7 @@ def test_its_bytes_are_overwritten_before_the_file_goes(tmp_path: Path, monkeypa
 
 def test_what_is_taken_back_stays_until_the_conversation_is_deleted(tmp_path: Path) -> None:
     played = Recorder().ask("First?").ask("taken-back " * 500)
-    played.take(rewind(played.state, 2))
+    played.adopt(rewind(played.state, 2))
     store = ConversationStore(tmp_path / "conversations")
     store.write(played.log)
     assert [one.question for one in store.load("c0ffee").transcript.exchanges] == ["First?"]

@@ -17,7 +17,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
-from tests.conversation.conversations import BRIEFING, locked
+from tests.conversation.conversations import PROMPT_CONTEXT, locked
 from tests.fakes.scripted_model import ScriptedModel
 
 
@@ -97,7 +97,7 @@ async def test_cancelling_waits_for_no_locked_log_and_is_on_disk_soon_after(
     path = tmp_path / "conversations"
     store = ConversationStore(path)
     session = make_agent(store=store).session
-    await session.begin_question("Why?", BRIEFING)
+    await session.begin_question("Why?", PROMPT_CONTEXT)
     with locked(path / ".lock"):
         session.abandon_question(QuestionAnswered(answer="Half", stopped=StopReason.CANCELLED))
         assert not session.state.is_asking

@@ -1,4 +1,4 @@
-"""Conversations played by hand: what the agent and a person do, without a model."""
+"""Plays conversations without a model: the commands of the agent and of a person."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from roamtui.conversation.update import Update, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 
-BRIEFING = PromptContext(system="Our fixed text.", outline="- [12345678] An outline line\n", model="scripted")
+PROMPT_CONTEXT = PromptContext(system="Our fixed text.", outline="- [12345678] An outline line\n", model="scripted")
 
 
 def write_section(title: str, level: int = 2, words: int = 40) -> str:
-    """Return a section whose text no other section has."""
+    """Return a section with unique text."""
     body = " ".join(f"{title.lower().replace(' ', '-')}-{index}" for index in range(words))
     return f"{'#' * level} {title}\n\n{body}\n\n"
 
@@ -75,7 +75,7 @@ def do(state: ConversationState, command: Command) -> ConversationState:
 def expand_by_agent(
     state: ConversationState, *titles: str, room_tokens: int | None = None
 ) -> tuple[ConversationState, tuple[ExpandResult, ...]]:
-    """Open sections by title, or by id where no section has that title, during a question."""
+    """Open sections by title, or by id if no section has the title, during a question."""
     command = ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT, room_tokens=room_tokens)
     state, events = update(state, command)
     expanded = next(event for event in events if isinstance(event, SectionsExpanded))
@@ -99,8 +99,10 @@ def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
     return tuple(known.get(title, title) for title in titles)
 
 
-def begin(state: ConversationState, question: str = "Why?", briefing: PromptContext = BRIEFING) -> ConversationState:
-    return begin_question(state, question, briefing)[0]
+def begin(
+    state: ConversationState, question: str = "Why?", context: PromptContext = PROMPT_CONTEXT
+) -> ConversationState:
+    return begin_question(state, question, context)[0]
 
 
 def step(state: ConversationState, *titles: str, text: str = "") -> ConversationState:
@@ -138,12 +140,12 @@ def messages(state: ConversationState) -> list[Message]:
 
 
 def read_all(state: ConversationState) -> str:
-    """Return all that the model reads, as one text."""
+    """Return everything that the model reads, as one text."""
     return "\n\n".join(message.text for message in messages(state))
 
 
 def check_messages(sent: Sequence[Message]) -> None:
-    """Assert that a provider would take these messages: each call has its result right after it, and no other has."""
+    """Assert that a provider would accept these messages: every call is followed by its result."""
     assert sent[0].role is Role.SYSTEM
     assert [message.role for message in sent].count(Role.SYSTEM) == 1
     pending: list[str] = []
@@ -153,7 +155,7 @@ def check_messages(sent: Sequence[Message]) -> None:
             assert message.tool_call_id == pending.pop(0)
             assert not message.tool_calls
             continue
-        assert pending == [], "a call is without a result"
+        assert pending == [], "a call has no result"
         if message.role is Role.USER:
             assert before in (Role.SYSTEM, Role.ASSISTANT)
             assert message.text
@@ -168,39 +170,39 @@ def check_messages(sent: Sequence[Message]) -> None:
 
 
 class Recorder:
-    """Plays a conversation whose log is kept."""
+    """Plays a conversation and records its log."""
 
     def __init__(self, conversation_id: str = "c0ffee", library: Library | None = None) -> None:
         begun = ConversationStarted(conversation_id=conversation_id)
         self.state = fold(library or make_library(), (begun,))
         self.log = ConversationLog(conversation_id=conversation_id, events=[begun])
 
-    def take(self, decided: Update) -> None:
-        """Go on with what was decided."""
-        self.state, events = decided
+    def adopt(self, change: Update) -> None:
+        """Adopt a new state, and log its events."""
+        self.state, events = change
         events = (*events, *make_document_events(self.state, events))
         self.state = apply_all(self.state, make_document_events(self.state, events))
         self.log.events += events
 
     def begin(self, question: str = "Why?") -> Recorder:
-        self.take(begin_question(self.state, question, BRIEFING))
+        self.adopt(begin_question(self.state, question, PROMPT_CONTEXT))
         return self
 
     def ask(self, question: str = "Why?", *titles: str, answer: str = "Because.") -> Recorder:
         """Play a whole question, with a step that opens sections."""
         self.begin(question)
         if titles:
-            self.take(update(self.state, ExpandSections(section_ids=_ids(self.state, titles), origin=Origin.AGENT)))
+            self.adopt(update(self.state, ExpandSections(section_ids=_ids(self.state, titles), origin=Origin.AGENT)))
             use = ToolUse(
                 call=ToolCall(id=f"call_{len(self.log.events)}", name="expand_sections", arguments="{}"),
                 result="Blocks.",
             )
             self.record(StepRecorded(step=Step(text="", uses=(use,))))
-        self.take(finish_question(self.state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED)))
+        self.adopt(finish_question(self.state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED)))
         return self
 
     def record(self, event: ConversationEvent) -> None:
-        self.take((apply_all(self.state, (event,)), (event,)))
+        self.adopt((apply_all(self.state, (event,)), (event,)))
 
 
 @contextmanager
@@ -213,12 +215,12 @@ def locked(path: Path) -> Iterator[None]:
 
 
 class FakeApprover:
-    """Says what it was told to say, and keeps what it was asked."""
+    """Gives one fixed answer, and records the requests."""
 
-    def __init__(self, *, says: bool) -> None:
-        self.says = says
+    def __init__(self, *, answer: bool) -> None:
+        self.answer = answer
         self.asked: list[ApprovalRequest] = []
 
     async def __call__(self, approval: ApprovalRequest) -> bool:
         self.asked.append(approval)
-        return self.says
+        return self.answer

@@ -1,4 +1,4 @@
-"""The file in which versions before the logs kept conversations is taken over once, and kept."""
+"""The database of version 0.1 is imported once, and kept."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _change(path: Path, statement: str) -> None:
         connection.execute(statement)
 
 
-def test_it_is_taken_over_once_in_its_order_and_a_copy_is_kept(path: Path) -> None:
+def test_the_old_database_is_imported_once_in_order_and_kept(path: Path) -> None:
     with closing(sqlite3.connect(DATABASE)) as connection:
         rows = connection.execute("SELECT id, title, model, source FROM conversations ORDER BY changed DESC").fetchall()
     store = ConversationStore(path)
@@ -61,7 +61,7 @@ def test_it_is_taken_over_once_in_its_order_and_a_copy_is_kept(path: Path) -> No
     assert len(store.list()) == 7
 
 
-def test_a_file_of_the_first_schema_is_taken_over_too(path: Path) -> None:
+def test_the_first_schema_is_imported(path: Path) -> None:
     _change(path, "DROP INDEX conversations_by_source")
     _change(path, "DROP INDEX conversations_by_change")
     for column in ("changed", "writer", "revision"):
@@ -71,7 +71,7 @@ def test_a_file_of_the_first_schema_is_taken_over_too(path: Path) -> None:
     assert len(store.list()) == 7
 
 
-def test_what_was_open_is_open_and_the_transcript_is_built_anew(path: Path) -> None:
+def test_open_sections_stay_open_and_the_transcript_is_rebuilt(path: Path) -> None:
     store = ConversationStore(path)
     for summary in store.list():
         log = store.read(summary.id)
@@ -85,7 +85,7 @@ def test_what_was_open_is_open_and_the_transcript_is_built_anew(path: Path) -> N
     assert all(f'"{section.section_id}"' in state_text for section in saved.open_sections)
 
 
-def test_a_damaged_question_is_told_and_the_others_are_whole(path: Path) -> None:
+def test_a_damaged_question_is_reported_and_the_others_are_complete(path: Path) -> None:
     _change(path, "UPDATE exchanges SET data = substr(data, 1, 90) WHERE number = 1")
     _change(path, "UPDATE conversations SET state = 'x'")
     store = ConversationStore(path)
@@ -98,7 +98,7 @@ def test_a_damaged_question_is_told_and_the_others_are_whole(path: Path) -> None
 
 
 @pytest.mark.parametrize("damage", ["no database at all", "cut", "pages"])
-def test_a_damaged_file_is_put_aside_and_told(path: Path, damage: str) -> None:
+def test_a_damaged_file_is_renamed_and_reported(path: Path, damage: str) -> None:
     file = path.with_suffix(".sqlite3")
     content = file.read_bytes()
     damaged = {
@@ -115,7 +115,7 @@ def test_a_damaged_file_is_put_aside_and_told(path: Path, damage: str) -> None:
     assert aside.read_bytes() == damaged
 
 
-def test_a_file_that_is_locked_is_taken_over_the_next_time(path: Path) -> None:
+def test_a_locked_file_is_imported_next_time(path: Path) -> None:
     with closing(sqlite3.connect(path.with_suffix(".sqlite3"), isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.MonkeyPatch.context() as patched:
@@ -126,7 +126,7 @@ def test_a_file_that_is_locked_is_taken_over_the_next_time(path: Path) -> None:
     assert len(store.list()) == 7
 
 
-def test_a_file_of_another_schema_is_left_alone(path: Path) -> None:
+def test_a_file_with_an_unknown_schema_is_not_changed(path: Path) -> None:
     _change(path, "PRAGMA user_version = 99")
     store = ConversationStore(path)
     assert "was not imported." in store.pop_warnings()[0]
@@ -148,6 +148,6 @@ _NOTES = (
 
 
 @pytest.mark.parametrize(("note", "kind"), _NOTES, ids=[str(note["kind"]) for note, _ in _NOTES])
-def test_a_note_of_version_0_1_is_read_as_an_event(note: dict[str, object], kind: type[ConversationEvent]) -> None:
+def test_a_note_of_version_0_1_becomes_an_event(note: dict[str, object], kind: type[ConversationEvent]) -> None:
     exchange = read_exchange({"number": 1, "question": "Why?", "notes": [note, {"kind": "newer"}]})
     assert [type(event) for event in exchange.events] == [kind]

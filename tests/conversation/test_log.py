@@ -40,7 +40,7 @@ def _open(path: Path) -> Trace:
     return Trace(path, SECRETS.redact)
 
 
-def test_it_has_the_lines_of_the_log_as_they_come(path: Path) -> None:
+def test_a_trace_has_the_lines_of_the_log(path: Path) -> None:
     trace, played = _open(path), Recorder().ask("Why?", "Alpha")
     trace.write(played.log)
     before = path.read_bytes()
@@ -50,7 +50,7 @@ def test_it_has_the_lines_of_the_log_as_they_come(path: Path) -> None:
     assert decode_entries(path.read_bytes()) == played.log.events
 
 
-def test_another_conversation_and_another_run_come_after_what_is_there(path: Path) -> None:
+def test_a_second_conversation_and_a_second_run_append(path: Path) -> None:
     trace, first, second = _open(path), Recorder("one").ask("One?"), Recorder("two").ask("Two?")
     trace.write(first.log)
     trace.write(second.log)
@@ -62,7 +62,7 @@ def test_another_conversation_and_another_run_come_after_what_is_there(path: Pat
 
 
 @pytest.mark.parametrize("exists", [False, True])
-def test_only_its_owner_can_read_it(path: Path, exists: bool) -> None:  # noqa: FBT001
+def test_only_the_owner_can_read_a_trace(path: Path, exists: bool) -> None:  # noqa: FBT001
     before = os.umask(0)
     try:
         if exists:
@@ -76,14 +76,14 @@ def test_only_its_owner_can_read_it(path: Path, exists: bool) -> None:  # noqa: 
 @pytest.mark.parametrize(
     "content", ["# A handbook\n", "{}", " ", '{"event": "question_asked"}\n', '{"kind": "start"}\n']
 )
-def test_a_file_that_is_no_trace_is_left_alone(path: Path, content: str) -> None:
+def test_a_file_that_is_not_a_trace_is_not_changed(path: Path, content: str) -> None:
     path.write_text(content, "utf-8")
     with pytest.raises(UsageError, match=r"is not a trace\. Choose another file\."):
         _open(path)
     assert path.read_text("utf-8") == content
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_an_unwritable_trace_is_an_error(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "no" / "folder.jsonl"):
         with pytest.raises(UsageError, match="--trace cannot write") as caught:
             _open(path)
@@ -99,7 +99,7 @@ def test_a_full_disk_stops_the_trace_and_not_the_program() -> None:
         assert trace.failure == "Stopped writing the trace /dev/full: No space left on device."
 
 
-def test_a_secret_is_in_no_line(path: Path) -> None:
+def test_a_trace_has_no_secrets(path: Path) -> None:
     played = Recorder().ask(f"Is {KEY} valid?", answer=json.dumps({"key": KEY}))
     _open(path).write(played.log)
     assert "0123456789abcdef" not in path.read_text("ascii")
@@ -107,7 +107,7 @@ def test_a_secret_is_in_no_line(path: Path) -> None:
 
 
 @pytest.mark.parametrize("state", [QuoteState.NORMALISED, QuoteState.JOINED])
-def test_a_quote_keeps_the_state_with_which_it_was_saved(state: QuoteState) -> None:
+def test_a_quote_keeps_its_saved_state(state: QuoteState) -> None:
     """Version 0.2 took pieces of several sentences for a quote: what it saved as found stays so."""
     citation = Citation(section_id="a8a96034", quote="Books … machines", state=state, span=Span(doc="", start=0, end=9))
     event = QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED, citations=(citation,))
@@ -119,5 +119,5 @@ def test_every_kind_of_event_has_one_name_on_disk() -> None:
     assert len(set(EVENT_NAMES.values())) == len(EVENT_NAMES)
 
 
-def test_names_on_disk_stay_those_of_older_versions() -> None:
+def test_event_names_on_disk_never_change() -> None:
     assert set(NAMES_IN_0_2.split()) <= set(EVENT_NAMES.values())

@@ -42,7 +42,7 @@ def file_of(folder: Path) -> Path:
     return file
 
 
-def test_what_was_kept_is_read_as_it_was_by_its_owner_alone(notes: NoteStore, folder: Path) -> None:
+def test_notes_are_private_and_read_back_unchanged(notes: NoteStore, folder: Path) -> None:
     kept = [make("lone \ud800 \n[b]line[/b]"), make(title="Beta")]
     before = os.umask(0)
     try:
@@ -57,7 +57,7 @@ def test_what_was_kept_is_read_as_it_was_by_its_owner_alone(notes: NoteStore, fo
     assert modes == [0o700, 0o700, 0o600]
 
 
-def test_other_words_take_the_place_of_those_before(notes: NoteStore, folder: Path) -> None:
+def test_a_new_comment_replaces_the_old_one(notes: NoteStore, folder: Path) -> None:
     first = make("one")
     notes.save(first)
     notes.save(make("two"))
@@ -65,7 +65,7 @@ def test_other_words_take_the_place_of_those_before(notes: NoteStore, folder: Pa
     assert list_words(folder) == ["one again", "two"]
 
 
-def test_a_deleted_note_is_in_no_byte_and_the_others_stay(notes: NoteStore, folder: Path) -> None:
+def test_a_deleted_note_leaves_no_byte_and_others_stay(notes: NoteStore, folder: Path) -> None:
     gone, left = make("to-be-forgotten"), make("to-be-kept")
     for note in (gone, left, replace(gone, words="to-be-forgotten-too")):
         notes.save(note)
@@ -81,18 +81,18 @@ def test_a_deleted_note_is_in_no_byte_and_the_others_stay(notes: NoteStore, fold
     assert file_of(folder).read_bytes() == b""
 
 
-def test_lines_that_cannot_be_read_are_told_and_stay(notes: NoteStore, folder: Path) -> None:
+def test_unreadable_lines_are_reported_and_stay(notes: NoteStore, folder: Path) -> None:
     notes.save(make("before"))
     strange = b'{"event": "note_drawn", "id": "x", "picture": "..."}\n{"event": "note_kept", "at": "202'
     with file_of(folder).open("ab") as file:
         file.write(strange)
     notes.save(make("after"))
     assert [note.words for note in notes.read()] == ["before", "after"]
-    assert "1 entry of it could not be read, 1 entry was written by a newer roamtui" in notes.damage
+    assert "1 entry could not be read, 1 entry was written by a newer roamtui" in notes.damage
     assert strange in file_of(folder).read_bytes()
 
 
-def test_two_programs_keep_side_by_side(notes: NoteStore, folder: Path) -> None:
+def test_two_programs_write_notes_at_the_same_time(notes: NoteStore, folder: Path) -> None:
     other = NoteStore(folder, "manual.md")
     mine, theirs = make("mine"), make("theirs")
     notes.save(mine)
@@ -102,7 +102,7 @@ def test_two_programs_keep_side_by_side(notes: NoteStore, folder: Path) -> None:
     assert list_words(folder) == ["theirs", "mine, later"]
 
 
-def test_what_cannot_be_written_is_told_and_comes_with_the_next_one(notes: NoteStore, folder: Path) -> None:
+def test_an_unsaved_note_is_reported_and_written_with_the_next(notes: NoteStore, folder: Path) -> None:
     notes.save(make("first"))
     with (
         locked(folder / ".lock"),

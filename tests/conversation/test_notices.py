@@ -1,4 +1,4 @@
-"""What happened, told."""
+"""Notices for every kind of event."""
 
 from __future__ import annotations
 
@@ -48,25 +48,25 @@ def result(section_id: str | None, status: ExpandStatus) -> ExpandResult:
     return ExpandResult(id=section_id or "0badc0de", section_id=section_id, status=status, text="")
 
 
-def _tell(event: ConversationEvent, state: ConversationState) -> list[Notice]:
+def _list_notices(event: ConversationEvent, state: ConversationState) -> list[Notice]:
     return list(make_notices(event, state.library))
 
 
 def test_a_search_names_its_first_hits(state: ConversationState) -> None:
     ids = ids_of(state)
     hits = tuple(hit(ids[title]) for title in ("Ovens", "Steam", "Dough", "Starter"))
-    piece = _tell(SectionsSearched(query="oven", hits=hits), state)[0]
-    assert piece.text == "Searched “oven” · 4 results, top 3"
-    assert [section.title for section in piece.sections] == ["1 Ovens", "2 Steam", "3 Dough"]
-    assert piece.sections[0].note == "text rank 1 · title rank 2"
+    notice = _list_notices(SectionsSearched(query="oven", hits=hits), state)[0]
+    assert notice.text == "Searched “oven” · 4 results, top 3"
+    assert [section.title for section in notice.sections] == ["1 Ovens", "2 Steam", "3 Dough"]
+    assert notice.sections[0].note == "text rank 1 · title rank 2"
 
 
 def test_a_search_without_hits_says_so(state: ConversationState) -> None:
-    piece = _tell(SectionsSearched(query="x", hits=()), state)[0]
-    assert piece.text == "Searched “x” · no results"
+    notice = _list_notices(SectionsSearched(query="x", hits=()), state)[0]
+    assert notice.text == "Searched “x” · no results"
 
 
-def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> None:
+def test_a_batch_has_a_notice_for_each_status(state: ConversationState) -> None:
     ids = ids_of(state)
     results = (
         result(ids["Ovens"], ExpandStatus.OPENED),
@@ -77,8 +77,8 @@ def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> 
         result(ids["Starter"], ExpandStatus.NO_ROOM),
         result(ids["Stone oven"], ExpandStatus.FAILED),
     )
-    told = _tell(SectionsExpanded(results=results, origin=Origin.AGENT), state)
-    assert [(piece.text, [section.title for section in piece.sections]) for piece in told] == [
+    notices = _list_notices(SectionsExpanded(results=results, origin=Origin.AGENT), state)
+    assert [(notice.text, [section.title for section in notice.sections]) for notice in notices] == [
         ("Opened 2 sections", ["Ovens", "Dough"]),
         ("Included in these", ["Steam"]),
         ("Already open", ["Larch Lane Bakery"]),
@@ -89,16 +89,16 @@ def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> 
 
 
 @pytest.mark.parametrize("status", ExpandStatus)
-def test_a_section_that_the_document_lost_is_told_too(state: ConversationState, status: ExpandStatus) -> None:
+def test_notices_may_name_sections_that_no_longer_exist(state: ConversationState, status: ExpandStatus) -> None:
     results = (result(ids_of(state)["Ovens"], ExpandStatus.OPENED), result("0badc0de", status))
-    assert len(_tell(SectionsExpanded(results=results, origin=Origin.AGENT), state)) in (1, 2)
+    assert len(_list_notices(SectionsExpanded(results=results, origin=Origin.AGENT), state)) in (1, 2)
 
 
-def test_what_a_person_did_is_told_for_the_moment(state: ConversationState) -> None:
+def test_a_persons_commands_give_status_notices(state: ConversationState) -> None:
     ids = ids_of(state)
     ovens, steam = ids["Ovens"], ids["Steam"]
     folder = ExpandResult(id=steam, section_id=steam, status=ExpandStatus.FAILED, text="Steam is a folder.")
-    told: list[tuple[ConversationEvent, str]] = [
+    notices: list[tuple[ConversationEvent, str]] = [
         (SectionsExpanded(results=(result(ovens, ExpandStatus.OPENED),), origin=Origin.PERSON), "Opened “Ovens”"),
         (SectionsExpanded(results=(folder,), origin=Origin.PERSON), "Steam is a folder."),
         (SectionsExpanded(results=(result(ovens, ExpandStatus.ALREADY_OPEN),), origin=Origin.PERSON), "Already open"),
@@ -112,13 +112,13 @@ def test_what_a_person_did_is_told_for_the_moment(state: ConversationState) -> N
         (LoadingProgressed(done=3, total=10), "Loaded 3 of 10 files"),
         (LoadingProgressed(done=0, total=2, bytes_received=12_000, are_pages=True), "Fetched 0 of 2 pages, 12 kB"),
     ]
-    for event, brief in told:
-        assert [(piece.short_text or piece.text, piece.slot) for piece in _tell(event, state)] == [
+    for event, brief in notices:
+        assert [(notice.short_text or notice.text, notice.slot) for notice in _list_notices(event, state)] == [
             (brief, NoticeSlot.STATUS)
         ]
 
 
-def test_lines_have_ids_and_tell_nothing_twice(state: ConversationState) -> None:
+def test_lines_have_ids_and_no_repeats(state: ConversationState) -> None:
     ovens = ids_of(state)["Ovens"]
     kept = ClosingDeclined(reasons=((ovens, "pinned"),), origin=Origin.AGENT)
     assert list(format_event_lines(kept, state.library)) == [f"Left open: Ovens [{ovens}] (pinned)"]
@@ -126,10 +126,10 @@ def test_lines_have_ids_and_tell_nothing_twice(state: ConversationState) -> None
         assert list(format_event_lines(event, state.library)) == []
 
 
-def test_of_many_problems_the_first_are_named(state: ConversationState) -> None:
+def test_only_the_first_of_many_problems_are_named(state: ConversationState) -> None:
     problems = tuple((f"a{i}", f"Page {i} is gone.") for i in range(5))
-    told = _tell(NodesLoaded(section_ids=(), problems=problems, notes=("An older copy.",)), state)
-    assert [(piece.text, piece.severity) for piece in told] == [
+    notices = _list_notices(NodesLoaded(section_ids=(), problems=problems, notes=("An older copy.",)), state)
+    assert [(notice.text, notice.severity) for notice in notices] == [
         ("An older copy.", Severity.INFO),
         *((text, Severity.WARNING) for text in ("Page 0 is gone.", "Page 1 is gone.", "Page 2 is gone.")),
         ("Could not read 2 more files.", Severity.WARNING),
@@ -150,8 +150,8 @@ def test_an_answer_without_quotes_is_labelled(
 ) -> None:
     citation = Citation(section_id="a8a96034", quote=quote, state=QuoteState.NO_QUOTE)
     event = QuestionAnswered(number=1, answer="Fish.", stopped=stopped, citations=(citation,), usage=Usage(), steps=1)
-    assert [piece.text for piece in _tell(event, state)] == endings
+    assert [notice.text for notice in _list_notices(event, state)] == endings
 
 
-def test_an_exchange_that_never_ended_is_recalled_as_cancelled() -> None:
+def test_an_exchange_without_an_end_counts_as_cancelled() -> None:
     assert Exchange(number=1, question="x").outcome.stopped is StopReason.CANCELLED

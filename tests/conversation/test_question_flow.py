@@ -1,4 +1,4 @@
-"""Questions: what is delivered before them, what they leave behind, and what a rebuild holds."""
+"""Questions: what they deliver, what stays open after them, and rebuilds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from roamtui.conversation.state import DROPPED, ConversationState, Exchange, Kee
 from roamtui.conversation.transcript import Citation, OpenSection, QuoteState, Role, StopReason, Usage
 from tests.benchmarks.keep_open import BUDGET_TOKENS, simulate
 from tests.conversation.conversations import (
-    BRIEFING,
+    PROMPT_CONTEXT,
     TEXT,
     ask,
     begin,
@@ -47,10 +47,10 @@ from tests.conversation.conversations import (
 )
 
 
-def test_the_first_request_is_our_text_the_outline_and_the_question() -> None:
+def test_the_first_request_has_system_prompt_outline_and_question() -> None:
     state = begin(make_state(), "How long?")
     system, user = messages(state)
-    assert system.text == BRIEFING.system
+    assert system.text == PROMPT_CONTEXT.system
     assert user.text == "- [12345678] An outline line\n\nQuestion: How long?"
     assert state.is_asking
     assert state.question_number == 1
@@ -58,7 +58,7 @@ def test_the_first_request_is_our_text_the_outline_and_the_question() -> None:
     assert state.model == "scripted"
 
 
-def test_what_the_person_opened_comes_before_the_next_question_with_its_text() -> None:
+def test_sections_that_the_person_opened_come_with_the_next_question() -> None:
     state = open_by_person(ask(make_state(), "Alpha"), "Beta", "Gamma")
     before = messages(state)
     state = begin(state, "Now?")
@@ -72,12 +72,12 @@ def test_what_the_person_opened_comes_before_the_next_question_with_its_text() -
     assert read_all(state).count("beta-0 ") == 1
 
 
-def test_what_the_person_opens_and_closes_again_is_not_delivered() -> None:
+def test_a_section_that_the_person_closed_again_is_not_delivered() -> None:
     state = close_by(open_by_person(ask(make_state()), "Alpha"), Origin.PERSON, "Alpha")
     assert messages(begin(state, "Now?"))[-1].text == "Now?"
 
 
-def test_what_stands_above_already_is_named_once() -> None:
+def test_text_that_is_in_the_transcript_is_only_named() -> None:
     state = open_by_person(ask(make_state(), "Parent"), "Child one")
     state = begin(state)
     assert "Child one (lines" in messages(state)[-1].text
@@ -86,19 +86,19 @@ def test_what_stands_above_already_is_named_once() -> None:
     state = begin(finish(state), "Next?")
     assert messages(state)[-1].text == "Next?"
     assert state.open_ids == (find(state, "Parent"), find(state, "Child one"))
-    assert [section.tokens for section in state.open_sections][1] == 0, "its text is the parent's"
+    assert [section.tokens for section in state.open_sections][1] == 0, "its text counts for the parent"
 
 
-def test_when_the_section_around_it_is_closed_its_text_is_delivered_by_itself() -> None:
+def test_closing_the_parent_delivers_the_child() -> None:
     state = finish(begin(open_by_person(ask(make_state(), "Parent"), "Child one")))
     state = begin(close_by(state, Origin.PERSON, "Parent"))
     assert read_all(state).count("child-one-0 ") == 1
     assert "child-two-0 " not in read_all(state)
 
 
-def test_what_has_no_room_is_said_and_tried_again() -> None:
+def test_a_section_without_room_is_named_and_retried() -> None:
     state = open_by_person(make_state(), "Long", "Alpha")
-    state = begin(state, briefing=replace(BRIEFING, delivery_tokens_max=400))
+    state = begin(state, context=replace(PROMPT_CONTEXT, delivery_tokens_max=400))
     assert "Manual > Long: no room for its ~" in messages(state)[-1].text
     assert "alpha-0" in messages(state)[-1].text
     assert state.open_sections[0].deliveries == ()
@@ -115,7 +115,7 @@ def test_the_model_is_told_what_the_person_reads() -> None:
     assert messages(gone)[-1].text == "And this?"
 
 
-def test_citations_are_noted_on_the_section_and_on_what_holds_it() -> None:
+def test_citations_mark_the_section_and_its_ancestors() -> None:
     state = ask(make_state(), "Parent", "Alpha", "Beta", cited=["Child one", "Alpha"])
     assert [(section.last_cited, section.section_id) for section in state.open_sections] == [
         (1, find(state, "Parent")),
@@ -126,7 +126,7 @@ def test_citations_are_noted_on_the_section_and_on_what_holds_it() -> None:
     assert [section.last_cited for section in invented.open_sections] == [1, 1, 0]
 
 
-def test_an_outcome_is_kept_with_its_exchange() -> None:
+def test_an_exchange_stores_its_outcome() -> None:
     citation = Citation(section_id="deadbeef", quote=None, state=QuoteState.NO_QUOTE)
     outcome = QuestionAnswered(
         answer="Because.",
@@ -152,43 +152,43 @@ def test_an_outcome_is_kept_with_its_exchange() -> None:
     assert not state.is_asking
 
 
-def test_a_question_that_was_left_behind_is_ended_by_the_next_one() -> None:
+def test_the_next_question_ends_an_abandoned_one() -> None:
     state = step(begin(make_state()), "Alpha")
     state = close_by(state, Origin.PERSON, "Alpha")
     state = begin(state, "Again?")
     assert [exchange.stopped for exchange in state.transcript.exchanges] == [StopReason.CANCELLED, None]
-    assert state.open_sections == (), "what was marked is closed"
+    assert state.open_sections == (), "marked sections are closed"
     check_messages(messages(state))
     assert "[interrupted by the person]" in read_all(state)
 
 
-def test_another_model_means_a_rebuild() -> None:
+def test_another_model_causes_a_rebuild() -> None:
     state = ask(make_state(), "Alpha")
     sent = messages(state)
     assert messages(begin(state))[: len(sent)] == sent
-    other = begin(state, briefing=replace(BRIEFING, model="other", outline="Another outline"))
+    other = begin(state, context=replace(PROMPT_CONTEXT, model="other", outline="Another outline"))
     assert messages(other)[1].text.startswith("Another outline")
     assert other.model == "other"
     assert other.transcript.rebuilt_at == 1
 
 
 def test_the_outline_is_frozen_until_a_rebuild() -> None:
-    newer = replace(BRIEFING, outline="A newer outline", system="A newer system text")
-    state = begin(ask(make_state(), "Alpha"), briefing=newer)
+    newer = replace(PROMPT_CONTEXT, outline="A newer outline", system="A newer system text")
+    state = begin(ask(make_state(), "Alpha"), context=newer)
     assert "newer" not in read_all(state)
-    state = begin(close_by(finish(state), Origin.PERSON, "Alpha"), briefing=newer)
+    state = begin(close_by(finish(state), Origin.PERSON, "Alpha"), context=newer)
     assert "A newer outline" in read_all(state)
     assert messages(state)[0].text == "A newer system text"
 
 
-def test_a_rebuild_holds_open_text_once_and_earlier_exchanges_without_text() -> None:
+def test_a_rebuild_has_open_text_once_and_earlier_exchanges_without_text() -> None:
     state = ask(make_state(), "Alpha", "Beta", question="First?")
     state = ask(open_by_person(state, "Gamma"), "Delta", question="Second?")
     state = begin(close_by(state, Origin.PERSON, "Beta"), "Third?")
     text = read_all(state)
     assert [text.count(f"{name}-0 ") for name in ("alpha", "beta", "gamma", "delta")] == [1, 0, 1, 1]
     system, first, answer, second, second_answer, third = messages(state)
-    assert system.text == BRIEFING.system
+    assert system.text == PROMPT_CONTEXT.system
     assert first.text.startswith("- [12345678]")
     assert "\n\nSections that are open already:\n\n[" in first.text
     assert first.text.endswith("\n\nQuestion: First?")
@@ -198,7 +198,7 @@ def test_a_rebuild_holds_open_text_once_and_earlier_exchanges_without_text() -> 
     assert not state.needs_rebuild
 
 
-def test_a_rebuild_gives_pages_that_are_open_and_names_those_between() -> None:
+def test_a_rebuild_shows_open_pages_and_names_the_others() -> None:
     state = begin(make_state(TEXT + write_section("Very long", words=9_000)))
     section_id = find(state, "Very long")
     state = finish(step(state, "Very long", f"{section_id}:3", "Alpha"))
@@ -213,7 +213,7 @@ def test_a_rebuild_gives_pages_that_are_open_and_names_those_between() -> None:
     assert f"[{find(state, 'Below long')}]" not in text
 
 
-def test_a_rebuild_does_not_repeat_what_two_open_sections_share() -> None:
+def test_a_rebuild_does_not_repeat_shared_text() -> None:
     state = ask(make_state(), "Child two", "Parent", "Alpha")
     state = begin(close_by(state, Origin.PERSON, "Alpha"))
     text = read_all(state)
@@ -221,7 +221,7 @@ def test_a_rebuild_does_not_repeat_what_two_open_sections_share() -> None:
     assert f"[{find(state, 'Child two')}] Child two: given above)" in text
 
 
-def test_closing_a_child_whose_parent_stays_leaves_a_way_back() -> None:
+def test_a_closed_child_of_an_open_parent_can_be_opened_again() -> None:
     state = ask(make_state(), "Child two", "Parent")
     state = begin(close_by(state, Origin.PERSON, "Child two"))
     assert "child-two-0" not in read_all(state)
@@ -230,7 +230,7 @@ def test_closing_a_child_whose_parent_stays_leaves_a_way_back() -> None:
     assert read_all(state).count("child-two-0 ") == 1
 
 
-def test_only_what_held_text_costs_a_rebuild() -> None:
+def test_only_closing_delivered_text_causes_a_rebuild() -> None:
     state = ask(make_state(), "Alpha")
     sent = messages(state)
     command = CloseSections(section_ids=(find(state, "Beta"),), origin=Origin.PERSON)
@@ -238,16 +238,16 @@ def test_only_what_held_text_costs_a_rebuild() -> None:
     assert messages(state)[: len(sent)] == sent
 
 
-def test_a_question_that_changed_nothing_has_no_other_events() -> None:
-    state, events = begin_question(ask(make_state(), "Alpha"), "Next?", BRIEFING)
+def test_a_question_without_changes_has_no_other_events() -> None:
+    state, events = begin_question(ask(make_state(), "Alpha"), "Next?", PROMPT_CONTEXT)
     assert events == (QuestionAsked(number=2, question="Next?", model="scripted"),)
     assert [type(event) for event in finish_with_events(state)[1]] == [QuestionAnswered]
 
 
 def _shrink(state: ConversationState, *closed: str) -> ConversationState:
-    """Shrink a state, and check which sections were closed and that all others are still there, once."""
+    """Shrink the transcript. Check which sections close, and that the text of the others is there once."""
     ids = tuple(find(state, title) for title in closed)
-    shrunk, events = shrink_transcript(state, BRIEFING)
+    shrunk, events = shrink_transcript(state, PROMPT_CONTEXT)
     events = list_visible_events(events)
     if closed:
         assert events == (SectionsClosed(section_ids=ids, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
@@ -265,7 +265,7 @@ def _shrink(state: ConversationState, *closed: str) -> ConversationState:
     return shrunk
 
 
-def test_what_only_earlier_questions_used_is_closed_first() -> None:
+def test_sections_of_earlier_questions_close_first() -> None:
     state = step(begin(ask(make_state(), "Alpha", "Beta")), "Gamma")
     shrunk = _shrink(state, "Alpha", "Beta")
     assert shrunk.transcript.rebuilt_at == 1
@@ -276,7 +276,7 @@ def test_what_was_opened_earlier_and_asked_for_again_keeps_its_text() -> None:
     _shrink(step(begin(ask(make_state(), "Alpha", "Beta")), "Alpha", "Gamma"), "Beta")
 
 
-def test_pages_of_one_section_from_two_questions_keep_both() -> None:
+def test_pages_of_one_section_from_two_questions_both_stay() -> None:
     state = make_state(TEXT + write_section("Very long", words=9_000))
     section_id = find(state, "Very long")
     state = step(begin(ask(state, "Very long", "Beta")), f"{section_id}:2")
@@ -293,7 +293,7 @@ def test_pinned_sections_stay_whenever_they_were_opened() -> None:
     _shrink(step(step(first, "Beta"), "Gamma"), "Beta")
 
 
-def test_with_nothing_earlier_left_the_first_steps_become_stubs() -> None:
+def test_without_earlier_sections_the_first_steps_become_stubs() -> None:
     state = step(step(begin(make_state()), "Alpha", "Beta"), "Gamma")
     shrunk = _shrink(state, "Alpha", "Beta")
     results = [message.text for message in messages(shrunk) if message.role is Role.TOOL]
@@ -301,17 +301,17 @@ def test_with_nothing_earlier_left_the_first_steps_become_stubs() -> None:
     assert "gamma-39" in results[1]
 
 
-def test_a_stub_or_a_mention_in_the_step_that_stays_keeps_nothing_open() -> None:
+def test_a_stub_or_a_mention_does_not_keep_a_section_open() -> None:
     state = step(step(begin(make_state()), "Alpha", "Below long"), "Alpha", "Long")
     assert f"[{find(state, 'Below long')}]" in messages(state)[-1].text
     _shrink(state, "Alpha", "Below long")
 
 
-def test_a_section_of_which_a_page_was_dropped_keeps_the_other() -> None:
+def test_a_section_that_lost_one_page_keeps_the_other() -> None:
     state = make_state(TEXT + write_section("Very long", words=9_000))
     section_id = find(state, "Very long")
     state = step(step(begin(state), "Very long"), f"{section_id}:2")
-    shrunk, events = shrink_transcript(state, BRIEFING)
+    shrunk, events = shrink_transcript(state, PROMPT_CONTEXT)
     events = list_visible_events(events)
     assert events == ()
     assert len(shrunk.open_sections[0].deliveries) == 1
@@ -320,15 +320,15 @@ def test_a_section_of_which_a_page_was_dropped_keeps_the_other() -> None:
     assert len(again.open_sections[0].deliveries) == 2
 
 
-def test_where_nothing_can_go_nothing_changes() -> None:
+def test_shrinking_without_candidates_changes_nothing() -> None:
     for state in (begin(make_state()), step(begin(pin(make_state(), "Alpha")))):
-        once, _ = shrink_transcript(state, BRIEFING)
-        twice, events = shrink_transcript(once, BRIEFING)
+        once, _ = shrink_transcript(state, PROMPT_CONTEXT)
+        twice, events = shrink_transcript(once, PROMPT_CONTEXT)
         assert (twice, list_visible_events(events)) == (once, ())
         check_messages(messages(twice))
 
 
-def test_after_it_the_conversation_goes_on() -> None:
+def test_the_conversation_continues_after_shrinking() -> None:
     state = step(begin(ask(make_state(), "Alpha", "Beta")), "Alpha", "Gamma")
     shrunk = step(_shrink(state, "Beta"), "Beta")
     assert read_all(shrunk).count("beta-39") == 1
@@ -381,7 +381,7 @@ def test_the_order_of_closing() -> None:
         max_size=20,
     )
 )
-def test_closing_never_does_more_than_it_must(rows: list[tuple[int, bool, Origin, int, int]]) -> None:
+def test_no_more_sections_close_than_necessary(rows: list[tuple[int, bool, Origin, int, int]]) -> None:
     sections = [
         _section(f"s{i}", tokens=tokens, is_pinned=pinned, opened_by=origin, last_cited=cited, last_used=used)
         for i, (tokens, pinned, origin, cited, used) in enumerate(rows)
@@ -398,11 +398,11 @@ def test_closing_never_does_more_than_it_must(rows: list[tuple[int, bool, Origin
     assert left <= 350 or not unpinned
     last = by_id[closing[-1]] if closing else None
     if last is not None:
-        assert left + last.tokens > (1_000 if last.is_pinned else 350), "the last one that went had to go"
+        assert left + last.tokens > (1_000 if last.is_pinned else 350), "the last closed section had to close"
         assert not last.is_pinned or not unpinned
 
 
-def test_after_a_question_the_least_useful_go_with_an_event_and_one_rebuild() -> None:
+def test_closing_over_budget_is_one_event_and_one_rebuild() -> None:
     state = make_state(budget_tokens=800)
     size = state.library.node(find(state, "Alpha")).tokens
     assert 3 * size <= 0.6 * 800 < 4 * size
@@ -421,7 +421,7 @@ def test_after_a_question_the_least_useful_go_with_an_event_and_one_rebuild() ->
     assert messages(later)[: len(messages(rebuilt))] == messages(rebuilt)
 
 
-def test_a_pinned_section_is_closed_with_a_word_about_it() -> None:
+def test_closing_a_pinned_section_is_reported() -> None:
     state = begin(make_state(budget_tokens=100))
     state, (*events, _) = finish_with_events(pin(step(state, "Alpha"), "Alpha"))
     assert events == [
@@ -429,16 +429,16 @@ def test_a_pinned_section_is_closed_with_a_word_about_it() -> None:
     ]
 
 
-def test_in_fresh_mode_all_that_earlier_questions_opened_is_closed_before_the_next() -> None:
+def test_fresh_mode_closes_sections_before_the_next_question() -> None:
     state = pin(ask(make_state(mode=KeepOpenMode.FRESH), "Alpha", "Beta", "Gamma"), "Gamma")
-    assert len(state.open_sections) == 3, "what is open can be read until the next question"
+    assert len(state.open_sections) == 3, "sections stay open until the next question"
     state = begin(state)
     assert state.open_ids == (find(state, "Gamma"),)
     assert "alpha-0" not in read_all(state)
     assert "gamma-0" in read_all(state)
 
 
-def test_in_fresh_mode_what_the_person_opens_for_a_question_is_there_for_it_and_closed_after_it() -> None:
+def test_fresh_mode_keeps_what_the_person_opens_for_one_question() -> None:
     state = open_by_person(ask(make_state(mode=KeepOpenMode.FRESH), "Alpha"), "Beta")
     state = begin(state)
     assert state.open_ids == (find(state, "Beta"),)
@@ -448,7 +448,7 @@ def test_in_fresh_mode_what_the_person_opens_for_a_question_is_there_for_it_and_
     assert "beta-0" not in read_all(state)
 
 
-def test_in_all_mode_nothing_is_closed_but_by_request() -> None:
+def test_all_mode_closes_only_on_request() -> None:
     state = make_state(mode=KeepOpenMode.ALL, budget_tokens=10)
     state = ask(ask(state, "Alpha", "Beta"), "Long", "Below long")
     assert len(state.open_sections) == 4

@@ -43,7 +43,7 @@ def _resume(store: ConversationStore, name: str) -> Session:
     return Session.resume(make_library(MANUAL), name, store=store)
 
 
-def test_a_question_that_was_written_five_times_is_read_once(store: ConversationStore) -> None:
+def test_a_repeated_question_is_read_once(store: ConversationStore) -> None:
     assert _list_answers(store, "retried") == ANSWERED
     assert {summary.id: summary.questions for summary in store.list()} == {"retried": 3, "wenton": 4}
     assert store.read_search_texts()["retried"].count("How much is it?") == 1
@@ -53,7 +53,7 @@ def test_a_question_that_was_written_five_times_is_read_once(store: Conversation
     assert all(len(section.deliveries) == 1 for section in resumed.open_sections)
 
 
-async def test_what_was_taken_back_by_the_numbers_of_0_2_is_taken_back(store: ConversationStore) -> None:
+async def test_a_rewind_by_the_numbers_of_0_2_is_translated(store: ConversationStore) -> None:
     later = ("Later, otherwise?", "Not found: no.")
     assert _list_answers(store, "wenton") == [*ANSWERED, later]
     session = _resume(store, "wenton")
@@ -64,7 +64,7 @@ async def test_what_was_taken_back_by_the_numbers_of_0_2_is_taken_back(store: Co
 
 
 @pytest.mark.parametrize("name", ["retried", "wenton"])
-async def test_a_doubled_log_goes_on(store: ConversationStore, name: str) -> None:
+async def test_a_log_with_repeats_can_be_continued(store: ConversationStore, name: str) -> None:
     agent = make_agent([saying("Not found: no.")])
     agent.session.switch_to(_resume(store, name))
     before = _list_answers(store, name)
@@ -76,15 +76,15 @@ async def test_a_doubled_log_goes_on(store: ConversationStore, name: str) -> Non
     assert _list_answers(store, name) == ANSWERED[:1]
 
 
-def test_what_was_done_twice_stays() -> None:
+def test_real_repetitions_stay() -> None:
     played = Recorder()
     alpha = find(played.state, "Alpha")
     for _ in range(3):
         for command in (ExpandSections, CloseSections):
-            played.take(update(played.state, command(section_ids=(alpha,), origin=Origin.PERSON)))
+            played.adopt(update(played.state, command(section_ids=(alpha,), origin=Origin.PERSON)))
     for _ in range(3):
         played.ask("Why?")
-        played.take(rewind(played.state, 1))
+        played.adopt(rewind(played.state, 1))
     for _ in range(3):
         played.ask("Why?")
     events, needs_mark = decode_log(encode_entries(played.log.events))

@@ -1,4 +1,4 @@
-"""A saved conversation over the document of today."""
+"""A saved conversation with the current version of its document."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 
 def _save(state: ConversationState) -> ConversationState:
-    """Return a state that knows of its document what a log says of it."""
+    """Return a state with the digests that a log would have."""
     library = state.library
     keys = dict.fromkeys(span.doc for section in state.open_sections for span in section.deliveries)
     documents = {key: library.document(key).content_hash for key in keys}
     return replace(state, source=library.source, content_hash=library.content_hash, documents=documents)
 
 
-def _said(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:
-    """Return the events that a person is told of."""
+def _list_reported(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:
+    """List the events that a person sees later."""
     return [event for event in events if to_stored_event(event)]
 
 
-def test_a_program_that_ended_in_the_middle_of_a_question_leaves_a_transcript_to_go_on_with() -> None:
+def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
     played = Recorder().ask("Why?", "Alpha").begin("And?")
     state = played.state
     ids = (find(state, "Beta"),)
-    played.take(update(state, ExpandSections(section_ids=ids, origin=Origin.AGENT)))
-    played.take(update(played.state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
+    played.adopt(update(state, ExpandSections(section_ids=ids, origin=Origin.AGENT)))
+    played.adopt(update(played.state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
     played.record(DraftRecorded(start=0, text="It is"))
     resumed, events = resume_state(played.log.events, state.library, state.options)
     assert not resumed.is_asking
@@ -63,15 +63,15 @@ def test_a_program_that_ended_in_the_middle_of_a_question_leaves_a_transcript_to
     assert closed in events
     resumed = begin(resumed, "Go on")
     check_messages(messages(resumed))
-    assert read_all(resumed).count("beta-0 ") == 1, "it was delivered, but its step was lost"
+    assert read_all(resumed).count("beta-0 ") == 1, "it was delivered, but the log lost its step"
     assert "alpha-0 " not in read_all(resumed)
 
 
-def test_in_a_changed_document_open_sections_are_found_by_id() -> None:
+def test_open_sections_are_found_by_id_in_a_changed_document() -> None:
     state = ask(make_state(), "Alpha", "Child one")
     changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 ").replace("Introduction.", "Another introduction."))
     resumed, events = reload_state(_save(state), changed)
-    assert _said(events) == []
+    assert _list_reported(events) == []
     assert resumed.open_ids == state.open_ids
     assert resumed.needs_rebuild
     assert resumed.undo_stack == ()
@@ -89,26 +89,28 @@ def test_a_section_that_moved_is_found_by_its_own_text() -> None:
     moved = make_library(TEXT.replace("## Parent", "## New parent"))
     assert find(moved, "Child one") != find(state, "Child one")
     resumed, events = reload_state(_save(state), moved)
-    assert _said(events) == []
+    assert _list_reported(events) == []
     assert resumed.open_ids == (find(moved, "Child one"),)
     section = resumed.open_sections[0]
     assert (section.is_pinned, section.last_cited, section.opened_at) == (True, 1, 1)
     assert section.tokens == moved.node(section.section_id).tokens
 
 
-def test_what_is_gone_is_closed_with_a_word_about_it() -> None:
+def test_a_missing_section_is_closed_and_reported() -> None:
     state = do(ask(make_state(), "Alpha", "Beta"), ReadSection(section_id=find(make_state(), "Alpha")))
     alpha = find(state, "Alpha")
     gone = make_library(TEXT.replace(write_section("Alpha"), write_section("Other")))
     resumed, events = reload_state(_save(state), gone)
     assert resumed.open_ids == (find(state, "Beta"),)
-    assert _said(events) == [SectionsClosed(section_ids=(alpha,), origin=Origin.PERSON, reason=CloseReason.GONE)]
+    assert _list_reported(events) == [
+        SectionsClosed(section_ids=(alpha,), origin=Origin.PERSON, reason=CloseReason.GONE)
+    ]
     assert resumed.reading_id is None
     check_messages(messages(begin(resumed)))
     assert "alpha-0" not in read_all(begin(resumed))
 
 
-def test_a_pdf_that_0_1_converted_otherwise_keeps_what_reads_the_same_and_closes_the_rest_with_a_word() -> None:
+def test_sections_of_a_pdf_that_0_1_converted_differently_stay_if_their_text_is_equal() -> None:
     before = make_state(
         "# Page 1\n\nA cover.\n\n# Boats\n\n## Hulls\n\nA hull is hollow.\n\n## Masts\n\nA mast is tall. 12 9\n"
     )
@@ -123,10 +125,10 @@ def test_a_pdf_that_0_1_converted_otherwise_keeps_what_reads_the_same_and_closes
     resumed, events = reload_state(_save(state), today)
     assert resumed.open_ids == (find(today, "Hulls"),)
     gone = (find(before, "Masts"), find(before, "Page 1"))
-    assert _said(events) == [SectionsClosed(section_ids=gone, origin=Origin.PERSON, reason=CloseReason.GONE)]
+    assert _list_reported(events) == [SectionsClosed(section_ids=gone, origin=Origin.PERSON, reason=CloseReason.GONE)]
 
 
-def test_two_sections_never_become_one_twice() -> None:
+def test_relocated_sections_stay_distinct() -> None:
     text = "# M\n\n## A\n\nSame.\n\n## B\n\n### A\n\nOther.\n"
     state = ask(make_state(text), "A")
     twice = open_by_person(state, *(i for i in state.library.walk() if state.library.title_of(i) == "A"))
@@ -134,14 +136,14 @@ def test_two_sections_never_become_one_twice() -> None:
     assert len(resumed.open_ids) == len(set(resumed.open_ids)) == 2
 
 
-def test_of_equal_texts_the_first_is_found() -> None:
+def test_the_first_of_equal_texts_is_found() -> None:
     state = ask(make_state("# M\n\n## Part\n\n### A\n\nSame.\n"), "A")
     changed = make_library("# M\n\n## One\n\n### A\n\nSame.\n\n## Two\n\n### A\n\nSame.\n\n")
     resumed, _ = reload_state(_save(finish(begin(state))), changed)
     assert resumed.open_ids == (find(changed, "A"),)
 
 
-def test_the_pending_close_of_another_program_does_not_matter() -> None:
+def test_a_closed_section_stays_closed_after_a_reload() -> None:
     state = ask(make_state(), "Alpha")
     command = CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.PERSON)
     closed = do(state, command)
@@ -160,7 +162,7 @@ def test_a_reload_of_the_same_text_changes_nothing_but_the_library() -> None:
     assert replace(reloaded, library=state.library) == state
 
 
-def test_going_back_to_before_a_change_of_the_document_delivers_the_text_of_today() -> None:
+def test_rewinding_past_a_reload_delivers_the_current_text() -> None:
     state = ask(ask(make_state(), "Alpha", "Gamma"), "Beta")
     changed = make_library("Another line at the top.\n\n" + TEXT.replace("alpha-3 ", "ALPHA-3 "))
     resumed, _ = reload_state(_save(state), changed)

@@ -28,7 +28,7 @@ from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse
 from roamtui.document.library import Library
 from roamtui.errors import StoreError
-from tests.conversation.conversations import BRIEFING, TEXT, check_messages, find, locked, make_library, messages
+from tests.conversation.conversations import PROMPT_CONTEXT, TEXT, check_messages, find, locked, make_library, messages
 
 
 @pytest.fixture
@@ -64,22 +64,22 @@ _OUTCOME = QuestionAnswered(answer="Because.", stopped=StopReason.ANSWERED)
 
 
 async def _ask(session: Session, question: str, opened: str = "") -> None:
-    await session.begin_question(question, BRIEFING)
+    await session.begin_question(question, PROMPT_CONTEXT)
     if opened:
         await _do(session, _expand(session, opened))
     await session.finish_question(_OUTCOME)
 
 
-def test_a_new_conversation_shows_what_is_below_the_title(library: Library) -> None:
+def test_a_new_conversation_unfolds_the_title(library: Library) -> None:
     state = Session.start(library).state
     assert state.unfolded == {find(library, "Manual")}
     assert state.open_sections == ()
     assert Session.start(make_library("# A\n\n# B\n")).state.unfolded == frozenset()
 
 
-async def test_every_change_is_on_disk_when_it_is_told(session: Session, store: ConversationStore) -> None:
+async def test_every_event_is_on_disk_when_it_is_yielded(session: Session, store: ConversationStore) -> None:
     assert store.list() == ()
-    await session.begin_question("Why?", BRIEFING)
+    await session.begin_question("Why?", PROMPT_CONTEXT)
     saved = store.load(session.state.id)
     assert saved.transcript.exchanges[0].question == "Why?"
     await _do(session, _expand(session, "Alpha"))
@@ -101,23 +101,23 @@ async def test_what_a_person_opens_is_on_disk_before_it_is_shown(session: Sessio
     async for _ in session.dispatch(_expand(session, "Alpha", Origin.PERSON)):
         assert [section.section_id for section in store.load(session.state.id).open_sections] == [alpha]
         return
-    pytest.fail("nothing was told")
+    pytest.fail("no event")
 
 
-async def test_a_long_answer_is_written_while_it_comes(session: Session, store: ConversationStore) -> None:
-    await session.begin_question("Why?", BRIEFING)
+async def test_a_long_answer_is_saved_while_it_streams(session: Session, store: ConversationStore) -> None:
+    await session.begin_question("Why?", PROMPT_CONTEXT)
 
     def read_draft() -> str:
         return store.load(session.state.id).transcript.exchanges[0].answer
 
-    said = ""
+    text = ""
     for _ in range(100):
-        said += "A word or two. "
-        assert await session.record_draft(said) == ()
-        assert len(said) - len(read_draft()) < 500
-        assert said.startswith(read_draft())
+        text += "A word or two. "
+        assert await session.record_draft(text) == ()
+        assert len(text) - len(read_draft()) < 500
+        assert text.startswith(read_draft())
     use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="Text")
-    await session.record_step(Step(text=said, uses=(use,)))
+    await session.record_step(Step(text=text, uses=(use,)))
     assert read_draft() == ""
     await session.record_draft("x" * 600)
     assert read_draft() == "x" * 600
@@ -128,18 +128,18 @@ async def test_a_long_answer_is_written_while_it_comes(session: Session, store: 
 
 @pytest.mark.parametrize("ending", ["step", "refusal"])
 async def test_each_reply_loses_at_most_500_characters(session: Session, store: ConversationStore, ending: str) -> None:
-    await session.begin_question("Why?", BRIEFING)
+    await session.begin_question("Why?", PROMPT_CONTEXT)
     await session.record_draft("First. " * 200)
     if ending == "step":
         use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="Text")
         await session.record_step(Step(text="First. " * 200, uses=(use,)))
-    said = "Second. " * 200  # arrives in one piece, longer than what was kept of the reply before
-    await session.record_draft(said)
-    assert len(said) - len(store.load(session.state.id).transcript.exchanges[0].answer) < 500
-    assert said.startswith(store.load(session.state.id).transcript.exchanges[0].answer)
+    text = "Second. " * 200  # arrives in one piece, longer than the saved draft of the previous reply
+    await session.record_draft(text)
+    assert len(text) - len(store.load(session.state.id).transcript.exchanges[0].answer) < 500
+    assert text.startswith(store.load(session.state.id).transcript.exchanges[0].answer)
 
 
-async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
+async def test_a_conversation_continued_elsewhere_is_forked(
     session: Session, store: ConversationStore, library: Library, path: Path
 ) -> None:
     await _ask(session, "Why?", "Alpha")
@@ -147,7 +147,7 @@ async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
     elsewhere = ConversationStore(path)
     other = Session.resume(library, first_id, store=elsewhere)
     await _ask(other, "From the other?")
-    events = await session.begin_question("From here?", BRIEFING)
+    events = await session.begin_question("From here?", PROMPT_CONTEXT)
     assert [type(event) for event in events] == [QuestionAsked, SaveWarningRaised]
     assert events[1] == SaveWarningRaised(
         message="Another program continued this conversation; yours goes on as “Why? (continued elsewhere)”.",
@@ -156,44 +156,44 @@ async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
     assert session.state.id != first_id
     await _do(session, _expand(session, "Beta"))
     assert [type(event) for event in await session.finish_question(_OUTCOME)] == [QuestionAnswered]
-    await other.begin_question("And then?", BRIEFING)
+    await other.begin_question("And then?", PROMPT_CONTEXT)
     assert [type(event) for event in await other.finish_question(_OUTCOME)] == [QuestionAnswered]
     questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
     assert questions == {
         first_id: ["Why?", "From the other?", "And then?"],
         session.state.id: ["Why?", "From here?"],
     }
-    await session.begin_question("And here?", BRIEFING)
+    await session.begin_question("And here?", PROMPT_CONTEXT)
     check_messages(messages(session.state))
     assert sum(message.text.count("alpha-0 ") for message in messages(session.state)) == 1
     assert Session.resume(library, session.state.id, store=store).state.open_ids == session.state.open_ids
 
 
-async def test_a_cancelled_question_parts_ways_too_and_is_told_with_the_next(
+async def test_a_cancelled_question_forks_too_and_is_reported_with_the_next(
     session: Session, store: ConversationStore, library: Library, path: Path
 ) -> None:
-    await session.begin_question("Why?", BRIEFING)
+    await session.begin_question("Why?", PROMPT_CONTEXT)
     first_id = session.state.id
     elsewhere = ConversationStore(path)
     other = Session.resume(library, first_id, store=elsewhere)
-    await other.begin_question("From the other?", BRIEFING)
+    await other.begin_question("From the other?", PROMPT_CONTEXT)
     session.abandon_question(QuestionAnswered(answer="Half", stopped=StopReason.CANCELLED))
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"
     assert store.load(first_id).transcript.exchanges[1].question == "From the other?"
-    assert [type(event) for event in await session.begin_question("And?", BRIEFING)] == [
+    assert [type(event) for event in await session.begin_question("And?", PROMPT_CONTEXT)] == [
         QuestionAsked,
         SaveWarningRaised,
     ]
 
 
-async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Library) -> None:
+async def test_an_unsaved_conversation_is_written_later(library: Library) -> None:
     store = _FakeStore()
     session = Session.start(library, store=store)
     store.failure = "The disk is full."
     await _ask(session, "Why?")
     left = session.state
     session.switch_to(Session.start(library, store=store))
-    await session.begin_question("Other?", BRIEFING)
+    await session.begin_question("Other?", PROMPT_CONTEXT)
     assert store.saved == []
     store.failure = ""
     await session.finish_question(_OUTCOME)
@@ -203,7 +203,7 @@ async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Li
     assert len(store.saved) == 2
 
 
-async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
+async def test_an_unsaved_conversation_continued_elsewhere_is_forked(
     session: Session, library: Library, store: ConversationStore, path: Path
 ) -> None:
     await _ask(session, "One?")
@@ -213,14 +213,14 @@ async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
     with locked(path / ".lock"):
         await _ask(session, "Two?")
         session.switch_to(Session.start(library, store=store))
-    await other.begin_question("From the other?", BRIEFING)
-    await session.begin_question("Three?", BRIEFING)
+    await other.begin_question("From the other?", PROMPT_CONTEXT)
+    await session.begin_question("Three?", PROMPT_CONTEXT)
     questions = sorted([e.question for e in store.load(s.id).transcript.exchanges] for s in store.list())
     assert questions == [["One?", "From the other?"], ["One?", "Two?"], ["Three?"]]
     assert session.save_failure == ""
 
 
-async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
+async def test_an_unsaved_conversation_can_be_switched_to(
     session: Session, library: Library, store: ConversationStore, path: Path
 ) -> None:
     await _ask(session, "One?")
@@ -232,7 +232,7 @@ async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
     assert session.state is left
 
 
-async def test_a_conversation_that_was_left_unsaved_goes_on_over_the_document_as_it_is_now(
+async def test_an_unsaved_conversation_continues_with_the_current_document(
     session: Session, library: Library, store: ConversationStore, path: Path
 ) -> None:
     await _ask(session, "One?")
@@ -252,9 +252,7 @@ async def test_a_conversation_that_was_left_unsaved_goes_on_over_the_document_as
     assert fold(changed, store.read(left.id).events) == session.state
 
 
-async def test_looks_of_the_tree_are_saved_along_with_the_next_change(
-    session: Session, store: ConversationStore
-) -> None:
+async def test_folding_is_saved_with_the_next_change(session: Session, store: ConversationStore) -> None:
     await _ask(session, "Why?")
     parent = find(session.state, "Parent")
     assert await _do(session, UnfoldNodes(section_ids=(parent,)))
@@ -266,13 +264,13 @@ async def test_looks_of_the_tree_are_saved_along_with_the_next_change(
     assert parent not in store.load(session.state.id).unfolded
 
 
-async def test_what_changed_nothing_is_not_saved(session: Session, store: ConversationStore) -> None:
+async def test_a_command_without_effect_is_not_saved(session: Session, store: ConversationStore) -> None:
     assert await _do(session, FoldNodes(section_ids=("deadbeef",))) == []
     session.flush()
     assert store.list() == ()
 
 
-async def test_a_conversation_is_resumed_where_it_was_left(
+async def test_a_conversation_resumes_where_it_stopped(
     session: Session, store: ConversationStore, library: Library
 ) -> None:
     await _ask(session, "Why?", "Alpha")
@@ -285,18 +283,18 @@ async def test_a_conversation_is_resumed_where_it_was_left(
         Session.resume(library, "nothing", store=store)
 
 
-async def test_resuming_over_a_changed_document_tells_what_is_gone(session: Session, store: ConversationStore) -> None:
+async def test_resuming_with_a_changed_document_reports_missing_sections(
+    session: Session, store: ConversationStore
+) -> None:
     await _ask(session, "Why?", "Zeta")
     changed = make_library(TEXT.partition("## Zeta")[0])
     resumed = Session.resume(changed, session.state.id, store=store)
     assert any(isinstance(event, SectionsClosed) for event in resumed.opening_events)
 
 
-async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
-    session: Session, store: ConversationStore, path: Path
-) -> None:
+async def test_a_locked_file_is_reported_once(session: Session, store: ConversationStore, path: Path) -> None:
     with locked(path / ".lock"):
-        first = await session.begin_question("Why?", BRIEFING)
+        first = await session.begin_question("Why?", PROMPT_CONTEXT)
         assert [type(event) for event in first] == [QuestionAsked, SaveFailed]
         assert first[1] == SaveFailed(message=f"Could not save the conversation: locked by another program ({path}).")
         events = await _do(session, _expand(session, "Alpha"))
@@ -305,14 +303,14 @@ async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
         await session.finish_question(_OUTCOME)
     assert session.state.transcript.exchanges[0].answer == "Because."
     assert store.list() == ()
-    assert [type(event) for event in await session.begin_question("And?", BRIEFING)] == [QuestionAsked]
+    assert [type(event) for event in await session.begin_question("And?", PROMPT_CONTEXT)] == [QuestionAsked]
     assert session.save_failure == ""
     assert [exchange.question for exchange in store.load(session.state.id).transcript.exchanges] == ["Why?", "And?"]
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Because."
 
 
 class _FakeStore(ConversationStore):
-    """A store whose disk is full, or slow."""
+    """A store with a full or slow disk."""
 
     def __init__(self) -> None:
         self.failure = ""
@@ -335,24 +333,24 @@ class _FakeStore(ConversationStore):
         self.saved.append(log)
 
 
-async def test_a_failure_is_told_again_when_it_changes(library: Library) -> None:
+async def test_a_different_failure_is_reported_again(library: Library) -> None:
     store = _FakeStore()
     session = Session.start(library, store=store)
     told = []
     for failure in ("The disk is full.", "The disk is full.", "", "", "The disk is gone.", "The disk is full."):
         store.failure = failure
-        events = [*await session.begin_question("Why?", BRIEFING), *await session.finish_question(_OUTCOME)]
+        events = [*await session.begin_question("Why?", PROMPT_CONTEXT), *await session.finish_question(_OUTCOME)]
         told.append([event.message for event in events if isinstance(event, SaveFailed)])
     assert told == [["The disk is full."], [], [], [], ["The disk is gone."], ["The disk is full."]]
 
 
-async def test_the_newest_state_is_written_last_however_slow_the_disk_is(library: Library) -> None:
-    """A cancelled task leaves its thread behind, which must not write over what came after it."""
+async def test_a_slow_disk_gets_the_newest_state_last(library: Library) -> None:
+    """A cancelled task leaves a thread behind, which must not overwrite later events."""
     store = _FakeStore()
     session = Session.start(library, store=store)
     gate = threading.Event()
     store.gates.append(gate)
-    beginning = asyncio.create_task(session.begin_question("Why?", BRIEFING))
+    beginning = asyncio.create_task(session.begin_question("Why?", PROMPT_CONTEXT))
     await asyncio.to_thread(store.has_entered.wait, 10)
     beginning.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -371,7 +369,7 @@ async def test_the_newest_state_is_written_last_however_slow_the_disk_is(library
 async def test_abandoning_in_the_middle_of_calls_keeps_the_step_and_delivers_its_text_again(
     session: Session, store: ConversationStore, library: Library
 ) -> None:
-    await session.begin_question("Why?", BRIEFING)
+    await session.begin_question("Why?", PROMPT_CONTEXT)
     await _do(session, _expand(session, "Alpha"))
     use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="not run")
     session.abandon_question(
@@ -379,14 +377,14 @@ async def test_abandoning_in_the_middle_of_calls_keeps_the_step_and_delivers_its
     )
     assert not session.state.is_asking
     assert session.state.needs_rebuild
-    for going_on in (session, Session.resume(library, session.state.id, store=store)):
-        await going_on.begin_question("And?", BRIEFING)
-        check_messages(messages(going_on.state))
-        assert sum(message.text.count("alpha-0 ") for message in messages(going_on.state)) == 1
+    for continued in (session, Session.resume(library, session.state.id, store=store)):
+        await continued.begin_question("And?", PROMPT_CONTEXT)
+        check_messages(messages(continued.state))
+        assert sum(message.text.count("alpha-0 ") for message in messages(continued.state)) == 1
 
 
 async def test_a_person_changes_sections_while_a_question_is_saved(session: Session, store: ConversationStore) -> None:
-    await session.begin_question("Why?", BRIEFING)
+    await session.begin_question("Why?", PROMPT_CONTEXT)
     await asyncio.gather(
         *(_do(session, _expand(session, title, Origin.PERSON)) for title in ("Alpha", "Beta", "Gamma")),
         _do(session, _expand(session, "Delta")),
@@ -398,13 +396,13 @@ async def test_a_person_changes_sections_while_a_question_is_saved(session: Sess
 
 async def test_without_a_store_nothing_is_saved_and_nothing_fails(library: Library) -> None:
     session = Session.start(library)
-    assert [type(event) for event in await session.begin_question("Why?", BRIEFING)] == [QuestionAsked]
+    assert [type(event) for event in await session.begin_question("Why?", PROMPT_CONTEXT)] == [QuestionAsked]
     session.abandon_question(QuestionAnswered(answer="", stopped=StopReason.CANCELLED))
     session.flush()
     assert session.save_failure == ""
 
 
-async def test_the_budget_follows_the_window_where_it_is_asked_to(library: Library) -> None:
+async def test_the_budget_can_follow_the_context_window(library: Library) -> None:
     follows = Session.start(library, options=OpenSectionOptions(budget_tokens=7, follows_window=True))
     follows.set_context_window(10_000)
     assert follows.state.options.budget_tokens == 4_000
@@ -413,7 +411,7 @@ async def test_the_budget_follows_the_window_where_it_is_asked_to(library: Libra
     assert fixed.state.options.budget_tokens == 7
 
 
-async def test_another_conversation_takes_the_place_of_one_that_is_kept(
+async def test_switching_replaces_a_saved_conversation(
     session: Session, library: Library, store: ConversationStore
 ) -> None:
     await _ask(session, "One?")
@@ -422,29 +420,29 @@ async def test_another_conversation_takes_the_place_of_one_that_is_kept(
     other = Session.start(library, store=store)
     assert session.switch_to(other) == (ConversationSwitched(conversation_id=other.state.id),)
     assert session.state is other.state
-    assert store.load(one.id).unfolded == one.unfolded, "what was not yet saved is"
+    assert store.load(one.id).unfolded == one.unfolded, "unsaved folding is saved"
     await _ask(session, "Two?")
     session.switch_to(Session.resume(library, one.id, store=store))
     assert session.state == one
-    assert [summary.id for summary in store.list()] == [other.state.id, one.id], "leaving it is no change"
+    assert [summary.id for summary in store.list()] == [other.state.id, one.id], (
+        "leaving a conversation does not change it"
+    )
 
 
-async def test_a_new_title_is_saved(session: Session, store: ConversationStore) -> None:
+async def test_a_title_is_saved(session: Session, store: ConversationStore) -> None:
     await _ask(session, "One?")
     assert await session.rename("Ovens") == ()
     assert session.state.title == store.load(session.state.id).title == "Ovens"
-    await session.begin_question("Two?", BRIEFING)
+    await session.begin_question("Two?", PROMPT_CONTEXT)
     assert session.state.title == "Ovens"
 
 
-async def test_after_a_reload_the_conversation_goes_on_over_the_new_text(
-    session: Session, store: ConversationStore
-) -> None:
+async def test_a_conversation_continues_with_a_reloaded_text(session: Session, store: ConversationStore) -> None:
     await _ask(session, "One?", "Alpha")
     changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 "))
     assert await session.reload(changed) == (DocumentReloaded(),)
     assert session.state.library is changed
     assert store.load(session.state.id).content_hash == changed.root.content_hash
-    await session.begin_question("Two?", BRIEFING)
+    await session.begin_question("Two?", PROMPT_CONTEXT)
     sent = [message.text for message in messages(session.state)]
     assert sum(text.count("ALPHA-3 ") for text in sent) == 1

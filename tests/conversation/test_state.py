@@ -1,4 +1,4 @@
-"""What was said: values, and the messages that follow from them."""
+"""The state of a conversation, and the messages that follow from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from roamtui.conversation.transcript import (
 )
 from roamtui.document.node import Span
 from tests.conversation.conversations import (
-    BRIEFING,
+    PROMPT_CONTEXT,
     begin,
     check_messages,
     finish,
@@ -52,7 +52,7 @@ def test_each_call_is_followed_by_its_result() -> None:
     ]
 
 
-def test_exchanges_before_a_rebuild_are_question_and_answer_alone() -> None:
+def test_exchanges_before_a_rebuild_are_only_question_and_answer() -> None:
     earlier = Exchange(
         number=1,
         question="Why?",
@@ -81,7 +81,7 @@ def test_exchanges_before_a_rebuild_are_question_and_answer_alone() -> None:
         ("", StopReason.CANCELLED, "[interrupted by the person]"),
     ],
 )
-def test_every_ended_exchange_has_last_words(answer: str, stopped: StopReason, reply: str) -> None:
+def test_every_ended_exchange_has_a_reply(answer: str, stopped: StopReason, reply: str) -> None:
     exchange = Exchange(number=1, question="Why?", answer=answer, stopped=stopped)
     assert exchange.reply == reply
     assert list(Transcript(exchanges=(exchange,)).messages())[-1] == Message(role=Role.ASSISTANT, text=reply)
@@ -101,7 +101,7 @@ def test_only_quotes_found_in_their_section_are_verified() -> None:
     assert verified == {QuoteState.EXACT, QuoteState.NORMALISED}
 
 
-def test_while_nothing_is_closed_each_request_begins_with_the_whole_one_before() -> None:
+def test_until_something_closes_each_request_begins_with_the_previous_one() -> None:
     state = make_state()
     before: list[Message] = []
     for titles in (["Alpha"], [], ["Beta", "Gamma"], ["Alpha", "Parent"], ["Child one"]):
@@ -117,14 +117,14 @@ def test_while_nothing_is_closed_each_request_begins_with_the_whole_one_before()
 
 
 def _show(state: ConversationState, *spans: Span) -> ConversationState:
-    """Play a question for which search shows passages, half of them with it and half in a step."""
-    state = begin(state, briefing=replace(BRIEFING, excerpts=spans[::2]))
+    """Play a question with search excerpts, half of them in the preface and half in a step."""
+    state = begin(state, context=replace(PROMPT_CONTEXT, excerpts=spans[::2]))
     call = ToolCall(id=f"call_{state.question_number}", name="search_sections", arguments="{}")
     use = ToolUse(call=call, result="Hits.", excerpts=spans[1::2])
     return finish(apply(state, StepRecorded(step=Step(text="", uses=(use,)))))
 
 
-def test_what_search_showed_again_and_again_can_be_quoted_once() -> None:
+def test_repeated_search_excerpts_are_merged() -> None:
     state = make_state()
     for start in (0, 50, 0, 100, 30, 0):
         state = _show(state, *(Span(doc="", start=start + at, end=start + at + 60) for at in (0, 200)))
@@ -141,4 +141,4 @@ def test_excerpts_are_bounded_and_the_newest_stay() -> None:
         sizes.append(sum(end - start for start, end in bounds))
         assert (spans[number].start, spans[number].end) in bounds
     assert sizes[-1] == sizes[-50] == max(sizes) < len(text) / 3
-    assert sizes[20] == 21 * 10 * 500, "none is lost while there is room"
+    assert sizes[20] == 21 * 10 * 500, "nothing is dropped below the limit"

@@ -39,7 +39,7 @@ def store(path: Path) -> ConversationStore:
 
 
 def _write(store: ConversationStore, name: str = "c0ffee", *questions: str, source: str = "manual.md") -> Recorder:
-    """Play a conversation, and write it after each question."""
+    """Play a conversation, and save it after each question."""
     played = Recorder(name, make_library(source=source))
     for question in questions or ("Why?",):
         store.write(played.ask(question, "Alpha", answer=f"Because of {question}").log)
@@ -67,7 +67,7 @@ def test_files_and_folders_are_private_whatever_the_umask_is(path: Path, umask: 
     assert {stat.S_IMODE(file.stat().st_mode) for file in path.iterdir()} == {0o600}
 
 
-def test_what_others_could_read_is_closed_to_them(path: Path) -> None:
+def test_existing_files_are_made_private(path: Path) -> None:
     path.mkdir(parents=True, mode=0o755)
     _file(path).touch(mode=0o644)
     store = ConversationStore(path)
@@ -76,9 +76,7 @@ def test_what_others_could_read_is_closed_to_them(path: Path) -> None:
     assert stat.S_IMODE(_file(path).stat().st_mode) == 0o600
 
 
-def test_with_the_log_alone_state_request_and_export_come_back(
-    store: ConversationStore, path: Path, tmp_path: Path
-) -> None:
+def test_the_log_restores_state_request_and_export(store: ConversationStore, path: Path, tmp_path: Path) -> None:
     played = _write(store, "c0ffee", "One?", "Two?")
     (tmp_path / "other").mkdir()
     _file(tmp_path / "other").write_bytes(_file(path).read_bytes())
@@ -91,7 +89,7 @@ def test_with_the_log_alone_state_request_and_export_come_back(
     assert other.list()[0] == store.list()[0]
 
 
-def test_saving_appends_what_is_new(store: ConversationStore, path: Path) -> None:
+def test_saving_appends_new_events(store: ConversationStore, path: Path) -> None:
     played = _write(store)
     before = _file(path).read_bytes()
     store.write(played.log)
@@ -101,7 +99,7 @@ def test_saving_appends_what_is_new(store: ConversationStore, path: Path) -> Non
     assert store.read("c0ffee").events == played.log.events
 
 
-def test_text_of_any_kind_is_kept(store: ConversationStore) -> None:
+def test_any_text_is_stored(store: ConversationStore) -> None:
     question = "\ud800\x00\x1b[31m \u202e “quotes” 標題 \r\n\u2028 '; DROP TABLE conversations; --"
     _write(store, "c0ffee", question)
     assert _questions(store) == [question]
@@ -109,7 +107,7 @@ def test_text_of_any_kind_is_kept(store: ConversationStore) -> None:
     assert "標題" in store.read_search_texts()["c0ffee"]
 
 
-def test_the_list_is_newest_change_first_and_by_source(store: ConversationStore) -> None:
+def test_the_list_is_sorted_by_change_and_filtered_by_source(store: ConversationStore) -> None:
     first = _write(store, "a", "About a?")
     _write(store, "b", "About b?", source="other.md")
     _write(store, "c", "About c?", source="n\udce9.md")
@@ -123,14 +121,14 @@ def test_the_list_is_newest_change_first_and_by_source(store: ConversationStore)
     assert newest.created_at <= newest.updated_at
 
 
-def test_what_came_by_a_pipe_is_known_by_its_content() -> None:
+def test_piped_input_is_identified_by_its_content() -> None:
     one, same, other = (get_source_key(make_library(text, source="-")) for text in ("# A\n", "# A\n", "# B\n"))
     assert one == same != other
 
 
-def test_the_list_follows_what_is_taken_back_and_where_conversations_part(store: ConversationStore) -> None:
+def test_the_list_follows_rewinds_and_forks(store: ConversationStore) -> None:
     played = Recorder().ask("One?").ask("Two?").ask("Three?")
-    played.take(rewind(played.state, 3))
+    played.adopt(rewind(played.state, 3))
     forked = ConversationForked(conversation_id="0ther", title="One? (continued elsewhere)")
     store.write(ConversationLog(conversation_id="0ther", events=[*played.log.events, forked]))
     summary = store.list()[0]
@@ -138,7 +136,7 @@ def test_the_list_follows_what_is_taken_back_and_where_conversations_part(store:
     assert store.read_search_texts()["0ther"].split("\n") == ["One?", "Because.", "Two?", "Because."]
 
 
-def test_a_new_title_stays_and_so_does_the_place_in_the_list(store: ConversationStore) -> None:
+def test_renaming_keeps_the_position_in_the_list(store: ConversationStore) -> None:
     first = _write(store, "a", "About a?")
     _write(store, "b", "About b?")
     store.rename("a", "Ovens \ud800")
@@ -151,7 +149,7 @@ def test_a_new_title_stays_and_so_does_the_place_in_the_list(store: Conversation
         store.rename("z", "Nothing")
 
 
-def test_an_index_that_is_gone_or_damaged_is_made_anew(store: ConversationStore, path: Path) -> None:
+def test_a_missing_or_damaged_index_is_rebuilt(store: ConversationStore, path: Path) -> None:
     _write(store, "a", "About a?")
     listed, words = store.list(), store.read_search_texts()
     index = path / "index.sqlite3"
@@ -162,9 +160,7 @@ def test_an_index_that_is_gone_or_damaged_is_made_anew(store: ConversationStore,
         assert (store.list(), store.read_search_texts()) == (listed, words)
 
 
-def test_a_conversation_that_another_program_went_on_with_is_not_written_over(
-    store: ConversationStore, path: Path
-) -> None:
+def test_a_conversation_continued_elsewhere_is_not_overwritten(store: ConversationStore, path: Path) -> None:
     played = _write(store)
     other = ConversationStore(path)
     log = other.read("c0ffee")
@@ -177,7 +173,7 @@ def test_a_conversation_that_another_program_went_on_with_is_not_written_over(
         store.write(ConversationLog(conversation_id="c0ffee", events=[*played.log.events]))
 
 
-def test_what_was_deleted_elsewhere_is_written_whole_again(store: ConversationStore, path: Path) -> None:
+def test_a_log_deleted_elsewhere_is_written_again(store: ConversationStore, path: Path) -> None:
     played = _write(store)
     other = ConversationStore(path)
     other.delete("c0ffee")
@@ -187,7 +183,7 @@ def test_what_was_deleted_elsewhere_is_written_whole_again(store: ConversationSt
 
 
 @pytest.mark.parametrize("name", [".lock", "c0ffee.jsonl"], ids=["this version", "0.2"])
-def test_a_locked_log_is_one_sentence_and_written_later(store: ConversationStore, path: Path, name: str) -> None:
+def test_a_locked_log_is_reported_and_written_later(store: ConversationStore, path: Path, name: str) -> None:
     played = _write(store)
     with (
         locked(path / name),
@@ -218,7 +214,7 @@ with locked(path.parent), open_log(path):
 """
 
 
-def test_the_lock_of_a_killed_program_is_gone(store: ConversationStore, path: Path) -> None:
+def test_a_killed_program_leaves_no_lock(store: ConversationStore, path: Path) -> None:
     played = _write(store)
     command = [sys.executable, "-c", _KILLED, str(_file(path))]
     with subprocess.Popen(command, cwd=PROJECT_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
@@ -231,9 +227,7 @@ def test_the_lock_of_a_killed_program_is_gone(store: ConversationStore, path: Pa
     assert _questions(store) == ["Why?", "And?"]
 
 
-def test_a_write_that_fails_in_the_middle_leaves_nothing(
-    store: ConversationStore, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_partial_write_is_cut_off(store: ConversationStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     played = _write(store)
     before = _file(path).read_bytes()
     write = os.write
@@ -252,7 +246,7 @@ def test_a_write_that_fails_in_the_middle_leaves_nothing(
     assert _questions(store) == ["Why?", "And?"]
 
 
-def test_a_question_is_saved_once_when_the_order_cannot_be_written(store: ConversationStore, path: Path) -> None:
+def test_a_question_is_saved_once_if_the_clock_cannot_be_set(store: ConversationStore, path: Path) -> None:
     (path / ".newest").mkdir()  # opening it for writing fails
     played = Recorder().begin("Why?")
     store.write(played.log)
@@ -266,7 +260,7 @@ def test_a_question_is_saved_once_when_the_order_cannot_be_written(store: Conver
     assert [summary.id for summary in store.list()] == ["c0ffee", "0ther"], "the next save puts it in order"
 
 
-def test_a_torn_entry_is_passed_over_told_and_stays_in_the_file(store: ConversationStore, path: Path) -> None:
+def test_a_torn_entry_is_skipped_reported_and_stays_in_the_file(store: ConversationStore, path: Path) -> None:
     played = _write(store, "c0ffee", "One?", "Two?")
     whole = _file(path).read_bytes()
     lines = whole.splitlines(keepends=True)
@@ -310,7 +304,7 @@ def test_a_damaged_entry_costs_no_more_than_its_own_question(store: Conversation
         store.list()
 
 
-def test_in_the_place_of_a_lost_question_stands_that_it_is_lost(store: ConversationStore, path: Path) -> None:
+def test_a_lost_question_gets_a_placeholder(store: ConversationStore, path: Path) -> None:
     played = _write(store, "c0ffee", "One?", "Two?")
     lines = _file(path).read_bytes().splitlines(keepends=True)
     asked = [line for line in lines if line.startswith(b'{"event": "question_asked"')]
@@ -318,7 +312,7 @@ def test_in_the_place_of_a_lost_question_stands_that_it_is_lost(store: Conversat
     _file(path).write_bytes(b"".join(b"torn\n" if line == asked[0] else line for line in lines))
     first, second = store.load("c0ffee").transcript.exchanges
     assert (first.question, first.answer, second.question) == (LOST_QUESTION, "Because of One?", "Two?")
-    assert "1 entry of it could not be read" in store.read("c0ffee").damage_message
+    assert "1 entry could not be read" in store.read("c0ffee").damage_message
     _file(path).write_bytes(b"".join(b"torn\n" if line == answered[0] else line for line in lines))
     first, second = store.load("c0ffee").transcript.exchanges
     assert (first.stopped, second.answer) == (StopReason.CANCELLED, "Because of Two?")
@@ -326,10 +320,10 @@ def test_in_the_place_of_a_lost_question_stands_that_it_is_lost(store: Conversat
     assert state.needs_rebuild
     log = store.read("c0ffee")
     log.events.append(TranscriptRebuilt(system="", prologue="", model="", rebuilt_at=2))
-    assert log.damage_message == "", "it was told, and the transcript was made anew"
+    assert log.damage_message == "", "it was reported, and the transcript was rebuilt"
 
 
-def test_an_event_of_a_newer_version_is_kept_and_told(store: ConversationStore, path: Path) -> None:
+def test_an_event_of_a_newer_version_stays_and_is_reported(store: ConversationStore, path: Path) -> None:
     _write(store)
     with _file(path).open("ab") as file:
         file.write(b'{"event": "moon_landed", "at": "2030-01-01", "crater": "Tycho"}\n')
@@ -342,7 +336,7 @@ def test_an_event_of_a_newer_version_is_kept_and_told(store: ConversationStore, 
     assert _questions(store) == ["Why?", "And?"]
 
 
-def test_fields_of_a_newer_version_are_passed_over_and_those_of_an_older_one_have_defaults() -> None:
+def test_unknown_fields_are_ignored_and_missing_ones_have_defaults() -> None:
     newer = b'{"event": "question_asked", "at": "", "number": 1, "question": "Why?", "mood": {"a": [1]}}\n'
     assert decode_entries(newer) == [QuestionAsked(number=1, question="Why?")]
 
@@ -350,11 +344,11 @@ def test_fields_of_a_newer_version_are_passed_over_and_those_of_an_older_one_hav
 @pytest.mark.parametrize(
     "line", [b"null", b"[]", b"7", b"{}", b"[" * 100_000, b'{"event": []}', b"\xff\xfe", b'{"event": "step_recorded"}']
 )
-def test_what_is_no_entry_is_passed_over(line: bytes) -> None:
+def test_lines_that_are_not_entries_are_skipped(line: bytes) -> None:
     assert decode_entries(line + b"\n") == [LogEntrySkipped()]
 
 
-def test_a_log_that_was_copied_or_lost_its_beginning_is_a_conversation_of_its_own(
+def test_a_log_that_was_copied_or_lost_its_start_becomes_its_own_conversation(
     store: ConversationStore, path: Path
 ) -> None:
     _write(store)
@@ -371,7 +365,7 @@ def test_a_log_that_was_copied_or_lost_its_beginning_is_a_conversation_of_its_ow
     assert _file(path).read_bytes() == whole
 
 
-def test_what_cannot_be_a_folder_is_one_sentence(tmp_path: Path) -> None:
+def test_an_unusable_folder_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="Could not store conversations in"):
         ConversationStore(tmp_path / "file" / "conversations")
@@ -384,7 +378,7 @@ def test_what_cannot_be_a_folder_is_one_sentence(tmp_path: Path) -> None:
     assert _questions(store) == ["Why?"]
 
 
-def test_an_id_names_no_file_elsewhere(store: ConversationStore, path: Path) -> None:
+def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, path: Path) -> None:
     (path.parent / "secret.jsonl").write_text("{}\n", "utf-8")
     for name in ("../secret", "", ".", "a/b"):
         with pytest.raises(StoreError, match="No conversation"):

@@ -1,4 +1,4 @@
-"""Every command, by the agent and by a person: what changes, and what is told."""
+"""Commands by the agent and by a person: changes and events."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
     assert isinstance(expanded, SectionsExpanded)
     assert expanded.origin is Origin.AGENT
     assert expanded.opened_ids == (child,)
-    assert state.open_sections == (), "the state before is a value and stays as it was"
+    assert state.open_sections == (), "the previous state is a value and does not change"
 
 
 def test_a_batch_is_answered_id_by_id_in_order() -> None:
@@ -91,7 +91,7 @@ def test_a_batch_is_answered_id_by_id_in_order() -> None:
     assert state.open_ids == (beta, alpha)
 
 
-def test_a_page_adds_text_to_its_section_and_a_range_opens_its_parent_where_it_is_given_whole() -> None:
+def test_a_page_adds_text_and_a_complete_range_opens_the_parent() -> None:
     state = begin(make_state())
     long, manual = find(state, "Long"), find(state, "Manual")
     state, results = expand_by_agent(state, f"{long}:2", f"{manual}:c1", "Long")
@@ -106,7 +106,7 @@ def test_a_page_adds_text_to_its_section_and_a_range_opens_its_parent_where_it_i
     assert "Introduction." not in results[1].text
 
 
-def test_what_has_no_room_is_refused_with_its_size_and_the_rest_is_opened() -> None:
+def test_a_section_without_room_is_refused_with_its_size() -> None:
     state = begin(make_state())
     state, results = expand_by_agent(state, "Alpha", "Long", "Beta", room_tokens=700)
     assert [result.status for result in results] == [ExpandStatus.OPENED, ExpandStatus.NO_ROOM, ExpandStatus.OPENED]
@@ -116,7 +116,7 @@ def test_what_has_no_room_is_refused_with_its_size_and_the_rest_is_opened() -> N
 
 
 @pytest.mark.parametrize("room_tokens", [0, 150, 400, 1_000, 4_000])
-def test_results_never_take_more_than_their_room(room_tokens: int) -> None:
+def test_results_never_exceed_the_room(room_tokens: int) -> None:
     state = begin(make_state())
     titles = ("Long", "Alpha", f"{find(state, 'Manual')}:c1", "Beta", "Gamma", "Parent")
     state, results = expand_by_agent(state, *titles, room_tokens=room_tokens)
@@ -125,7 +125,7 @@ def test_results_never_take_more_than_their_room(room_tokens: int) -> None:
     assert len(given) < len(results)
 
 
-def test_a_person_opens_without_text_and_without_unfolding() -> None:
+def test_a_person_opens_sections_without_text_or_unfolding() -> None:
     state = make_state()
     alpha = find(state, "Alpha")
     after, events = update(state, ExpandSections(section_ids=(alpha, "deadbeef", alpha), origin=Origin.PERSON))
@@ -144,7 +144,7 @@ def test_a_person_opens_without_text_and_without_unfolding() -> None:
     assert expanded.origin is Origin.PERSON
 
 
-def test_between_questions_closing_is_at_once() -> None:
+def test_between_questions_sections_close_at_once() -> None:
     state = ask(make_state(), "Alpha", "Beta", "Gamma")
     alpha = find(state, "Alpha")
     for origin in Origin:
@@ -154,7 +154,7 @@ def test_between_questions_closing_is_at_once() -> None:
         assert after.needs_rebuild
 
 
-def test_during_a_question_nothing_is_closed_but_marked_whoever_asks() -> None:
+def test_during_a_question_closing_only_marks() -> None:
     commands: list[Command] = [Undo(), CloseAgentOpened()]
     for origin in Origin:
         asking = step(begin(make_state()), "Alpha")
@@ -176,7 +176,7 @@ def test_during_a_question_nothing_is_closed_but_marked_whoever_asks() -> None:
             assert done.needs_rebuild
 
 
-def test_the_agent_can_ask_again_for_what_it_marked_but_not_for_what_the_person_did() -> None:
+def test_the_agent_can_only_reopen_sections_that_it_marked_itself() -> None:
     asking = step(begin(make_state()), "Alpha")
     by_agent, _ = expand_by_agent(close_by(asking, Origin.AGENT, "Alpha"), "Alpha")
     assert finish(by_agent).open_ids == (find(asking, "Alpha"),)
@@ -187,14 +187,14 @@ def test_the_agent_can_ask_again_for_what_it_marked_but_not_for_what_the_person_
     assert finish(expand_by_agent(by_both, "Alpha")[0]).open_sections == ()
 
 
-def test_a_person_who_opens_again_takes_the_mark_back() -> None:
+def test_reopening_by_a_person_removes_the_mark() -> None:
     asking = close_by(step(begin(make_state()), "Alpha", "Beta"), Origin.PERSON, "Alpha", "Beta")
     asking = pin(open_by_person(asking, "Alpha"), "Beta")
     assert not any(section.is_closing for section in asking.open_sections)
     assert finish(asking).open_ids == (find(asking, "Alpha"), find(asking, "Beta"))
 
 
-def test_the_agents_advice_does_not_close_what_is_pinned_just_cited_or_not_open() -> None:
+def test_the_agent_cannot_close_pinned_or_just_cited_sections() -> None:
     state = ask(make_state(), "Alpha", "Beta", "Gamma", cited=["Beta"])
     state = begin(pin(state, "Alpha"))
     ids = tuple(find(state, title) for title in ("Alpha", "Beta", "Gamma", "Delta"))
@@ -208,19 +208,19 @@ def test_the_agents_advice_does_not_close_what_is_pinned_just_cited_or_not_open(
     assert finish(after).open_ids == ids[:2]
 
 
-def test_what_was_cited_earlier_may_go_again() -> None:
+def test_the_agent_can_close_sections_cited_earlier() -> None:
     state = ask(make_state(), "Alpha", cited=["Alpha"])
     state = begin(ask(ask(state)))
     _, events = update(state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT))
     assert isinstance(events[0], SectionsMarkedForClosing)
 
 
-def test_a_person_closes_even_what_is_pinned_and_cited() -> None:
+def test_a_person_can_close_pinned_and_cited_sections() -> None:
     state = pin(ask(make_state(), "Alpha", cited=["Alpha"]), "Alpha")
     assert close_by(state, Origin.PERSON, "Alpha").open_sections == ()
 
 
-def test_pinning_what_is_not_open_opens_it_first() -> None:
+def test_pinning_opens_a_closed_section() -> None:
     state = make_state()
     alpha = find(state, "Alpha")
     after, events = update(state, PinSections(section_ids=(alpha,), is_pinned=True))
@@ -233,7 +233,7 @@ def test_pinning_what_is_not_open_opens_it_first() -> None:
     assert not after.open_sections[0].is_pinned
 
 
-def test_unpinning_what_is_not_open_and_pinning_what_does_not_exist_change_nothing() -> None:
+def test_unpinning_closed_and_pinning_unknown_sections_changes_nothing() -> None:
     state = make_state()
     assert update(state, PinSections(section_ids=(find(state, "Alpha"),), is_pinned=False)) == (state, ())
     after, events = update(state, PinSections(section_ids=("deadbeef",), is_pinned=True))
@@ -243,7 +243,7 @@ def test_unpinning_what_is_not_open_and_pinning_what_does_not_exist_change_nothi
 
 
 @pytest.mark.parametrize("origin", list(Origin))
-def test_unfolding_and_folding_cost_nothing_and_leave_open_what_is_open(origin: Origin) -> None:
+def test_folding_does_not_affect_open_sections(origin: Origin) -> None:
     state = ask(make_state(), "Child one")
     parent = find(state, "Parent")
     folded, events = update(state, FoldNodes(section_ids=(parent,), origin=origin))
@@ -258,7 +258,7 @@ def test_unfolding_and_folding_cost_nothing_and_leave_open_what_is_open(origin: 
     assert update(unfolded, UnfoldNodes(section_ids=(parent,), origin=origin)) == (unfolded, ())
 
 
-def test_undo_takes_back_the_last_batch_and_then_the_one_before() -> None:
+def test_undo_reverses_one_batch_at_a_time() -> None:
     state = begin(make_state())
     state = finish(step(step(state, "Alpha", "Child one"), "Child two", "Below long"))
     parent, long = find(state, "Parent"), find(state, "Long")
@@ -278,14 +278,14 @@ def test_undo_takes_back_the_last_batch_and_then_the_one_before() -> None:
     assert update(again, Undo()) == (again, ())
 
 
-def test_undo_leaves_what_the_person_pinned_or_opened_since() -> None:
+def test_undo_keeps_what_the_person_pinned_or_opened_since() -> None:
     state = pin(ask(make_state(), "Alpha", "Beta", "Gamma"), "Alpha")
     state = open_by_person(close_by(state, Origin.PERSON, "Beta"), "Beta")
     after = do(state, Undo())
     assert set(after.open_ids) == {find(state, "Alpha"), find(state, "Beta")}
 
 
-def test_closing_the_agents_leaves_the_persons_and_the_pinned() -> None:
+def test_closing_the_agents_sections_keeps_the_persons_and_pinned_ones() -> None:
     state = open_by_person(make_state(), "Delta")
     state = pin(ask(state, "Alpha", "Child one", "Gamma"), "Gamma")
     after, events = update(state, CloseAgentOpened())
@@ -302,7 +302,7 @@ def test_closing_the_agents_leaves_the_persons_and_the_pinned() -> None:
     assert update(after, CloseAgentOpened()) == (after, ())
 
 
-def test_what_the_agent_delivers_of_a_section_the_person_opened_stays_the_persons() -> None:
+def test_a_section_that_the_person_opened_stays_the_persons() -> None:
     state = open_by_person(begin(make_state()), "Alpha")
     state, results = expand_by_agent(state, "Alpha")
     assert results[0].status is ExpandStatus.OPENED
@@ -311,7 +311,7 @@ def test_what_the_agent_delivers_of_a_section_the_person_opened_stays_the_person
     assert do(finish(state), CloseAgentOpened()).open_ids == (find(state, "Alpha"),)
 
 
-def test_asking_for_what_an_open_parent_holds_counts_as_using_the_parent() -> None:
+def test_requesting_a_child_uses_its_open_parent() -> None:
     state = ask(ask(make_state(), "Parent"))
     assert state.open_sections[0].last_used == 1
     state, results = expand_by_agent(begin(state), "Child one")
@@ -339,18 +339,16 @@ def _do(state: ConversationState, command: Command) -> ConversationState:
     return apply_all(after, make_undo_events(state, after, command))
 
 
-def _look(state: ConversationState) -> tuple[dict[str, OpenSection], frozenset[str]]:
+def _get_content(state: ConversationState) -> tuple[dict[str, OpenSection], frozenset[str]]:
     return {section.section_id: section for section in state.open_sections}, state.unfolded
 
 
-def _pins(state: ConversationState) -> tuple[set[tuple[str, bool, bool]], frozenset[str]]:
+def _list_marks(state: ConversationState) -> tuple[set[tuple[str, bool, bool]], frozenset[str]]:
     return {(one.section_id, one.is_pinned, one.is_closing) for one in state.open_sections}, state.unfolded
 
 
 @given(commands=st.lists(_commands, max_size=6), is_asking=st.booleans())
-def test_all_that_was_done_is_taken_back_step_by_step_and_done_again(
-    *, commands: list[Command], is_asking: bool
-) -> None:
+def test_all_steps_can_be_undone_and_redone(*, commands: list[Command], is_asking: bool) -> None:
     state = ask(make_state(), "Alpha", "Child one", "Long")
     if is_asking:
         state = step(begin(state), "Beta")
@@ -360,26 +358,30 @@ def test_all_that_was_done_is_taken_back_step_by_step_and_done_again(
         if len(after.undo_stack) > len(states[-1].undo_stack):
             states.append(after)
         else:
-            assert _pins(after) == _pins(states[-1])
+            assert _list_marks(after) == _list_marks(states[-1])
     state = states[-1]
     for before in reversed(states[:-1]):
         state = do(state, Undo())
-        if is_asking:  # what was opened meanwhile closes with its end
-            assert {one for one in _pins(state)[0] if not one[2]} == {one for one in _pins(before)[0] if not one[2]}
-        else:
-            assert _look(state)[0].keys() == _look(before)[0].keys()
-            assert {i: one.deliveries for i, one in _look(state)[0].items()} == {
-                i: one.deliveries for i, one in _look(before)[0].items()
+        if is_asking:  # sections opened during the question close when it ends
+            assert {one for one in _list_marks(state)[0] if not one[2]} == {
+                one for one in _list_marks(before)[0] if not one[2]
             }
-            assert _pins(state) == _pins(before)
+        else:
+            assert _get_content(state)[0].keys() == _get_content(before)[0].keys()
+            assert {i: one.deliveries for i, one in _get_content(state)[0].items()} == {
+                i: one.deliveries for i, one in _get_content(before)[0].items()
+            }
+            assert _list_marks(state) == _list_marks(before)
     for after in states[1:]:
         state = do(state, Undo(is_redo=True))
-        assert _pins(state)[1] == _pins(after)[1]
-        assert {one for one in _pins(state)[0] if not one[2]} == {one for one in _pins(after)[0] if not one[2]}
+        assert _list_marks(state)[1] == _list_marks(after)[1]
+        assert {one for one in _list_marks(state)[0] if not one[2]} == {
+            one for one in _list_marks(after)[0] if not one[2]
+        }
     assert do(state, Undo(is_redo=True)) == state
 
 
-def test_the_text_of_what_is_brought_back_is_told_once_whenever_that_is() -> None:
+def test_text_of_a_reopened_section_is_delivered_once() -> None:
     state = ask(make_state(), "Alpha", "Beta")
     closed = _do(state, CloseSections(section_ids=(_IDS["Alpha"],), origin=Origin.PERSON))
     for later in (closed, ask(closed, "Parent")):
@@ -388,7 +390,7 @@ def test_the_text_of_what_is_brought_back_is_told_once_whenever_that_is() -> Non
         assert read_all(told).count("alpha-39") == 1
 
 
-def test_what_is_done_anew_ends_what_could_be_done_again() -> None:
+def test_a_new_step_clears_the_redo_stack() -> None:
     state = _do(make_state(), ExpandSections(section_ids=(_IDS["Alpha"],), origin=Origin.PERSON))
     state = do(state, Undo())
     state = _do(state, ExpandSections(section_ids=(_IDS["Beta"],), origin=Origin.PERSON))

@@ -64,7 +64,7 @@ def _check(page: str) -> html.HtmlElement:
     return tree
 
 
-def test_a_hostile_document_is_text() -> None:
+def test_a_hostile_document_is_shown_as_text() -> None:
     page, ids = _make_page(_HOSTILE, "The lamp is lit at nine.")
     tree = _check(page)
     assert "".join(mark.text_content() for mark in tree.xpath("//mark")) == "The lamp is lit at nine"
@@ -72,13 +72,13 @@ def test_a_hostile_document_is_text() -> None:
     assert tree.get_element_by_id(f"o-{ids[0]}").xpath("./a")
 
 
-def test_without_the_source_the_answer_still_stands() -> None:
+def test_without_the_source_the_page_has_the_answer() -> None:
     tree = _check(_make_page(_HOSTILE, "The lamp is lit at nine.", is_there=False)[0])
     assert "The lamp is lit at nine." in tree.xpath("//q")[0].text_content()
     assert not tree.xpath("//ol//a")
 
 
-def test_hostile_files_are_text(data_dir: Path) -> None:
+def test_hostile_files_are_shown_as_text(data_dir: Path) -> None:
     for path in sorted((data_dir / "adversarial" / "files").glob("*.md"))[::3]:
         _check(_make_page(path.read_text("utf-8", "replace")[:100_000] + "\n\nEnd.\n")[0])
 
@@ -108,7 +108,7 @@ def _open(browser: Chromium, page: str, path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_plays_in_a_browser(browser: Chromium, tmp_path: Path) -> None:
+def test_the_replay_works_in_a_browser(browser: Chromium, tmp_path: Path) -> None:
     _open(browser, _make_page(_HOSTILE, "The lamp is lit at nine.")[0], tmp_path / "page.html")
     hidden = "document.querySelectorAll('.later').length"
     opened = "document.querySelectorAll('nav li.on').length"

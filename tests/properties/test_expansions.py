@@ -31,7 +31,7 @@ def _read_fences(text: str) -> list[str]:
 
 @_HALF
 @given(documents(), st.data())
-def test_no_character_is_given_twice_and_every_span_is_in_its_block(text: str, data: st.DataObject) -> None:
+def test_no_character_is_delivered_twice_and_every_span_is_in_its_block(text: str, data: st.DataObject) -> None:
     library = make_library(text)
     delivered: dict[str, list[tuple[int, int]]] = {}
     for requested in data.draw(st.lists(_references(library), max_size=12)):
@@ -53,7 +53,7 @@ def test_no_character_is_given_twice_and_every_span_is_in_its_block(text: str, d
 
 @_HALF
 @given(documents())
-def test_opening_everything_gives_everything(text: str) -> None:
+def test_opening_everything_delivers_everything(text: str) -> None:
     library = make_library(text)
     delivered: dict[str, list[tuple[int, int]]] = {}
     pending = list(library.walk())
@@ -71,7 +71,7 @@ def test_opening_everything_gives_everything(text: str) -> None:
 
 @_HALF
 @given(documents(), st.data())
-def test_what_is_rendered_again_is_what_was_given_and_the_rest_is_named(text: str, data: st.DataObject) -> None:
+def test_a_second_rendering_repeats_delivered_text_and_names_the_rest(text: str, data: st.DataObject) -> None:
     library = make_library(text)
     delivered: dict[str, list[tuple[int, int]]] = {}
     for requested in data.draw(st.lists(_references(library), max_size=6)):

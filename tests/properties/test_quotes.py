@@ -53,7 +53,7 @@ def _draw_text(data: st.DataObject) -> str:
 
 @needs_documents
 @given(st.data())
-def test_no_part_of_a_number_is_found(data: st.DataObject) -> None:
+def test_parts_of_numbers_are_not_found(data: st.DataObject) -> None:
     text = _draw_text(data)
     numbers = [number for number in _NUMBER.finditer(text) if len(number.group()) > 1]
     assume(numbers)
@@ -96,7 +96,7 @@ def _draw_words(data: st.DataObject, text: str, unit: Unit) -> str:
 
 @needs_documents
 @given(st.data())
-def test_whole_sentences_and_rows_are_found_however_they_are_set(data: st.DataObject) -> None:
+def test_sentences_and_rows_are_found_in_any_typography(data: st.DataObject) -> None:
     text = _draw_text(data)
     units = split_sentences(text)
     assume(units)

@@ -20,7 +20,7 @@ from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.outline.spans import merge_bounds
 from roamtui.sources.read import RawText
-from tests.conversation.conversations import BRIEFING, Recorder
+from tests.conversation.conversations import PROMPT_CONTEXT, Recorder
 
 _SITE = "https://site.example/"
 _TEXTS = tuple(
@@ -65,17 +65,17 @@ def _ask(played: Recorder, data: st.DataObject) -> None:
     library = played.state.library
     sections = st.sampled_from([*library.walk()])
     spans = st.lists(sections.map(library.get_own_content_span).filter(lambda span: span.start < span.end), max_size=3)
-    played.take(begin_question(played.state, "Why?", replace(BRIEFING, excerpts=tuple(data.draw(spans)))))
+    played.adopt(begin_question(played.state, "Why?", replace(PROMPT_CONTEXT, excerpts=tuple(data.draw(spans)))))
     wanted = tuple(data.draw(st.lists(sections, max_size=2, unique=True)))
-    played.take(update(played.state, ExpandSections(section_ids=wanted, origin=Origin.AGENT)))
+    played.adopt(update(played.state, ExpandSections(section_ids=wanted, origin=Origin.AGENT)))
     call = ToolCall(id=f"call_{played.state.question_number}", name="search_sections", arguments="{}")
     use = ToolUse(call=call, result="Hits.", excerpts=tuple(data.draw(spans)))
     played.record(StepRecorded(step=Step(text="", uses=(use,))))
-    played.take(finish_question(played.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED)))
+    played.adopt(finish_question(played.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED)))
 
 
 @given(st.booleans(), st.lists(_sources, min_size=2, max_size=5), st.data())
-def test_what_counts_as_given_is_there_to_the_letter_and_lost_only_with_its_text(
+def test_delivered_text_stays_exact_and_is_lost_only_with_its_source(
     is_site: bool,  # noqa: FBT001 - given by Hypothesis
     sources: list[dict[str, str]],
     data: st.DataObject,
@@ -96,7 +96,7 @@ def test_what_counts_as_given_is_there_to_the_letter_and_lost_only_with_its_text
         given_texts |= {key: before.text_at(key[1]) for key in new | delivered}
         library = make(texts)
         if data.draw(st.booleans()):
-            played.take(reload_state(played.state, library))
+            played.adopt(reload_state(played.state, library))
         else:
             events = decode_entries(encode_entries(played.log.events))
             played.state, more = resume_state(events, library, played.state.options)

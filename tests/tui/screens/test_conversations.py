@@ -23,7 +23,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from tests.conversation.conversations import BRIEFING, locked
+from tests.conversation.conversations import PROMPT_CONTEXT, locked
 from tests.fakes.scripted_model import ScriptedReply, SlowModel
 from tests.tui.driving import (
     app_of,
@@ -212,7 +212,7 @@ async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goe
     app: RoamApp, store: ConversationStore
 ) -> None:
     other = Session.start(build_library(RawText(text="# Other\n", source="/x/gone.md", name="o")), store=store)
-    await other.begin_question("Elsewhere?", BRIEFING)
+    await other.begin_question("Elsewhere?", PROMPT_CONTEXT)
     async with app.run_test(size=(120, 35)) as pilot:
         await talk(pilot, "What of steam?", "Steam")
         await open_list(pilot)
