@@ -334,7 +334,9 @@ def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(failure.format(folder=folder, reason=format_os_error(error))) from None
+        # `str.format` would fail if the sentence already contains a path with braces.
+        message = failure.replace("{folder}", str(folder)).replace("{reason}", format_os_error(error))
+        raise StoreError(message) from None
 
 
 class Trace:

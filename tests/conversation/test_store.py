@@ -365,15 +365,16 @@ def test_a_log_that_was_copied_or_lost_its_start_becomes_its_own_conversation(
     assert _file(path).read_bytes() == whole
 
 
-def test_an_unusable_folder_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
+@pytest.mark.parametrize("name", ["file", "{file} {0}"])
+def test_an_unusable_folder_is_one_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
     with pytest.raises(StoreError, match="Could not store conversations in"):
-        ConversationStore(tmp_path / "file" / "conversations")
-    store = ConversationStore(tmp_path / "file" / "conversations", is_patient=True)
+        ConversationStore(tmp_path / name / "conversations")
+    store = ConversationStore(tmp_path / name / "conversations", is_patient=True)
     assert store.problem
     with pytest.raises(StoreError, match="Could not store"):
         store.write(Recorder().ask().log)
-    (tmp_path / "file").unlink()
+    (tmp_path / name).unlink()
     store.write(Recorder().ask().log)
     assert _questions(store) == ["Why?"]
 
