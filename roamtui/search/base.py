@@ -60,7 +60,6 @@ class Searcher(Protocol):
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on, for example after a page was loaded; does nothing if it is the same library."""
-        ...
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -76,7 +75,6 @@ class Searcher(Protocol):
         Raises:
             UnknownSectionError: There is no section `within`.
         """
-        ...
 
 
 @runtime_checkable
@@ -85,7 +83,6 @@ class Indexable(Protocol):
 
     def prepare(self, on_progress: Progress | None = None) -> object:
         """Bring the index up to date; called in a thread."""
-        ...
 
 
 class EmbedKind(StrEnum):
@@ -101,7 +98,6 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """The key under which vectors are stored: embedders with the same name give the same vectors."""
-        ...
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:
         """Return one row for each text, all of the same length.
@@ -109,7 +105,6 @@ class Embedder(Protocol):
         Raises:
             RoamtuiError: The embedder failed; the message is for the person.
         """
-        ...
 
 
 class Reranker(Protocol):
@@ -121,7 +116,6 @@ class Reranker(Protocol):
         Raises:
             RoamtuiError: There was no usable answer; the message is for the person.
         """
-        ...
 
 
 class Rewriter(Protocol):
@@ -133,7 +127,6 @@ class Rewriter(Protocol):
         Raises:
             RoamtuiError: There was no usable answer; the message is for the person.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

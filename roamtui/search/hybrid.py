@@ -6,6 +6,7 @@ import math
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from roamtui.document.library import Library
@@ -133,16 +134,14 @@ class HybridSearcher:
             self._vectors = None
             if options.mode is not SearchMode.KEYWORD:
                 assert services.embedder is not None
-                store = VectorStore(services.cache)
-                try:
-                    chunking = (options.chunk_size, options.chunk_overlap)
-                    self._vectors = VectorIndex(self._library, services.embedder, store, chunking, services.progress)
-                except RoamtuiError as error:
-                    services.fall_back_to_keywords(error, options.mode)
-                finally:
-                    store.close()
-                    for note in store.notes:
-                        services.warn_once(note)
+                chunking = (options.chunk_size, options.chunk_overlap)
+                with closing(VectorStore(services.cache, services.warn_once)) as store:
+                    try:
+                        self._vectors = VectorIndex(
+                            self._library, services.embedder, store, chunking, services.progress
+                        )
+                    except RoamtuiError as error:
+                        services.fall_back_to_keywords(error, options.mode)
             self._is_embedded = True
             return self._library, self._vectors
 

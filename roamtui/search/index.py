@@ -34,8 +34,6 @@ from roamtui.search.segments import (
 )
 from roamtui.search.terms import build_term_expression, split_words, tokenise
 
-_ALL = 1 << 40
-
 
 class SectionIndex:
     """Ranks the nodes of a library, numbered in document order, by the words of their own texts.
@@ -159,7 +157,6 @@ _BATCH_ROWS = 50_000
 """Sections written in one transaction: other programs have to wait about two seconds."""
 _CACHE_KIB = 16_000
 _COUNTS_CACHED_MAX = 20_000
-_OTHER_TEXT = "another program has indexed a different text"
 _WORD_LENGTH_MIN = 4
 _DIGIT = re.compile(r"\d")
 _SCHEMA = (
@@ -206,7 +203,7 @@ class SectionStore:
             )
             finalize(self, self._connection.close)
             try:
-                self._prepare()
+                self._prepare_tables()
             except BaseException:
                 # An open transaction would lock the file for other programs, and Windows cannot delete an open file.
                 self._connection.close()
@@ -247,7 +244,7 @@ class SectionStore:
                 on_progress(total, total)
             self._read_bases()
             if not wanted <= self._bases.keys():
-                raise IndexLostError(_OTHER_TEXT, is_damaged=False)
+                raise IndexLostError("another program has indexed a different text", is_damaged=False)
             return {digest: self._bases[digest] for digest in wanted}
 
     def rank(
@@ -261,8 +258,7 @@ class SectionStore:
         """Return up to `limit` rows that match an FTS5 expression, with their scores, best first."""
         rank = f"bm25({', '.join(str(float(weight)) for weight in weights)})"
         found: list[tuple[int, float]] = []
-        with self._lock, self._convert_errors():
-            self._check()
+        with self._reading():
             for row, score in self._connection.execute(_RANKED, (expression, rank, *bounds)):
                 if accepts(row):
                     found.append((row, -score))
@@ -273,14 +269,12 @@ class SectionStore:
     def list_matches(self, expression: str, bounds: tuple[int, int], limit: int) -> list[int]:
         """Return the first rows that match an expression, in order of their numbers."""
         query = "SELECT rowid FROM sections WHERE sections MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
-        with self._lock, self._convert_errors():
-            self._check()
+        with self._reading():
             return [row for (row,) in self._connection.execute(query, (expression, *bounds, limit))]
 
-    def count(self, expression: str, count_max: int = _ALL) -> int:
+    def count(self, expression: str, count_max: int = 1 << 40) -> int:
         """Return how many rows match an expression, at most `count_max`; counts are cached until the next write."""
-        with self._lock, self._convert_errors():
-            self._check()
+        with self._reading():
             if len(self._counts) > _COUNTS_CACHED_MAX:
                 self._counts.clear()
             found = self._counts.get((expression, count_max))
@@ -298,7 +292,7 @@ class SectionStore:
                 self._words = [word for (word,) in self._connection.execute(query)]
             return self._words
 
-    def _prepare(self) -> None:
+    def _prepare_tables(self) -> None:
         execute = self._connection.execute
         if self.path is not None:
             execute("PRAGMA journal_mode = DELETE")
@@ -329,12 +323,15 @@ class SectionStore:
             self._counts.clear()
             self._words = None
 
-    def _check(self) -> None:
-        """Raise an error if another program has replaced text of this library in the file."""
-        before = self._bases
-        self._read_bases()
-        if before is not self._bases and not before.items() <= self._bases.items():
-            raise IndexLostError(_OTHER_TEXT, is_damaged=False)
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Lock the store, unless another program has replaced text of this library in the file."""
+        with self._lock, self._convert_errors():
+            before = self._bases
+            self._read_bases()
+            if before is not self._bases and not before.items() <= self._bases.items():
+                raise IndexLostError("another program has indexed a different text", is_damaged=False)
+            yield
 
     def _remove(self, digests: Sequence[str]) -> None:
         names_by_run = NamesByRun()
@@ -439,7 +436,9 @@ class StoreProvider:
         """
         while self._location is not None and not self._uses_memory:
             path = self._location.get_path(library)
-            if path is None or not (self._location.force or is_large(library) or path.exists()):
+            characters = sum(len(document.text) for document in library.documents)
+            is_large = len(library) >= _ON_DISK_SECTIONS or characters >= _ON_DISK_CHARACTERS
+            if path is None or not (is_large or self._location.force or path.exists()):
                 break
             try:
                 make_private_folder(path.parent)
@@ -474,12 +473,6 @@ class StoreProvider:
                 return
         self._uses_memory = True
         location.on_warning(f"Could not use the search index {path} ({error}); using memory instead.")
-
-
-def is_large(library: Library) -> bool:
-    """Return whether a library is so large that its index is stored in a file."""
-    characters = sum(len(document.text) for document in library.documents)
-    return len(library) >= _ON_DISK_SECTIONS or characters >= _ON_DISK_CHARACTERS
 
 
 def delete_index(path: Path) -> bool:

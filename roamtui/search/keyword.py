@@ -12,7 +12,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from types import MappingProxyType
 
@@ -25,17 +25,16 @@ from roamtui.search.options import RetrievalOptions
 from roamtui.search.sentences import best_sentences, get_first_sentence, make_snippet, select_relevant_part
 from roamtui.search.terms import (
     Query,
-    build_prefix_expression,
     build_term_expression,
     correct_query,
     extract_names,
+    is_hiragana,
     is_unspaced,
     list_compounds,
     list_inflected_forms,
     locate_terms,
     normalise_unicode,
     parse_query,
-    split_pair,
 )
 from roamtui.search.titles import TopicTitles, favour_topics, suggest_corrections
 
@@ -89,14 +88,6 @@ _PART_STEMS = frozenset({"articl", "section", "chapter", "part", "annex", "appen
 """Other words that the title of a glossary may contain."""
 
 
-@dataclass(frozen=True, slots=True)
-class _IndexState:
-    """State built by the first search of a library."""
-
-    index: SectionIndex
-    topics: TopicTitles
-
-
 class KeywordSearcher:
     """Keyword search in one library. It is thread-safe; the first search builds the index."""
 
@@ -108,7 +99,8 @@ class KeywordSearcher:
         self._options = options or RetrievalOptions()
         self._stores = StoreProvider(location)
         self._lock = threading.Lock()
-        self._state: _IndexState | None = None
+        self._topics: TopicTitles | None = None
+        """The topics in the index of the library, built by the first search."""
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on; the next search updates the index."""
@@ -131,33 +123,32 @@ class KeywordSearcher:
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
         """Return the hits of `search` without snippets, which take longer to choose than the sections."""
         while True:
-            state = self._update_index()
+            titles = self._update_index()
             try:
-                return self._rank_in(state, query[:_QUERY_LENGTH_MAX], limit, within, earlier)
+                return self._rank_in(titles, query[:_QUERY_LENGTH_MAX], limit, within, earlier)
             except IndexLostError as error:
                 with self._lock:
-                    if self._state is state:
-                        self._state = None  # the next round opens another store
-                        self._stores.discard(state.index.store, error)
+                    if self._topics is titles:
+                        self._topics = None  # the next round opens another store
+                        self._stores.discard(titles.index.store, error)
 
-    def _update_index(self, on_progress: Progress | None = None) -> _IndexState:
+    def _update_index(self, on_progress: Progress | None = None) -> TopicTitles:
         with self._lock:
-            while self._state is None or self._state.index.library is not self._library:
-                before = self._state.index if self._state is not None else None
+            while self._topics is None or self._topics.index.library is not self._library:
+                before = self._topics.index if self._topics is not None else None
                 store = before.store if before is not None else self._stores.open(self._library)
                 try:
                     index = SectionIndex(self._library, store, before=before, on_progress=on_progress)
+                    self._topics = TopicTitles(index, self._topics)
                 except IndexLostError as error:
-                    self._state = None
+                    self._topics = None
                     self._stores.discard(store, error)
-                else:
-                    self._state = _IndexState(index, TopicTitles(index, self._state.topics if self._state else None))
-            return self._state
+            return self._topics
 
     def _rank_in(
-        self, state: _IndexState, text: str, limit: int, within: str | None, earlier: Sequence[str]
+        self, titles: TopicTitles, text: str, limit: int, within: str | None, earlier: Sequence[str]
     ) -> Ranking:
-        index = state.index
+        index = titles.index
         numbers = range(len(index))
         if within is not None and within != index.library.root_id:
             number = index.layout.find(within)
@@ -168,7 +159,7 @@ class KeywordSearcher:
         if limit < 1 or not query.terms:
             return Ranking(library=index.library, hits=(), terms=query.terms)
         options = replace(self._options, candidates=max(limit, self._options.candidates))
-        topics = state.topics.recall_topics(text, earlier) if earlier else {}
+        topics = titles.recall_topics(text, earlier) if earlier else {}
         query = expand_query(index, query)
         scores = rank_by_text(index, query, options, numbers, topics)
         ranks = {number: rank for rank, number in enumerate(scores, start=1)}
@@ -183,16 +174,14 @@ class KeywordSearcher:
 
 def expand_query(index: SectionIndex, query: Query) -> Query:
     """Return a query with alternatives for words that the index lacks: completions, corrections and compound parts."""
-    if query.last_prefix and not index.has_word(query.last_prefix):
-        completions = build_prefix_expression(query)
-        if index.store.count(completions, 1):
-            words = tuple(word for word in query.words if word != query.last_prefix)
-            query = replace(query, words=words, fts_terms=(*query.fts_terms, completions))
+    if query.last_prefix and not index.has_word(query.last_prefix) and index.store.count(query.completions, 1):
+        words = tuple(word for word in query.words if word != query.last_prefix)
+        query = replace(query, words=words, fts_terms=(*query.fts_terms, query.completions))
     alternatives: dict[str, tuple[str, ...]] = suggest_corrections(index, query.words)
     for word in query.words:
         parts: tuple[str, ...] = ()
         if is_unspaced(word) and len(word) > 1 and not index.has_word(word):
-            parts = split_pair(word)
+            parts = tuple(character for character in word if not is_hiragana(character))
         elif query.language is Language.GERMAN and not index.has_word(word):
             parts = next((parts for parts in list_compounds(word) if all(map(index.has_word, parts))), ())
         if parts:
@@ -238,8 +227,8 @@ def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, w
         expression = f"({query.phrases}) AND ({query.expression} OR ({query.phrases}))"
         found = index.rank(expression, weights, within, options.candidates)
     if not found:
-        plan = plan_search(index, query, within)
-        found = index.rank(plan.expression, weights, within, options.candidates, rows=plan.rows)
+        expression, rows = plan_search(index, query, within)
+        found = index.rank(expression, weights, within, options.candidates, rows=rows)
         alternatives: list[tuple[str, float]] = []
         if len(within) <= WEIGHED_MAX:  # in a large library, searching for more words takes too long
             synonymous = [word for word in query.words if get_synonyms((word,))]
@@ -319,25 +308,21 @@ def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], qu
     return boosted
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPlan:
-    """The FTS5 query for the store."""
+def plan_search(
+    index: SectionIndex, query: Query, within: range, *, weighed_max: int = WEIGHED_MAX
+) -> tuple[str, tuple[int, int] | None]:
+    """Return an FTS5 expression, and the first and last row of the store to search, or None for all rows.
 
-    expression: str
-    rows: tuple[int, int] | None = None
-    """First and last row of the store to search, or None for all."""
-
-
-def plan_search(index: SectionIndex, query: Query, within: range, *, weighed_max: int = WEIGHED_MAX) -> SearchPlan:
-    """Return a plan that finds the best sections without scoring many more than `weighed_max` of them."""
+    The search finds the best sections without scoring many more than `weighed_max` of them.
+    """
     if len(within) <= weighed_max or not query.fts_terms:
-        return SearchPlan(query.expression)
+        return query.expression, None
     counts = {term: index.store.count(term) for term in query.fts_terms}
     terms = sorted((term for term in query.fts_terms if counts[term]), key=lambda term: counts[term])
     rare = _take_terms(terms, counts, weighed_max)
     common = terms[len(rare) :]
     if not common:
-        return SearchPlan(_join(rare) or query.expression)
+        return _join(rare) or query.expression, None
     # As many of the common terms as possible, if enough sections contain all of them.
     joint: list[str] = []
     for size in range(len(common), 1, -1):
@@ -351,13 +336,13 @@ def plan_search(index: SectionIndex, query: Query, within: range, *, weighed_max
             break
     if rare or joint:
         weighed = [*rare, *_take_terms(common, counts, _COUNTED_MAX)]
-        return SearchPlan(f"({_join([*rare, *joint])}) AND ({_join(weighed)})")
+        return f"({_join([*rare, *joint])}) AND ({_join(weighed)})", None
     # Every term is too common: search titles only, and stop after enough rows even of those.
     expression = " AND ".join(f"title : {term}" for term in common if ":" not in term) or common[0]
     if not index.store.count(expression, 1):
         expression = common[0]
     rows = index.store.list_matches(expression, index.get_row_range(within), weighed_max)
-    return SearchPlan(expression, (rows[0], rows[-1]) if rows else None)
+    return expression, (rows[0], rows[-1]) if rows else None
 
 
 def _take_terms(terms: Sequence[str], counts: Mapping[str, int], total_max: int) -> list[str]:

@@ -10,9 +10,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -68,38 +69,32 @@ class LanceSearcher:
 
     def prepare(self, on_progress: Progress | None = None) -> LanceTable:
         """Bring the table up to date now instead of at the next search, and return it."""
-        with self._lock:
-            if self._table is None or self._table.library is not self._library:
-                self._table = self._open_table(on_progress)
-            return self._table
-
-    def _open_table(self, on_progress: Progress | None) -> LanceTable:
         options, services = self._options, self._services
         assert options.index is not None
-        database = LanceDatabase(options.index)
-        chunking = (options.chunk_size, options.chunk_overlap)
-        if options.needs_vectors:
-            assert services.embedder is not None
-            store = VectorStore(services.cache)
-            try:
-                vectors = (services.embedder, store)
-                return LanceTable(
-                    database,
-                    self._library,
-                    chunking,
-                    vectors,
-                    on_progress=on_progress,
-                    on_embedded=services.progress,
-                )
-            except (IndexLostError, UsageError):
-                raise
-            except RoamtuiError as error:
-                services.fall_back_to_keywords(error, options.mode)
-            finally:
-                store.close()
-                for note in store.notes:
-                    services.warn_once(note)
-        return LanceTable(database, self._library, chunking, on_progress=on_progress)
+        with self._lock:
+            if self._table is not None and self._table.library is self._library:
+                return self._table
+            database = LanceDatabase(options.index)
+            make_table = partial(
+                LanceTable,
+                database,
+                self._library,
+                (options.chunk_size, options.chunk_overlap),
+                on_progress=on_progress,
+            )
+            if options.needs_vectors:
+                assert services.embedder is not None
+                with closing(VectorStore(services.cache, services.warn_once)) as store:
+                    try:
+                        self._table = make_table((services.embedder, store), on_embedded=services.progress)
+                    except (IndexLostError, UsageError):
+                        raise
+                    except RoamtuiError as error:
+                        services.fall_back_to_keywords(error, options.mode)
+                        self._table = make_table()
+            else:
+                self._table = make_table()
+            return self._table
 
     def search(
         self,
@@ -249,10 +244,7 @@ class LanceTable:
         return [ChunkHit(section_id, score, text_score or 0.0) for section_id, score, text_score in found]
 
     def _synchronise(
-        self,
-        segments: Sequence[IndexSegment],
-        on_progress: Progress | None,
-        on_embedded: Progress | None,
+        self, segments: Sequence[IndexSegment], on_progress: Progress | None, on_embedded: Progress | None
     ) -> None:
         """Remove all other segments, and write the missing ones."""
         missing = segments
@@ -346,8 +338,9 @@ class LanceTable:
 def drop_tables(database: LanceDatabase) -> int:
     """Delete the tables of an index and no others, and return their number."""
     names = [name for name in database.list_tables() if name in (NAME, SUMMARIES) or name.startswith(f"{NAME}_")]
-    for name in names:
-        database.drop_table(name)
+    with database.convert_errors():
+        for name in names:
+            database.connection.drop_table(name)
     return len(names)
 
 
@@ -414,7 +407,7 @@ class LanceDatabase:
         variables = {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"}
         cloud = {name: os.environ[variable] for name, variable in variables.items() if os.environ.get(variable)}
         with self.convert_errors():
-            self._connection = lancedb.connect(
+            self.connection = lancedb.connect(
                 self.uri, read_consistency_interval=_SEEN_AFTER, **(cloud if uri.startswith("db://") else {})
             )
 
@@ -425,8 +418,8 @@ class LanceDatabase:
             for attempt in range(_ATTEMPTS):
                 try:
                     if name in self.list_tables():
-                        return self._connection.open_table(name)
-                    return self._connection.create_table(name, schema=schema, mode="create")
+                        return self.connection.open_table(name)
+                    return self.connection.create_table(name, schema=schema, mode="create")
                 except (ValueError, RuntimeError):  # another program may be creating it
                     if attempt == _ATTEMPTS - 1:
                         raise
@@ -437,7 +430,7 @@ class LanceDatabase:
         """Return a table, or None if it does not exist or another program is still creating it."""
         with self.convert_errors():
             try:
-                return self._connection.open_table(name) if name in self.list_tables() else None
+                return self.connection.open_table(name) if name in self.list_tables() else None
             except ValueError as error:
                 if "was not found" not in str(error):
                     raise
@@ -449,16 +442,11 @@ class LanceDatabase:
             names: list[str] = []
             token = None
             while True:
-                page = self._connection.list_tables(page_token=token)
+                page = self.connection.list_tables(page_token=token)
                 names += page.tables
                 token = page.page_token
                 if not token:
                     return names
-
-    def drop_table(self, name: str) -> None:
-        """Delete an existing table."""
-        with self.convert_errors():
-            self._connection.drop_table(name)
 
     def measure(self) -> int | None:
         """Return the size of the database on disk in bytes, or None if it is not a local folder."""

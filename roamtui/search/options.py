@@ -8,9 +8,6 @@ from enum import StrEnum
 from roamtui.errors import UsageError
 from roamtui.option_fields import option
 
-_CHUNK_SIZE_MIN = 50
-_CHUNK_SIZE_MAX = 8_000
-
 
 class SearchMode(StrEnum):
     """How to find sections."""
@@ -44,9 +41,7 @@ class RetrievalOptions:
     )
     embedder_api_base: str | None = option(None, "URL of the embedder's server")
     index: str | None = option(
-        None,
-        "a LanceDB database instead of the local index: a folder, s3://… or db://…",
-        name="--index",
+        None, "a LanceDB database instead of the local index: a folder, s3://… or db://…", name="--index"
     )
     limit: int | None = option(None, "maximum number of results", low=1, kind=int, name="--limit")
     max_tokens: int | None = option(None, "maximum tokens over all results", low=1, kind=int)
@@ -66,7 +61,7 @@ class RetrievalOptions:
     neighbour_depth: int = option(1, "steps from a section to its neighbours", high=5)
     neighbour_count: int = option(0, "maximum number of neighbours added to the results")
     siblings_per_node: int = option(2, "maximum number of siblings, and of children, per section", low=1)
-    chunk_size: int = option(600, "maximum characters of a chunk", low=_CHUNK_SIZE_MIN, high=_CHUNK_SIZE_MAX)
+    chunk_size: int = option(600, "maximum characters of a chunk", low=50, high=8_000)
     chunk_overlap: int = option(0, "characters repeated from the previous chunk")
     rerank: Rerank = option(Rerank.OFF, "rerank results with the model (one request)", name="--rerank")
     rerank_count: int = option(20, "number of results that the model reranks", low=2, high=100)

@@ -43,8 +43,7 @@ _UNSPACED = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
 )
-_KANA_ALONE = re.compile("[\u3041-\u309f]+")
-"""Japanese function words and endings; content words mostly use other characters."""
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _UNSPACED_CHARACTER = re.compile(f"([{_UNSPACED}])")
 _IDENTIFIER = re.compile(
@@ -85,6 +84,11 @@ def tokenise(text: str) -> list[str]:
 def is_unspaced(term: str) -> bool:
     """Return whether a term starts with a script that does not put spaces between words."""
     return not term.isascii() and _UNSPACED_RUN.match(term) is not None
+
+
+def is_hiragana(term: str) -> bool:
+    """Return whether a term has only hiragana, which Japanese uses for function words and endings."""
+    return _HIRAGANA.fullmatch(term) is not None
 
 
 def space_cjk(text: str) -> str:
@@ -129,7 +133,7 @@ def query_terms(text: str) -> tuple[str, ...]:
     text = normalise_unicode(text)
     terms = dict.fromkeys(_find_terms(strip_question_words(text)))
     stopped = STOP_WORDS_BY_LANGUAGE[detect_language(tokenise(text))]
-    content = [term for term in terms if term not in stopped and not _KANA_ALONE.fullmatch(term)]
+    content = [term for term in terms if term not in stopped and not is_hiragana(term)]
     return tuple((content or list(terms) or list(dict.fromkeys(_find_terms(text))))[:TERMS_MAX])
 
 
@@ -152,11 +156,6 @@ def split_words(text: str) -> Iterator[str]:
         yield from tokenise(_UNSPACED_RUN.sub(" ", word))
         for run in _UNSPACED_RUN.findall(word):
             yield from (run[start : start + 2] for start in range(max(1, len(run) - 1)))
-
-
-def split_pair(pair: str) -> tuple[str, ...]:
-    """Return the characters of a pair that have a meaning of their own; Japanese endings have none."""
-    return tuple(character for character in pair if not _KANA_ALONE.fullmatch(character))
 
 
 def locate_terms(
@@ -286,6 +285,11 @@ class Query:
         """FTS5 expression that every hit matches; empty if the query contains no word."""
         return " OR ".join(self.fts_terms)
 
+    @property
+    def completions(self) -> str:
+        """FTS5 expression for words that start with `last_prefix`."""
+        return f"{_quote(self.last_prefix)} *"
+
 
 def parse_query(text: str) -> Query:
     """Return any text as a query."""
@@ -331,11 +335,6 @@ def parse_query(text: str) -> Query:
         implied=" OR ".join(_quote(word) for word in get_implied_words(text)),
         phrases=" AND ".join(phrases[:TERMS_MAX]),
     )
-
-
-def build_prefix_expression(query: Query) -> str:
-    """Return the FTS5 expression for words that start with the last word of a query."""
-    return f"{_quote(query.last_prefix)} *"
 
 
 def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:

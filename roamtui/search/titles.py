@@ -41,11 +41,7 @@ def list_similar_words(word: str, words: Sequence[str]) -> dict[str, float]:
     similarities: dict[str, float] = {}
     for spelling in (word, word[:-1] if word.endswith("s") else f"{word}s"):
         similar = process.extract(
-            spelling,
-            words,
-            scorer=OSA.normalized_similarity,
-            score_cutoff=_SIMILARITY_MIN,
-            limit=_CORRECTIONS_MAX,
+            spelling, words, scorer=OSA.normalized_similarity, score_cutoff=_SIMILARITY_MIN, limit=_CORRECTIONS_MAX
         )
         for other, similarity, _ in similar:
             similarities[other] = max(similarity, similarities.get(other, 0.0))
@@ -77,7 +73,7 @@ class TopicTitles:
 
     def __init__(self, index: SectionIndex, before: TopicTitles | None = None) -> None:
         """Read the titles of `index`, reusing what `before` read from unchanged documents."""
-        self._index = index
+        self.index = index
         self._tables: dict[int, tuple[Document, list[tuple[int, frozenset[str]]]]] = (
             dict(before._tables) if before is not None else {}  # noqa: SLF001 - the same class
         )
@@ -86,7 +82,7 @@ class TopicTitles:
     @cached_property
     def _holders(self) -> dict[str, list[int]]:
         """Sections by the stems in their titles."""
-        index = self._index
+        index = self.index
         titles: list[tuple[int, frozenset[str]]] = []
         tables = {}
         for document in index.library.documents:
@@ -137,7 +133,7 @@ class TopicTitles:
                 masses[number] += self._rarities[word_stem]
         strengths = {}
         for number, mass in masses.items():
-            share = mass / sum(self._rarities[word_stem] for word_stem in self._index.title_stems(number))
+            share = mass / sum(self._rarities[word_stem] for word_stem in self.index.title_stems(number))
             if share >= _SHARE_MIN:
                 strengths[number] = share**2 * mass / (mass + _RARITY_HALF)
         return strengths

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ _PATH_LENGTH_MAX = 200
 _PATH_SEPARATOR = " > "
 _ENDS = (re.compile(r"\n[ \t]*\n"), re.compile(r"[.!?][\"')\]]*\s|\n"), re.compile(r"\s"))
 """Where a chunk may end, best first: after a paragraph, after a sentence or line, after a word."""
+_NOT_SPACE = re.compile(r"\S")
 _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*$")
 
 
@@ -76,8 +77,9 @@ def split_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
     A piece ends after a paragraph, else after a sentence or line, else after a word, if one ends in its second half.
     """
     spans = []
-    start = _skip_space(text, 0)
-    while start < len(text):
+    position = 0
+    while (first := _NOT_SPACE.search(text, position)) is not None:
+        start = first.start()
         end = limit = min(start + size, len(text))
         if limit < len(text):
             ends = ([match.end() for match in pattern.finditer(text, start + size // 2, limit)] for pattern in _ENDS)
@@ -85,18 +87,12 @@ def split_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
         spans.append((start, start + len(text[start:end].rstrip())))
         if end == len(text):
             break
-        resumed = end - overlap
-        if resumed < end and not text[resumed - 1].isspace():  # the overlap starts with a whole word
-            space = _ENDS[-1].search(text, resumed, end)
-            resumed = space.end() if space else end
-        start = _skip_space(text, max(resumed, start + 1))
+        position = end - overlap
+        if position < end and not text[position - 1].isspace():  # the overlap starts with a whole word
+            space = _ENDS[-1].search(text, position, end)
+            position = space.end() if space else end
+        position = max(position, start + 1)
     return spans
-
-
-def _skip_space(text: str, start: int) -> int:
-    while start < len(text) and text[start].isspace():
-        start += 1
-    return start
 
 
 _FILE = "vectors.sqlite3"
@@ -111,22 +107,33 @@ _STORED = "<f2"
 """Half precision: the dot product of two unit vectors of 384 numbers is off by less than 0.001."""
 
 
-def digest_text(text: str) -> bytes:
-    """Return the key of a text in the store."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
-
-
 class VectorStore:
     """Stores vectors between runs, for all libraries and models. Usable from one thread at a time.
 
     If the file cannot be used, vectors last as long as the object.
     """
 
-    def __init__(self, folder: Path | None) -> None:
-        self.notes: list[str] = []
-        """A sentence for each problem: a damaged file, vectors that cannot be stored, texts that are embedded again."""
-        self._has_lost = False
-        self._connection = self._open(folder) if folder is not None else _connect(":memory:")
+    def __init__(self, folder: Path | None, on_warning: Callable[[str], None]) -> None:
+        """Open the file in a folder, or use memory without one; `on_warning` receives a sentence about each problem."""
+        self.on_warning = on_warning
+        self._has_failed = False
+        if folder is None:
+            self._connection = _connect(":memory:")
+            return
+        path = folder / _FILE
+        try:
+            make_private_folder(folder)
+            try:
+                self._connection = _connect(path)
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                on_warning(f"{path} was damaged, so all embeddings are computed again.")
+                path.unlink()
+                self._connection = _connect(path)
+        except (OSError, sqlite3.Error) as error:
+            self._warn_of_loss(error)
+            self._connection = _connect(":memory:")
 
     def load(self, digests: Iterable[bytes], model: str) -> dict[bytes, bytes]:
         """Return the stored vectors of a model, by digest."""
@@ -134,7 +141,7 @@ class VectorStore:
         try:
             found = {digest: self._connection.execute(query, (digest, model)).fetchone() for digest in digests}
         except sqlite3.Error as error:
-            self._note_loss(error)
+            self._warn_of_loss(error)
             return {}
         return {digest: row[0] for digest, row in found.items() if row is not None}
 
@@ -154,33 +161,16 @@ class VectorStore:
             with self._connection:
                 self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows)
         except sqlite3.Error as error:
-            self._note_loss(error)
+            self._warn_of_loss(error)
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
 
-    def _open(self, folder: Path) -> sqlite3.Connection:
-        path = folder / _FILE
-        try:
-            make_private_folder(folder)
-            return _connect(path)
-        except (OSError, sqlite3.OperationalError) as error:
-            self._note_loss(error)
-            return _connect(":memory:")
-        except sqlite3.DatabaseError:
-            self.notes.append(f"{path} was damaged, so all embeddings are computed again.")
-        try:
-            path.unlink()
-            return _connect(path)
-        except (OSError, sqlite3.Error) as error:
-            self._note_loss(error)
-            return _connect(":memory:")
-
-    def _note_loss(self, error: Exception) -> None:
-        if not self._has_lost:
-            self._has_lost = True
-            self.notes.append(f"Could not save embeddings ({error}); they will be computed again next time.")
+    def _warn_of_loss(self, error: Exception) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            self.on_warning(f"Could not save embeddings ({error}); they will be computed again next time.")
 
 
 def _connect(path: Path | str) -> sqlite3.Connection:
@@ -244,12 +234,13 @@ def embed_texts(
 
     if not texts:
         return np.zeros((0, 0), dtype=_STORED)
-    digests = [digest_text(text) for text in texts]
+    data = (text.encode("utf-8", "surrogatepass") for text in texts)
+    digests = [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest() for encoded in data]
     known = store.load(digests, embedder.name)
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
     other = store.get_other_model(missing, embedder.name)
     if other is not None:
-        store.notes.append(f"Embedded again by {embedder.name}: the stored vectors are from {other}.")
+        store.on_warning(f"Embedded again by {embedder.name}: the stored vectors are from {other}.")
     waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
     for start in range(0, len(waiting), _BATCH):
         batch = waiting[start : start + _BATCH]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 
 from roamtui.document.library import Library
@@ -42,7 +42,7 @@ class FindResult:
     match_offset: int | None = None
     """Offset of the first match in its document."""
     sentence: str = ""
-    """The best sentence, as the search has it."""
+    """The best sentence, as the search returned it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +53,12 @@ class ResultGroup:
     summary: str
     """The number of results, in words."""
     count: int
-    """Of all, whether listed or not."""
+    """The number of all results, including those not listed."""
     sections: tuple[FindResult, ...]
     words: tuple[str, ...] = ()
     """Words to highlight in the sections."""
     is_exact: bool = True
-    """Whether the results hold what was typed, not only something similar."""
+    """Whether the results contain the typed text, not only something similar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,26 +75,25 @@ class FindResults:
     """Whether the search has ended."""
 
 
-LoadAll = Callable[[], Awaitable[Library]]
-Search = Callable[[str, int], Awaitable[tuple[Hit, ...]]]
-"""Returns sections for a query, up to a limit."""
-
-
 class Finder:
     """Finds sections of the library of a conversation."""
 
-    def __init__(self, load_all: LoadAll, search: Search) -> None:
-        """Find in the library that `load_all` returns; `search` is the configured search."""
+    def __init__(
+        self,
+        load_all: Callable[[], Awaitable[Library]],
+        search: Callable[[str, int], Awaitable[tuple[Hit, ...]]],
+    ) -> None:
+        """Search the library that `load_all` returns; `search` runs the configured search, up to a limit."""
         self._load_all = load_all
         self._search = search
         self._titles: TitleSearch | None = None
 
-    async def find(self, query: str, onward: TextPosition | None = None) -> AsyncIterator[FindResults]:
-        """Yield what stands there as typed, then with it what the configured search finds.
+    async def find(self, query: str, start: TextPosition | None = None) -> AsyncIterator[FindResults]:
+        """Yield the titles and texts that match literally, then the same with the hits of the configured search.
 
         Args:
-            query: What was typed.
-            onward: Where the person reads, where text is wanted in its order from there; None for the best first.
+            query: The text that the person typed.
+            start: List text matches in order from this position; None lists the best ones first.
 
         Raises:
             RoamtuiError: The configured search failed; the message is for the person.
@@ -104,28 +103,14 @@ class Finder:
             self._titles = TitleSearch(library)
         titles = await run_sliced(self._titles.find(query, LIMIT))
         matches = await run_sliced(find_text(library, query))
-        hits: tuple[Hit, ...] = ()
-        for is_whole in (not query.strip(), True):
-            if is_whole and query.strip():
-                await asyncio.sleep(_REST_SECONDS)
-                hits = await self._search(query, HITS_MAX)
-            groups = [*_group_text(library, query, matches, hits, onward)]
-            if titles.is_close or matches.are_scattered or not matches.count:
-                sections = [_describe(library, one, matches, has_excerpt=False) for one in titles.section_ids]
-                told = f"{titles.count:,}" if titles.is_close else "like what you typed"
-                group = ResultGroup(
-                    kind=SearchKind.TITLES,
-                    summary=told,
-                    count=titles.count,
-                    sections=tuple(sections),
-                    words=matches.words,
-                    is_exact=titles.is_close,
-                )
-                groups.insert(0, group)
-            groups = sorted((group for group in groups if group.sections), key=lambda group: not group.is_exact)
-            yield FindResults(query=query, library=library, groups=tuple(groups), matches=matches, is_complete=is_whole)
-            if is_whole:
-                return
+        results = FindResults(query=query, library=library, matches=matches)
+        if query.strip():
+            groups = _list_groups(library, query, titles, matches, (), start)
+            yield replace(results, groups=groups, is_complete=False)
+            await asyncio.sleep(_REST_SECONDS)
+            hits = await self._search(query, HITS_MAX)
+            results = replace(results, groups=_list_groups(library, query, titles, matches, hits, start))
+        yield results
 
     async def refresh_matches(self, matches: TextMatches) -> TextMatches:
         """Return the matches of the same words in the current library."""
@@ -135,43 +120,63 @@ class Finder:
         return await run_sliced(find_text(library, " ".join(matches.words)))
 
 
-def _group_text(
-    library: Library, query: str, matches: TextMatches, hits: tuple[Hit, ...], onward: TextPosition | None
-) -> Iterator[ResultGroup]:
-    """Yield what holds the words, what search ranks beside it, and what is near in meaning."""
-    by_words = {hit.section_id: hit for hit in hits if "text rank" in hit.why}
-    by_meaning = [hit for hit in hits if "vector rank" in hit.why or "hybrid rank" in hit.why]
-    near = [hit for hit in hits if matches.first_in(library.own_span(hit.section_id)) is None]
-    ranked = [] if onward else [hit.section_id for hit in hits if hit not in near]
-    listed = [section_id for section_id, _ in matches.list_sections(onward or TextPosition("", 0), LIMIT)]
-    ids = list(dict.fromkeys((*ranked, *listed)))[:LIMIT]
-    told = _count(matches.count, "section") + ", the words stand apart"
-    yield ResultGroup(
-        kind=SearchKind.TEXT,
-        summary=told if matches.are_scattered else _count(matches.count, "match"),
-        count=matches.count,
-        sections=tuple(_describe(library, section_id, matches, by_words.get(section_id)) for section_id in ids),
-        words=matches.words,
-    )
+def _list_groups(
+    library: Library,
+    query: str,
+    titles: TitleResults,
+    matches: TextMatches,
+    hits: tuple[Hit, ...],
+    start: TextPosition | None,
+) -> tuple[ResultGroup, ...]:
+    """Return the groups that have results: exact titles and texts first, then hits with other forms, then meaning."""
+    groups: list[ResultGroup] = []
+    if titles.is_close or matches.are_scattered or not matches.count:
+        title_group = ResultGroup(
+            kind=SearchKind.TITLES,
+            summary=f"{titles.count:,}" if titles.is_close else "like what you typed",
+            count=titles.count,
+            sections=tuple(_describe(library, one, matches, has_excerpt=False) for one in titles.section_ids),
+            words=matches.words,
+            is_exact=titles.is_close,
+        )
+        groups.append(title_group)
+    keyword_hits = {hit.section_id: hit for hit in hits if "text rank" in hit.why}
+    meaning_hits = [hit for hit in hits if "vector rank" in hit.why or "hybrid rank" in hit.why]
+    inexact = [hit for hit in hits if matches.first_in(library.own_span(hit.section_id)) is None]
+    ranked = [] if start else [hit.section_id for hit in hits if hit not in inexact]
+    listed = [section_id for section_id, _ in matches.list_sections(start or TextPosition("", 0), LIMIT)]
+    text_ids = list(dict.fromkeys((*ranked, *listed)))[:LIMIT]
+    scattered = "1 section" if matches.count == 1 else f"{matches.count:,} sections"
+    counted = "1 match" if matches.count == 1 else f"{matches.count:,} matches"
     terms = query_terms(query)
     words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
-    more = [hit for hit in near if hit.section_id in by_words]
+    more = [hit for hit in inexact if hit.section_id in keyword_hits]
     is_part = matches.are_scattered or not matches.count
-    yield ResultGroup(
-        kind=SearchKind.TEXT,
-        summary="some of the words, or other forms of them" if is_part else "words apart, or other forms of them",
-        count=len(more),
-        sections=tuple(_describe(library, hit.section_id, matches, hit) for hit in more),
-        words=words,
-        is_exact=False,
+    groups += (
+        ResultGroup(
+            kind=SearchKind.TEXT,
+            summary=f"{scattered}, the words stand apart" if matches.are_scattered else counted,
+            count=matches.count,
+            sections=tuple(_describe(library, one, matches, keyword_hits.get(one)) for one in text_ids),
+            words=matches.words,
+        ),
+        ResultGroup(
+            kind=SearchKind.TEXT,
+            summary="some of the words, or other forms of them" if is_part else "words apart, or other forms of them",
+            count=len(more),
+            sections=tuple(_describe(library, hit.section_id, matches, hit) for hit in more),
+            words=words,
+            is_exact=False,
+        ),
+        ResultGroup(
+            kind=SearchKind.MEANING,
+            summary="nearest first",
+            count=len(meaning_hits),
+            sections=tuple(_describe(library, hit.section_id, matches, hit) for hit in meaning_hits),
+            words=words,
+        ),
     )
-    yield ResultGroup(
-        kind=SearchKind.MEANING,
-        summary="nearest first",
-        count=len(by_meaning),
-        sections=tuple(_describe(library, hit.section_id, matches, hit) for hit in by_meaning),
-        words=words,
-    )
+    return tuple(sorted((group for group in groups if group.sections), key=lambda group: not group.is_exact))
 
 
 def _describe(
@@ -180,18 +185,23 @@ def _describe(
     match = matches.first_in(library.own_span(section_id))
     excerpt = _clean(hit.snippet) if hit is not None else ""
     if has_excerpt and match is not None and not match_ranges(excerpt, matches.words):
-        excerpt = make_excerpt(library, section_id, match)
+        excerpt = _make_excerpt(library, section_id, match)
+    if library.title_id() is not None:
+        breadcrumb = format_ancestors(library, section_id)  # without the document's own title
+    else:
+        ancestors = library.ancestors(section_id)
+        breadcrumb = format_path(library, ancestors[-1]).replace(" > ", STEP) if ancestors else ""
     return FindResult(
         section_id=section_id,
         title=format_node(library, section_id),
-        breadcrumb=_format_ancestors(library, section_id),
+        breadcrumb=breadcrumb,
         excerpt=excerpt,
         match_offset=match,
         sentence=hit.snippet if hit is not None else "",
     )
 
 
-def make_excerpt(library: Library, section_id: str, match: int) -> str:
+def _make_excerpt(library: Library, section_id: str, match: int) -> str:
     """Return the text around a match on one line; for a match in the heading, the text below it."""
     span = library.own_span(section_id)
     text = library.document(span.doc).text
@@ -211,21 +221,8 @@ def _clean(text: str) -> str:
     return " ".join(sanitise_line(_MARKUP.sub(" ", text)).split())
 
 
-def _count(number: int, word: str) -> str:
-    many = {"match": "matches"}.get(word, f"{word}s")
-    return f"1 {word}" if number == 1 else f"{number:,} {many}"
-
-
-def _format_ancestors(library: Library, section_id: str) -> str:
-    """Return the path of a section without the document's own title."""
-    if library.title_id() is not None:
-        return format_ancestors(library, section_id)
-    above = library.ancestors(section_id)
-    return format_path(library, above[-1]).replace(" > ", STEP) if above else ""
-
-
 def list_available_kinds(groups: Iterable[ResultGroup]) -> tuple[SearchKind, ...]:
-    """Return the kinds of results to choose from; meaning only if the search looked for it."""
+    """Return the kinds of results to choose from; meaning only if the search has vectors."""
     has_meaning = any(group.kind is SearchKind.MEANING for group in groups)
     return tuple(kind for kind in SearchKind if kind is not SearchKind.MEANING or has_meaning)
 
@@ -246,25 +243,25 @@ class TitleResults:
     """Titles that were found."""
 
     section_ids: tuple[str, ...] = ()
-    """The best first."""
+    """Best first."""
     count: int = 0
-    """Of all, whether listed or not."""
+    """The number of all matches, including those not listed."""
     is_close: bool = True
-    """Whether the titles hold the words, not only their letters or something similar."""
+    """Whether the titles contain the words, not only their letters or something similar."""
 
 
 class TitleSearch:
     """Finds titles of a library.
 
-    Titles that hold each word of a pattern win; where there are none, those that hold its characters in order; where
-    there are none either, those that are like it, so that a slip of the finger still finds its section.
+    The results are the titles that contain every word of a pattern; if there are none, those that contain its
+    characters in order; otherwise those similar to it, to tolerate typing errors.
     """
 
     def __init__(self, library: Library) -> None:
         self.library = library
         self._layout = NodeNumbering(library)
         self._titles: list[str] = []
-        """Case-folded titles by number, read by the first search."""
+        """Case-folded titles by number, filled by the first search."""
 
     def find(self, pattern: str, limit: int) -> SlicedWork[TitleResults]:
         """Return, in slices of work, the titles that match best."""
@@ -280,7 +277,7 @@ class TitleSearch:
             for start in range(0, len(self._titles), SLICE):
                 rated = list(rate(words, self._titles[start : start + SLICE]))
                 count += len(rated)
-                best = nsmallest(limit, [*best, *((rating, length, start + place) for rating, length, place in rated)])
+                best = nsmallest(limit, [*best, *((rating, length, start + index) for rating, length, index in rated)])
                 yield
             if rate is _rate_likeness:
                 best = [one for one in best if one[0] <= best[0][0] + _FUZZY_SCORE_SPREAD]
@@ -293,29 +290,29 @@ class TitleSearch:
 
 
 def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
-    """Yield the titles that hold every word; those that start with them and shorter ones sort first."""
+    """Yield the titles that contain every word; those that start with the words, and shorter ones, sort first."""
     phrase = " ".join(words)
-    places: Sequence[int] = range(len(titles))
+    indexes: Sequence[int] = range(len(titles))
     for word in words:
-        places = [place for place in places if word in titles[place]]
-    for place in places:
-        title = titles[place]
+        indexes = [index for index in indexes if word in titles[index]]
+    for index in indexes:
+        title = titles[index]
         start = title.find(phrase)
         rating = 0 if not start else 1 if start > 0 and not title[start - 1].isalnum() else 2
-        yield rating, len(title), place
+        yield rating, len(title), index
 
 
 def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
-    """Yield the titles that hold all characters in order; shorter ones sort first."""
+    """Yield the titles that contain all characters in order; shorter ones sort first."""
     letters = "".join(words)
-    for place, title in enumerate(titles):
+    for index, title in enumerate(titles):
         position = 0
         for letter in letters:
             position = title.find(letter, position) + 1
             if not position:
                 break
         else:
-            yield 0, len(title), place
+            yield 0, len(title), index
 
 
 def _rate_likeness(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
@@ -326,20 +323,20 @@ def _rate_likeness(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rat
     if len(phrase) < _FUZZY_LENGTH_MIN:
         return
     found = process.extract(phrase, titles, scorer=fuzz.partial_ratio, score_cutoff=_FUZZY_SCORE_MIN, limit=None)
-    for title, score, place in found:
-        if len(title) * 2 > len(phrase):  # a much shorter one is like a part of it, which says nothing
-            yield -score, len(title), place
+    for title, score, index in found:
+        if len(title) * 2 > len(phrase):  # a much shorter title resembles only part of the phrase
+            yield -score, len(title), index
 
 
 def match_characters(title: str, pattern: str) -> set[int]:
     """Return the indexes of the characters of `title` that `pattern` matches; none if it only resembles it."""
-    folded = [(part, place) for place, character in enumerate(title) for part in character.casefold()]
+    folded = [(part, index) for index, character in enumerate(title) for part in character.casefold()]
     text, words = "".join(part for part, _ in folded), pattern.casefold().split()
     matched: set[int] = set()
     if all(word in text for word in words):
         for word in words:
             start = text.find(word)
-            matched.update(place for _, place in folded[start : start + len(word)])
+            matched.update(index for _, index in folded[start : start + len(word)])
         return matched
     position = 0
     for letter in "".join(words):

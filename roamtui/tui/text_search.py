@@ -22,8 +22,8 @@ SlicedWork = Generator[None, None, Result]
 """Work in slices; the caller may do something else between them, or stop."""
 _TURN_SECONDS = 0.004
 """The longest time that keys wait for slices."""
-_LONG_WHEN_SMALL = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
-"""The one letter whose lower case has two characters, which would shift every offset after it."""
+_DOTTED_I = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
+"""The only letter whose lower case has two characters, which would shift all later offsets."""
 _SPACES = "\n\r\t"
 _WINDOW = 1 << 16
 """Characters searched in one slice: a millisecond of work."""
@@ -39,14 +39,14 @@ class TextPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextMatches:
-    """The matches of a phrase; if it occurs nowhere, of the sections that hold each of its words."""
+    """The matches of a phrase or, if it occurs nowhere, the sections that contain all its words."""
 
     words: tuple[str, ...] = ()
     """Words to highlight in a text."""
     documents: tuple[tuple[Document, array[int]], ...] = ()
     """Documents with matches, in the order of the library, each with the offsets of its matches."""
     are_scattered: bool = False
-    """Whether the words occur only apart; each match is then a section."""
+    """Whether the words occur only separately; each match is then a section."""
     library: Library | None = None
 
     @property
@@ -54,55 +54,56 @@ class TextMatches:
         """The number of matches."""
         return sum(len(offsets) for _, offsets in self.documents)
 
-    def get_number(self, place: TextPosition) -> int:
+    def get_number(self, position: TextPosition) -> int:
         """Return the number of a match, from 1."""
         number = 0
         for document, offsets in self.documents:
-            if document.key == place.doc:
-                return number + bisect_right(offsets, place.offset)
+            if document.key == position.doc:
+                return number + bisect_right(offsets, position.offset)
             number += len(offsets)
         return number
 
     def first_in(self, span: Span) -> int | None:
         """Return the offset of the first match within a span, or None."""
-        offsets = self._offsets(span.doc)
-        place = bisect_left(offsets, span.start)
-        return offsets[place] if place < len(offsets) and offsets[place] < span.end else None
+        offsets = self._get_offsets(span.doc)
+        index = bisect_left(offsets, span.start)
+        return offsets[index] if index < len(offsets) and offsets[index] < span.end else None
 
-    def get_adjacent(self, place: TextPosition, direction: int) -> TextPosition | None:
+    def get_adjacent(self, position: TextPosition, direction: int) -> TextPosition | None:
         """Return the match after (1) or before (-1) a position, wrapping around; None if there is no match."""
-        offsets = self._offsets(place.doc)
-        number = bisect_right(offsets, place.offset) if direction > 0 else bisect_left(offsets, place.offset) - 1
-        if 0 <= number < len(offsets):
-            return TextPosition(place.doc, offsets[number])
+        doc, offset = position
+        offsets = self._get_offsets(doc)
+        index = bisect_right(offsets, offset) if direction > 0 else bisect_left(offsets, offset) - 1
+        if 0 <= index < len(offsets):
+            return TextPosition(doc, offsets[index])
         if not self.documents:
             return None
         keys = [document.key for document, _ in self.documents]
-        here = keys.index(place.doc) if place.doc in keys else 0 - (direction > 0)
+        here = keys.index(doc) if doc in keys else 0 - (direction > 0)
         document, offsets = self.documents[(here + direction) % len(keys)]
         return TextPosition(document.key, offsets[0 if direction > 0 else -1])
 
     def list_sections(self, start: TextPosition, limit: int) -> Iterator[tuple[str, int]]:
-        """Yield the ids of sections with matches, each with its first one, from a position on, wrapping around."""
-        place = self.get_adjacent(start._replace(offset=start.offset - 1), 1)
+        """Yield the ids of sections with matches, each with its first match, from a position on, wrapping around."""
+        position = self.get_adjacent(start._replace(offset=start.offset - 1), 1)
         seen: set[str] = set()
         by_key = {document.key: (document, offsets) for document, offsets in self.documents}
-        while place is not None and len(seen) < limit:
-            document, offsets = by_key[place.doc]
-            row = max(0, bisect_right(document.columns.starts, place.offset, 0, len(document.columns)) - 1)
+        while position is not None and len(seen) < limit:
+            document, offsets = by_key[position.doc]
+            row = max(0, bisect_right(document.columns.starts, position.offset, 0, len(document.columns)) - 1)
             if document.ids[row] in seen:
                 return
             seen.add(document.ids[row])
-            yield document.ids[row], place.offset
+            yield document.ids[row], position.offset
             last = offsets[bisect_left(offsets, document.columns.starts[row + 1]) - 1]
-            place = self.get_adjacent(place._replace(offset=last), 1)
+            position = self.get_adjacent(position._replace(offset=last), 1)
 
-    def _offsets(self, doc: str) -> Sequence[int]:
+    def _get_offsets(self, doc: str) -> Sequence[int]:
         return next((offsets for document, offsets in self.documents if document.key == doc), ())
 
 
 def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
-    """Return, in slices of work, the matches of a query, or else the sections with each of its words."""
+    """Return, in slices of work, the matches of a query or, if there are none, the sections with all its words."""
     words = tuple(dict.fromkeys(query.split()))
     phrase = " ".join(query.split())
     layout = NodeNumbering(library)
@@ -110,22 +111,22 @@ def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
     found: list[tuple[Document, array[int]]] = []
     for document in documents:
         found.append((document, (yield from find_all(document.text, phrase))))
-    is_apart = len(words) > 1 and not any(offsets for _, offsets in found)
-    if is_apart:
+    are_scattered = len(words) > 1 and not any(offsets for _, offsets in found)
+    if are_scattered:
         found = []
         for document in documents:
             found.append((document, (yield from _find_scattered(document, words))))
     return TextMatches(
-        words=words if is_apart else (phrase,) * bool(phrase),
+        words=words if are_scattered else (phrase,) * bool(phrase),
         documents=tuple((document, offsets) for document, offsets in found if offsets),
-        are_scattered=is_apart,
+        are_scattered=are_scattered,
         library=library,
     )
 
 
-def find_all(text: DocumentText, words: str) -> SlicedWork[array[int]]:
-    """Return the offsets of `words` in order, without overlaps."""
-    needle, found, start = fold_case(words), array("Q"), 0
+def find_all(text: DocumentText, phrase: str) -> SlicedWork[array[int]]:
+    """Return the offsets of a phrase in order, without overlaps."""
+    needle, found, start = fold_case(phrase), array("Q"), 0
     find = re.compile(re.escape(needle)).finditer
     while start < len(text):
         window = fold_case(text[start : start + _WINDOW + len(needle) - 1])
@@ -137,7 +138,7 @@ def find_all(text: DocumentText, words: str) -> SlicedWork[array[int]]:
 
 
 def _find_scattered(document: Document, words: Sequence[str]) -> SlicedWork[array[int]]:
-    """Return the first offset of the longest word in each section whose own text holds all words."""
+    """Return the first offset of the longest word in each section whose own text contains all words."""
     offsets = yield from find_all(document.text, max(words, key=len))
     starts, needles = document.columns.starts, [fold_case(word) for word in words]
     found, number = array("Q"), 0
@@ -153,7 +154,7 @@ def _find_scattered(document: Document, words: Sequence[str]) -> SlicedWork[arra
 
 def fold_case(text: str) -> str:
     """Return `text` in lower case, of the same length, with line ends and tabs as spaces."""
-    folded = text.replace(_LONG_WHEN_SMALL, "i").lower()
+    folded = text.replace(_DOTTED_I, "i").lower()
     for space in _SPACES:
         folded = folded.replace(space, " ")
     return folded

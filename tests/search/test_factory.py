@@ -1,4 +1,4 @@
-"""Modes and limits as a person chose them."""
+"""Search modes and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hybrid search: lists are fused, neighbours join, a model may rewrite and rerank, and nothing of it can break it."""
+"""Hybrid search: fusion, neighbours, rewriting and reranking, and what happens if a part fails."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError
 from roamtui.search.base import Searcher, SearchServices
 from roamtui.search.factory import make_searcher
-from roamtui.search.hybrid import (
-    RankedList,
-    collect_neighbours,
-    fuse_by_reciprocal_rank,
-)
+from roamtui.search.hybrid import RankedList, collect_neighbours, fuse_by_reciprocal_rank
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -71,11 +67,9 @@ class ScriptedRewriter:
         return self._query
 
 
-def _make(options: dict[str, Any], library: Library = HANDBOOK, **parts: Any) -> Searcher:  # noqa: ANN401
-    given: dict[str, Any] = {"mode": SearchMode.HYBRID, "chunk_size": 200, **options}
-    searcher = make_searcher(
-        library, RetrievalOptions(**given), SearchServices(**{"embedder": HashedEmbedder(), **parts})
-    )
+def _make(options: dict[str, Any], library: Library = HANDBOOK, **services: Any) -> Searcher:  # noqa: ANN401
+    retrieval = RetrievalOptions(**{"mode": SearchMode.HYBRID, "chunk_size": 200, **options})
+    searcher = make_searcher(library, retrieval, SearchServices(**{"embedder": HashedEmbedder(), **services}))
     assert searcher is not None
     return searcher
 
@@ -84,7 +78,7 @@ def _find(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: 
     return [HANDBOOK.title_of(hit.section_id) for hit in searcher.search(query, **limits)]
 
 
-def test_hybrid_finds_what_words_miss_and_says_how() -> None:
+def test_hybrid_search_finds_sections_that_keywords_miss() -> None:
     assert KeywordSearcher(HANDBOOK).search("rosewater") == ()
     hits = _make({}).search("rosewater")
     assert HANDBOOK.title_of(hits[0].section_id) == "Watering"
@@ -92,17 +86,17 @@ def test_hybrid_finds_what_words_miss_and_says_how() -> None:
     assert hits[0].snippet == "The gardeners water the roses."
 
 
-def test_the_clearer_words_find_the_less_vectors_count() -> None:
+def test_vectors_count_less_if_keywords_are_clear() -> None:
     trusting, other = (_make({"trust_words": trusts}).search("late fees")[0] for trusts in (True, False))
     assert trusting.section_id == other.section_id
     assert trusting.score < other.score
 
 
-def test_words_are_trusted_unless_told_otherwise() -> None:
+def test_clear_keyword_results_stay_first() -> None:
     assert _find(_make({"vector_weight": 500.0}), "reminded rosewaters")[0] == "Invoices"
 
 
-def test_a_neighbour_tells_by_whom_it_came() -> None:
+def test_a_neighbour_names_its_origin() -> None:
     searcher = _make({"mode": SearchMode.KEYWORD, "neighbour_count": 2})
     hits = {HANDBOOK.title_of(hit.section_id): hit.why for hit in searcher.search("2 % a month after ten days")}
     late = id_of(HANDBOOK, "Late fees")
@@ -111,7 +105,7 @@ def test_a_neighbour_tells_by_whom_it_came() -> None:
     assert len(hits) == 3
 
 
-def test_the_model_orders_the_first_ones_and_the_others_follow() -> None:
+def test_the_model_reranks_the_first_hits() -> None:
     reranker = ScriptedReranker((1,))
     plain = _find(_make({}), "late fees")
     searcher = _make({"rerank": Rerank.SCORES, "rerank_count": 2}, reranker=reranker)
@@ -126,26 +120,26 @@ def test_the_model_orders_the_first_ones_and_the_others_follow() -> None:
     assert "Handbook > Paying > Late fees\n### Late fees\n\nA late fee" in texts[0]
 
 
-def test_without_an_answer_of_the_model_the_order_stays_and_it_is_told_once() -> None:
-    told: list[str] = []
-    searcher = _make({"rerank": Rerank.CHOOSE}, reranker=ScriptedReranker(None), on_warning=told.append)
+def test_without_a_usable_answer_the_order_stays_with_one_warning() -> None:
+    warnings: list[str] = []
+    searcher = _make({"rerank": Rerank.CHOOSE}, reranker=ScriptedReranker(None), on_warning=warnings.append)
     assert _find(searcher, "late fees") == _find(_make({}), "late fees")
     _find(searcher, "late fees")
-    assert told == ["Could not rerank: The model said nothing useful."]
+    assert warnings == ["Could not rerank: The model said nothing useful."]
 
 
-def test_a_follow_up_is_rewritten_and_otherwise_searched_as_it_is() -> None:
-    told: list[str] = []
+def test_a_follow_up_is_rewritten_or_searched_unchanged() -> None:
+    warnings: list[str] = []
     earlier = ("Tell me of the garden.", "It is fine.")
     roses = _make({"rewrite": True}, rewriter=ScriptedRewriter("roses"))
     assert _find(roses, "And those?", earlier=earlier)[0] == "Watering"
-    searcher = _make({"rewrite": True}, rewriter=ScriptedRewriter(None), on_warning=told.append)
+    searcher = _make({"rewrite": True}, rewriter=ScriptedRewriter(None), on_warning=warnings.append)
     assert _find(searcher, "late fees", earlier=earlier)[0] == "Late fees"
-    assert told == ["Could not rewrite the question: The model said nothing useful."]
+    assert warnings == ["Could not rewrite the question: The model said nothing useful."]
     assert _find(roses, "late fees")[0] == "Late fees"
 
 
-def test_a_follow_up_is_embedded_after_the_title_that_the_conversation_is_about() -> None:
+def test_a_follow_up_is_embedded_with_the_topic_of_the_conversation() -> None:
     embedder = HashedEmbedder()
     searcher = _make({"vector_weight": 0.0, "keyword_weight": 0.001, "follow_up_weight": 1.0}, embedder=embedder)
     hit = searcher.search("What else?", earlier=("Tell me about paying.", "Pay in time."))[0]
@@ -157,22 +151,22 @@ def test_a_follow_up_is_embedded_after_the_title_that_the_conversation_is_about(
 
 
 @pytest.mark.parametrize("fails_after", [0, 5])
-def test_hybrid_goes_on_by_words_where_the_embedder_fails(fails_after: int) -> None:
-    told: list[str] = []
-    searcher = _make({}, embedder=HashedEmbedder(fails_after=fails_after), on_warning=told.append)
+def test_hybrid_search_falls_back_to_keywords_if_the_embedder_fails(fails_after: int) -> None:
+    warnings: list[str] = []
+    searcher = _make({}, embedder=HashedEmbedder(fails_after=fails_after), on_warning=warnings.append)
     assert _find(searcher, "late fees") == _find(_make({"mode": SearchMode.KEYWORD}), "late fees")
     _find(searcher, "late fees")
-    assert told == ["Fell back to keyword search: The embedder is away; ask again."]
+    assert warnings == ["Fell back to keyword search: The embedder is away; ask again."]
 
 
-def test_where_vectors_are_needed_a_failing_embedder_is_an_error() -> None:
+def test_a_failing_embedder_is_an_error_if_vectors_are_needed() -> None:
     for mode, needs_vectors in ((SearchMode.VECTOR, False), (SearchMode.HYBRID, True)):
         searcher = _make({"mode": mode}, embedder=HashedEmbedder(fails_after=0), needs_vectors=needs_vectors)
         with pytest.raises(ModelError, match="away"):
             searcher.search("late fees")
 
 
-def test_a_refreshed_library_is_searched_and_only_new_text_embedded(tmp_path: Path) -> None:
+def test_only_new_text_of_a_refreshed_library_is_embedded(tmp_path: Path) -> None:
     embedder = HashedEmbedder()
     searcher = _make({}, embedder=embedder, cache=tmp_path)
     searcher.search("fees")
@@ -186,7 +180,7 @@ def test_a_refreshed_library_is_searched_and_only_new_text_embedded(tmp_path: Pa
     assert len(embedder.documents) == before + 1
 
 
-def test_no_words_make_the_vectors_and_ask_nobody() -> None:
+def test_a_blank_query_embeds_the_library_but_asks_no_model() -> None:
     embedder, reranker = HashedEmbedder(), ScriptedReranker((0, 1))
     searcher = _make({"rerank": Rerank.SCORES}, embedder=embedder, reranker=reranker)
     assert searcher.search(" ") == ()
@@ -202,7 +196,7 @@ _LISTS = st.lists(
 
 
 @given(_LISTS)
-def test_exactly_what_stands_in_a_list_that_counts_is_found_the_best_first(lists: list[RankedList]) -> None:
+def test_fusion_returns_all_sections_of_weighted_lists_best_first(lists: list[RankedList]) -> None:
     scores = fuse_by_reciprocal_rank(lists, 60)
     assert set(scores) == {section_id for ranked in lists if ranked.weight for section_id in ranked.section_ids}
     assert list(scores.values()) == sorted(scores.values(), reverse=True)
@@ -210,7 +204,9 @@ def test_exactly_what_stands_in_a_list_that_counts_is_found_the_best_first(lists
 
 
 @given(_IDS.filter(lambda ids: len(ids) > 1), _LISTS, st.data())
-def test_what_rises_in_a_list_never_falls(ids: tuple[str, ...], others: list[RankedList], data: st.DataObject) -> None:
+def test_a_better_rank_never_lowers_the_score(
+    ids: tuple[str, ...], others: list[RankedList], data: st.DataObject
+) -> None:
     place = data.draw(st.integers(1, len(ids) - 1))
     raised = (*ids[: place - 1], ids[place], ids[place - 1], *ids[place + 1 :])
     before = fuse_by_reciprocal_rank([RankedList(name="x", weight=1.0, section_ids=ids), *others], 60)
@@ -246,7 +242,7 @@ def _join(title: str, rules: RetrievalOptions = RULES, score: float = 1.0) -> di
     return {BOOK.title_of(section_id): (found.score, found.relation) for section_id, found in joined.items()}
 
 
-def test_parent_children_and_those_beside_it_join() -> None:
+def test_parent_children_and_siblings_join() -> None:
     assert _join("One b") == {
         "One": (0.75, "parent"),
         "Deep": (0.7, "child"),
@@ -255,12 +251,12 @@ def test_parent_children_and_those_beside_it_join() -> None:
     }
 
 
-def test_the_best_ones_join_where_only_some_may() -> None:
+def test_the_best_neighbours_join_up_to_a_limit() -> None:
     assert list(_join("One b", replace(RULES, neighbour_count=2))) == ["One", "Deep"]
     assert _join("One b", replace(RULES, neighbour_count=0)) == {}
 
 
-def test_each_step_takes_its_share() -> None:
+def test_each_step_multiplies_the_score() -> None:
     found = _join("Deep", replace(RULES, neighbour_depth=2))
     assert found["One b"] == (0.75, "parent")
     assert found["One"][0] == pytest.approx(0.75 * 0.75)

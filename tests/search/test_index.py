@@ -1,4 +1,4 @@
-"""An index writes what is new, takes out what is gone, and then answers as one that was filled at once."""
+"""An updated index answers like a new one, on disk and in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.search import segments
 from roamtui.search.base import IndexLostError
-from roamtui.search.index import IndexLocation, SectionIndex, SectionStore, is_large
+from roamtui.search.index import IndexLocation, SectionIndex, SectionStore
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.terms import code_identifier
 from tests.search.libraries import id_of, make_folder, make_library
@@ -51,7 +51,7 @@ def _change(library: Library, **texts: str) -> Library:
     return Library(source=library.source, root=changed.root, grafts=grafts)
 
 
-def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
+def test_a_text_that_is_indexed_in_pieces_is_found_and_removed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = make_library('# Pumps\n\nA "pump_valve" \\ or a pumpGauge,\tin \u2028caf\xe9s.\n')
@@ -66,7 +66,7 @@ def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
     assert not after.has_word("gauge")
 
 
-def test_runs_are_remembered_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_of_runs_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segments, "_RUNS_MAX", 2)
     names = segments.NamesByRun()
     before = [names[run] for run in ("a_b", "plain", "getApple")]
@@ -75,7 +75,7 @@ def test_runs_are_remembered_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(names) <= 2
 
 
-def test_after_changes_it_answers_like_a_new_one() -> None:
+def test_an_updated_index_answers_like_a_new_one() -> None:
     library = make_folder(FILES)
     index = SectionIndex(library)
     for texts in ({"d": "# Dates\n\nRed too.\n"}, {"c": "# Currants\n\nRed.\n"}, {"e": "# Elder\n\nRed? Black.\n"}, {}):
@@ -94,7 +94,7 @@ def test_an_index_of_an_earlier_library_finds_nothing_of_the_later_one() -> None
     assert rank_titles(before, '"small"') == ["Cherries"]
 
 
-def test_a_broken_expression_is_told_and_nothing_is_lost() -> None:
+def test_a_broken_expression_is_an_error_and_loses_nothing() -> None:
     index = SectionIndex(make_folder(FILES))
     with pytest.raises(IndexLostError):
         index.rank('"red" AND', WEIGHTS, range(len(index)), 5)
@@ -123,26 +123,26 @@ KeywordSearcher(library, location=IndexLocation(folder=Path(sys.argv[1]), force=
 """
 
 
-class _Place:
-    """A folder for indexes that remembers what was told."""
+class _IndexFolder:
+    """A folder for indexes, and the warnings about them."""
 
     def __init__(self, folder: Path) -> None:
-        self.told: list[str] = []
-        self.place = IndexLocation(folder=folder / "indexes", on_warning=self.told.append, force=True)
+        self.warnings: list[str] = []
+        self.location = IndexLocation(folder=folder / "indexes", on_warning=self.warnings.append, force=True)
 
     def open(self, library: Library = _FRUIT_LIBRARY) -> KeywordSearcher:
-        return KeywordSearcher(library, location=self.place)
+        return KeywordSearcher(library, location=self.location)
 
     @property
     def path(self) -> Path:
-        path = self.place.get_path(_FRUIT_LIBRARY)
+        path = self.location.get_path(_FRUIT_LIBRARY)
         assert path is not None
         return path
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> _Place:
-    return _Place(tmp_path)
+def folder(tmp_path: Path) -> _IndexFolder:
+    return _IndexFolder(tmp_path)
 
 
 def _finds(searcher: KeywordSearcher, query: str) -> list[str]:
@@ -150,55 +150,55 @@ def _finds(searcher: KeywordSearcher, query: str) -> list[str]:
     return [library.title_of(hit.section_id) for hit in searcher.search(query)]
 
 
-def test_it_is_for_its_owner_alone(place: _Place) -> None:
-    place.open().prepare()
-    assert stat.S_IMODE(place.path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(place.path.parent.stat().st_mode) == 0o700
+def test_only_the_owner_can_read_the_file(folder: _IndexFolder) -> None:
+    folder.open().prepare()
+    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.path.parent.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize(("kept", "filling"), [(0, b"garbage "), (20, b"garbage "), (4_096, b"\xff"), (8_192, b"")])
-def test_a_damaged_file_is_made_anew_and_said(place: _Place, kept: int, filling: bytes) -> None:
-    place.open().prepare()
-    data = place.path.read_bytes()
-    place.path.write_bytes(data[:kept] + filling * ((len(data) - kept) // max(1, len(filling))))
-    assert _finds(place.open(), "sweet") == ["Dates"]
-    assert place.open().prepare().store.path == place.path
-    assert len(place.told) == 1
-    assert "damaged" in place.told[0]
+def test_a_damaged_file_is_rebuilt_with_a_warning(folder: _IndexFolder, kept: int, filling: bytes) -> None:
+    folder.open().prepare()
+    data = folder.path.read_bytes()
+    folder.path.write_bytes(data[:kept] + filling * ((len(data) - kept) // max(1, len(filling))))
+    assert _finds(folder.open(), "sweet") == ["Dates"]
+    assert folder.open().prepare().store.path == folder.path
+    assert len(folder.warnings) == 1
+    assert "damaged" in folder.warnings[0]
 
 
-def test_a_file_that_is_damaged_while_it_is_used_is_made_anew(place: _Place) -> None:
-    searcher = place.open()
+def test_a_file_that_is_damaged_while_in_use_is_rebuilt(folder: _IndexFolder) -> None:
+    searcher = folder.open()
     searcher.prepare()
-    with closing(sqlite3.connect(place.path)) as connection:
+    with closing(sqlite3.connect(folder.path)) as connection:
         connection.execute("DELETE FROM sections_data WHERE id > 10")
         connection.commit()
     assert _finds(searcher, "sweet") == ["Dates"]
-    assert ["damaged" in text for text in place.told] == [True]
+    assert ["damaged" in text for text in folder.warnings] == [True]
 
 
-def test_a_file_of_another_version_is_made_anew(place: _Place) -> None:
-    place.open().prepare()
-    with closing(sqlite3.connect(place.path)) as connection:
+def test_a_file_of_another_version_is_rebuilt(folder: _IndexFolder) -> None:
+    folder.open().prepare()
+    with closing(sqlite3.connect(folder.path)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    assert _finds(place.open(), "sweet") == ["Dates"]
-    assert place.path.exists()
+    assert _finds(folder.open(), "sweet") == ["Dates"]
+    assert folder.path.exists()
 
 
-def test_without_a_folder_it_is_kept_in_memory_and_said_once(tmp_path: Path) -> None:
+def test_without_a_folder_the_index_is_in_memory_with_one_warning(tmp_path: Path) -> None:
     (tmp_path / "indexes").write_text("no folder")
-    place = _Place(tmp_path)
-    searcher = place.open()
+    folder = _IndexFolder(tmp_path)
+    searcher = folder.open()
     assert _finds(searcher, "sweet") == ["Dates"]
     searcher.refresh(make_folder({**_FRUIT, "c.md": "# Currants\n"}))
     assert _finds(searcher, "currants") == ["Currants"]
     assert searcher.prepare().store.path is None
-    assert len(place.told) == 1
-    assert "memory" in place.told[0]
+    assert len(folder.warnings) == 1
+    assert "memory" in folder.warnings[0]
 
 
-def test_a_full_disk_means_memory(place: _Place) -> None:
-    searcher = place.open()
+def test_a_full_disk_means_memory(folder: _IndexFolder) -> None:
+    searcher = folder.open()
     store = searcher.prepare().store
     assert isinstance(store, SectionStore)
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
@@ -206,32 +206,32 @@ def test_a_full_disk_means_memory(place: _Place) -> None:
     text = "".join(f"# Title {number}\n\n" + "words of a long text " * 50 + "\n\n" for number in range(200))
     searcher.refresh(make_folder({**_FRUIT, "c.md": text}))
     assert "Title 7" in _finds(searcher, "title 7")
-    assert ["full" in text for text in place.told] == [True]
+    assert ["full" in text for text in folder.warnings] == [True]
 
 
-def test_what_another_program_is_writing_is_searched_in_memory(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_file_is_replaced_by_memory(folder: _IndexFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.search.index._BUSY_SECONDS", 0.05)
-    place.open().prepare()
-    with closing(sqlite3.connect(place.path, isolation_level=None)) as other:
+    folder.open().prepare()
+    with closing(sqlite3.connect(folder.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        assert _finds(place.open(), "sweet") == ["Dates"]
-    assert ["locked" in text for text in place.told] == [True]
-    assert place.open().prepare().store.path == place.path
+        assert _finds(folder.open(), "sweet") == ["Dates"]
+    assert ["locked" in text for text in folder.warnings] == [True]
+    assert folder.open().prepare().store.path == folder.path
 
 
-def test_two_programs_over_two_texts_of_a_source_both_find_theirs(place: _Place) -> None:
-    first = place.open()
+def test_two_programs_with_different_texts_of_a_source_both_find_theirs(folder: _IndexFolder) -> None:
+    first = folder.open()
     first.prepare()
-    second = place.open(make_folder({"a.md": "# Apples\n\nGreen.\n"}))
+    second = folder.open(make_folder({"a.md": "# Apples\n\nGreen.\n"}))
     assert _finds(second, "green") == ["Apples"]
     assert _finds(first, "sweet") == ["Dates"]
     assert _finds(first, "round") == ["Apples"]
-    assert ["another program" in text for text in place.told] == [True]
+    assert ["another program" in text for text in folder.warnings] == [True]
 
 
-def test_two_programs_may_index_the_same_text_at_once(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_programs_may_index_the_same_text_at_once(folder: _IndexFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.search.index._BATCH_ROWS", 1)
-    first, second = place.open(), place.open()
+    first, second = folder.open(), folder.open()
 
     def index_too(done: int, total: int) -> None:
         assert done <= total
@@ -240,29 +240,29 @@ def test_two_programs_may_index_the_same_text_at_once(place: _Place, monkeypatch
     first.prepare(index_too)
 
     assert _finds(first, "sweet") == _finds(second, "sweet") == ["Dates"]
-    assert first.prepare().store.path == second.prepare().store.path == place.path
-    assert place.told == []
+    assert first.prepare().store.path == second.prepare().store.path == folder.path
+    assert folder.warnings == []
 
 
-def test_a_text_that_another_program_takes_out_meanwhile_is_indexed_in_memory(
-    place: _Place, monkeypatch: pytest.MonkeyPatch
+def test_a_text_that_another_program_removes_meanwhile_is_indexed_in_memory(
+    folder: _IndexFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("roamtui.search.index._BATCH_ROWS", 1)
     other = make_folder({"a.md": "# Apples\n\nGreen.\n"})
-    first = place.open()
+    first = folder.open()
 
     def index_other(done: int, total: int) -> None:
         if 0 < done <= total:
-            place.open(other).prepare()
+            folder.open(other).prepare()
 
     first.prepare(index_other)
 
     assert _finds(first, "sweet") == ["Dates"]
     assert _finds(first, "round") == ["Apples"]
-    assert ["another program" in text for text in place.told] == [True]
+    assert ["another program" in text for text in folder.warnings] == [True]
 
 
-def test_a_program_that_is_killed_leaves_a_file_to_go_on_with(tmp_path: Path) -> None:
+def test_a_killed_program_can_be_resumed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _FILL, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -277,15 +277,18 @@ def test_a_program_that_is_killed_leaves_a_file_to_go_on_with(tmp_path: Path) ->
 
 
 def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
-    place = IndexLocation(folder=tmp_path)
-    assert KeywordSearcher(_FRUIT_LIBRARY, location=place).prepare().store.path is None
+    location = IndexLocation(folder=tmp_path)
+    assert KeywordSearcher(_FRUIT_LIBRARY, location=location).prepare().store.path is None
     piped = make_library("# One\n")
     vars(piped)["source"] = "-"
-    assert place.get_path(piped) is None
+    assert location.get_path(piped) is None
     assert list(tmp_path.iterdir()) == []
-    assert not is_large(_FRUIT_LIBRARY)
-    assert is_large(make_library("# One\n" * 5_000))
-    assert is_large(make_library("# One\n\n" + "x" * 2_000_000))
+
+
+@pytest.mark.parametrize("text", ["# One\n" * 5_000, "# One\n\n" + "x" * 2_000_000])
+def test_a_large_library_is_stored_on_disk(tmp_path: Path, text: str) -> None:
+    location = IndexLocation(folder=tmp_path)
+    assert KeywordSearcher(make_library(text), location=location).prepare().store.path is not None
 
 
 def test_numbers_follow_the_document() -> None:
@@ -299,7 +302,7 @@ def test_numbers_follow_the_document() -> None:
     assert index.layout.find("nowhere") is None
 
 
-def test_memory_is_given_back_with_the_index() -> None:
+def test_the_store_closes_with_the_index() -> None:
     index = SectionIndex(make_library("# One\n"))
     assert isinstance(index.store, SectionStore)
     connection = index.store._connection

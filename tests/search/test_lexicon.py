@@ -1,4 +1,4 @@
-"""Which language a question is in, what the forms of a word share, which words mean the same."""
+"""Languages of questions, roots of words, and synonyms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.search.libraries import find_titles, make_library
         ("", Language.ENGLISH),
     ],
 )
-def test_small_words_tell_the_language(question: str, language: Language) -> None:
+def test_stop_words_show_the_language(question: str, language: Language) -> None:
     assert detect_language(tokenise(question)) is language
 
 
@@ -38,7 +38,7 @@ def test_small_words_tell_the_language(question: str, language: Language) -> Non
         (Language.SPANISH, "congel", "congelar congelan congelado congeladas"),
     ],
 )
-def test_forms_of_a_word_have_one_root(language: Language, root: str, words: str) -> None:
+def test_all_forms_of_a_word_have_one_root(language: Language, root: str, words: str) -> None:
     assert {reduce_to_root(word, language) for word in words.split()} == {root}
 
 
@@ -48,12 +48,12 @@ _TERMS = make_library(
 )
 
 
-def test_what_says_it_in_other_words_is_found() -> None:
+def test_synonyms_are_found() -> None:
     assert find_titles(_TERMS, "Who can cancel?") == ["Ends"]
     assert find_titles(_TERMS, "buying")[0] == "Orders"
 
 
-def test_the_word_itself_goes_before_what_means_the_same() -> None:
+def test_the_word_itself_ranks_above_synonyms() -> None:
     library = make_library(f"# A\n\n## One\n\nA taxi waits.\n\n## Two\n\nA cab waits.\n\n{_FILLER}")
     assert find_titles(library, "cab")[0] == "Two"
     assert find_titles(library, "taxi")[0] == "One"

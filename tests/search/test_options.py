@@ -1,4 +1,4 @@
-"""Options of search: what may be set, and what is said of the rest."""
+"""The search settings, and the errors for contradictory ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamtui.search.options import RetrievalOptions
 OPTIONS = list_options(RetrievalOptions)
 
 
-def test_the_defaults_may_be_set_and_go_together() -> None:
+def test_the_defaults_are_valid() -> None:
     RetrievalOptions().check()
     for name, value in asdict(RetrievalOptions()).items():
         if value is not None:
@@ -28,6 +28,6 @@ def test_the_defaults_may_be_set_and_go_together() -> None:
         ({"keyword_weight": 0.0, "vector_weight": 0.0}, "both 0"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], word: str) -> None:
+def test_contradictory_options_are_rejected(options: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=word):
         RetrievalOptions(**options).check()

@@ -1,4 +1,4 @@
-"""Search finds the right sections for real questions. The bounds lie a little below what was measured."""
+"""Search finds the right sections for real questions. The bounds are slightly below the measured values."""
 
 from __future__ import annotations
 

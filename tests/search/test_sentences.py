@@ -1,4 +1,4 @@
-"""Units, sentences and excerpts of Markdown, exact to the character, and which of them answer best."""
+"""Units, sentences and excerpts of Markdown are exact spans, and the best ones are chosen."""
 
 from __future__ import annotations
 
@@ -22,25 +22,9 @@ from roamtui.search.terms import query_terms
 from roamtui.search.units import UnitKind, find_units
 from tests.outline.documents import documents
 
+_MARKUP = "text|# Head|---|===|- item|1. one|  more|    deep|> quote|> - x|```|~~~|<!-- c|-->|<div>|[r]: u"
 _PIECES = st.sampled_from(
-    [
-        *("text", "# Head", "---", "===", "- item", "1. one", "  more", "    deep", "> quote", "> - x", "```", "~~~"),
-        *(
-            "| a | b |",
-            "|---|---|",
-            "<!-- c",
-            "-->",
-            "<div>",
-            "[r]: u",
-            "![i](u)",
-            ":::",
-            "",
-            "*",
-            "\tx",
-            "``` `",
-            "  ",
-        ),
-    ]
+    [*_MARKUP.split("|"), "![i](u)", ":::", "", "*", "\tx", "``` `", "  ", "| a | b |", "|---|---|"]
 )
 
 
@@ -151,7 +135,7 @@ def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
         ("***\n\n...\n", []),
     ],
 )
-def test_a_text_is_cut_into_sentences(text: str, expected: list[str]) -> None:
+def test_a_text_is_divided_into_sentences(text: str, expected: list[str]) -> None:
     assert _split(text) == expected
 
 
@@ -175,7 +159,7 @@ def test_the_end_of_the_sentence_around_a_character(text: str, words: str, end: 
     assert text[:found].endswith(end)
 
 
-def test_between_sentences_is_none() -> None:
+def test_there_is_no_end_between_sentences() -> None:
     assert find_sentence_end("# A\n\n\n***\n\nb", 6) is None
     assert find_sentence_end("", 0) is None
 
@@ -206,9 +190,41 @@ def test_best_sentences_are_sentences(text: str, limit: int) -> None:
     assert [sentence.score for sentence in best] == sorted((s.score for s in best), reverse=True)
 
 
-def test_a_definition_goes_before_a_usage() -> None:
-    text = "First start a shard with care. Each shard counts.\n\nA shard is a part of an index. Keep each shard small."
-    assert _choose(text, "What is a shard?") == ["A shard is a part of an index."]
+_SHARDS = "First start a shard with care. Each shard counts.\n\nA shard is a part of an index. Keep each shard small."
+_ROWS_OF_NAMES = "| Name | What |\n|---|---|\n| top_k | Overrides temperature if set |\n| temperature | How random |\n"
+_PLANS = "Basic is the plan for one person here.\n\n| Plan | Price |\n|---|---|\n| Basic | 5 euros a month |\n"
+_BACKUPS = "Backups are kept. Restore is manual. Backups are kept for thirty days. Ask the desk about days."
+_LEASES = """Some words go before.
+
+The lease of a car that you have rented may end when you decide on renewal. Ask for lease renewal in person here."""
+_MONEY = "# Other\n\nMoney comes every ten days.\n\n# Refunds\n\nMoney comes ten days after asking.\n"
+_RETRIES = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can set the retry limit yourself.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "best"),
+    [
+        pytest.param(_SHARDS, "What is a shard?", "A shard is a part of an index.", id="a definition"),
+        pytest.param(
+            "If the shard is lost then stop.\n\nThe shard is a part of an index.",
+            "shard",
+            "The shard is a part of an index.",
+            id="a condition is no definition",
+        ),
+        pytest.param(
+            _ROWS_OF_NAMES, "temperature", "| temperature | How random |", id="a row that starts with the term"
+        ),
+        pytest.param(_PLANS, "What is the price of basic?", "| Basic | 5 euros a month |", id="a table head counts"),
+        pytest.param(_BACKUPS, "How many days are backups kept?", "Backups are kept for thirty days.", id="more terms"),
+        pytest.param(_LEASES, "lease renewal", "Ask for lease renewal in person here.", id="terms close together"),
+        pytest.param(_MONEY, "refunds of money in days", "Money comes ten days after asking.", id="a heading counts"),
+        pytest.param(
+            _RETRIES, "retry limit", "You can set the retry limit yourself.", id="prose, not code or questions"
+        ),
+    ],
+)
+def test_the_best_sentence_comes_first(text: str, question: str, best: str) -> None:
+    assert _choose(text, question) == [best]
 
 
 @pytest.mark.parametrize(
@@ -219,40 +235,9 @@ def test_a_definition_goes_before_a_usage() -> None:
         "Shards let you scale an index.",
     ],
 )
-def test_other_forms_of_definitions_go_first(definition: str) -> None:
+def test_other_forms_of_definitions_come_first(definition: str) -> None:
     text = f"Start the shard with care now.\n\n{definition}\n"
     assert _choose(text, "shard") == [definition.removeprefix("- ")]
-
-
-def test_a_row_that_begins_with_the_term_goes_before_one_that_mentions_it() -> None:
-    text = "| Name | What |\n|---|---|\n| top_k | Overrides temperature if set |\n| temperature | How random |\n"
-    assert _choose(text, "temperature") == ["| temperature | How random |"]
-
-
-def test_the_head_of_a_table_counts_for_its_rows() -> None:
-    text = "Basic is the plan for one person here.\n\n| Plan | Price |\n|---|---|\n| Basic | 5 euros a month |\n"
-    assert _choose(text, "What is the price of basic?") == ["| Basic | 5 euros a month |"]
-
-
-def test_a_condition_is_no_definition() -> None:
-    text = "If the shard is lost then stop.\n\nThe shard is a part of an index."
-    assert _choose(text, "shard")[0].startswith("The shard")
-
-
-def test_more_of_the_question_goes_first() -> None:
-    text = "Backups are kept. Restore is manual. Backups are kept for thirty days. Ask the desk about days."
-    assert _choose(text, "How many days are backups kept?") == ["Backups are kept for thirty days."]
-
-
-def test_terms_close_together_go_first() -> None:
-    far = "The lease of a car that you have rented may end when you decide on renewal."
-    text = f"Some words go before.\n\n{far} Ask for lease renewal in person here."
-    assert _choose(text, "lease renewal") == ["Ask for lease renewal in person here."]
-
-
-def test_a_sentence_without_the_title_s_word_still_answers_below_it() -> None:
-    text = "# Other\n\nMoney comes every ten days.\n\n# Refunds\n\nMoney comes ten days after asking.\n"
-    assert _choose(text, "refunds of money in days") == ["Money comes ten days after asking."]
 
 
 @pytest.mark.parametrize(
@@ -263,7 +248,7 @@ def test_a_sentence_without_the_title_s_word_still_answers_below_it() -> None:
         f"Set the retry limit {'and so on ' * 60}for ever.",
     ],
 )
-def test_lead_ins_scraps_and_endless_sentences_go_last(worse: str) -> None:
+def test_lead_ins_fragments_and_endless_sentences_come_last(worse: str) -> None:
     better = "At most set the retry limit to three."
     text = f"Nothing.\n\nNothing.\n\nNothing.\n\n{worse}\n\n{better}\n"
     assert _choose(text, "set retry limit", limit=2) == [better, worse]
@@ -274,12 +259,7 @@ def test_headings_and_table_heads_are_never_answers() -> None:
     assert _choose(text, "quota limit", limit=5) == ["| disk quota | 5 GB |"]
 
 
-def test_prose_goes_before_code_and_questions() -> None:
-    text = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can set the retry limit yourself.\n"
-    assert _choose(text, "retry limit", limit=3)[0] == "You can set the retry limit yourself."
-
-
-def test_opening_is_the_first_sentence_that_says_something() -> None:
+def test_the_first_sentence_is_a_meaningful_one() -> None:
     text = "# Head\n\nNote:\n\nThis page says a great deal. More.\n"
     opening = get_first_sentence(text)
     assert opening is not None
@@ -287,7 +267,7 @@ def test_opening_is_the_first_sentence_that_says_something() -> None:
     assert get_first_sentence("# Only a head\n") is None
 
 
-def test_other_forms_count_as_their_term() -> None:
+def test_inflected_forms_count_as_their_term() -> None:
     text = "Der Rat tagt im Hafen. Der Hafenmeister wird vom Rat gewählt."
     best = best_sentences(text, ("wahlt", "rat"), limit=1, forms={"gewahlt": "wahlt"})
     assert text[best[0].start : best[0].end] == "Der Hafenmeister wird vom Rat gewählt."
@@ -301,18 +281,18 @@ def _excerpts(text: str, query: str, tokens_max: int = 60) -> list[str]:
     return [text[start:end] for start, end in select_excerpt(text, query_terms(query), tokens_max=tokens_max)]
 
 
-def test_a_short_text_comes_whole_without_its_heading() -> None:
+def test_a_short_text_is_returned_whole_without_its_heading() -> None:
     assert _excerpts("## Fees\n\nIt costs 2 euros.\n\nBut not on Mondays.\n", "costs") == [
         "It costs 2 euros.\n\nBut not on Mondays."
     ]
 
 
 @pytest.mark.parametrize("text", ["", "## Fees\n", "Fees\n----\n\n\n"])
-def test_a_bare_heading_has_none(text: str) -> None:
+def test_a_bare_heading_has_no_excerpt(text: str) -> None:
     assert _excerpts(text, "fees") == []
 
 
-def test_of_a_long_text_the_sentence_that_answers_comes_with_its_neighbours() -> None:
+def test_the_best_sentence_of_a_long_text_comes_with_its_context() -> None:
     text = f"## Fees\n\n{_FILLER * 40}\n\nA heron costs 2 euros.\n\nBut not on Mondays.\n\n{_FILLER * 40}\n"
     found = "\n".join(_excerpts(text, "what does a heron cost"))
     assert "A heron costs 2 euros.\n\nBut not on Mondays." in found
@@ -328,32 +308,32 @@ def test_a_row_comes_with_the_head_of_its_table() -> None:
     assert "Beaver | 31" in found
 
 
-def test_a_row_comes_with_the_sums_of_its_table() -> None:
+def test_a_row_comes_with_the_totals_of_its_table() -> None:
     table = f"| Animal | Price |\n|---|---|\n{_ROWS}| Beaver | 99 crowns |\n{_ROWS}| **Total** | 7 crowns |\n"
     found = "\n".join(_excerpts(f"## Prices\n\n{_FILLER * 20}\n\n{table}", "price of a beaver"))
     assert "| Beaver | 99 crowns |" in found
     assert "| **Total** | 7 crowns |" in found
 
 
-def test_a_label_is_no_neighbour() -> None:
+def test_a_label_is_no_context() -> None:
     text = f"{_FILLER * 20}\n\nPython\n\nA heron costs 2 euros.\n\nShell\n\n{_FILLER * 20}\n"
     assert "Shell" not in "\n".join(_excerpts(text, "what does a heron cost"))
 
 
-def test_a_row_on_one_line_names_its_columns() -> None:
+def test_the_snippet_of_a_row_names_its_columns() -> None:
     text = "## Prices\n\n| Animal | | Price |\n|---|---|---|\n| Vole | small | 1 crown |\n| Otter | | 2 crowns |\n"
     assert make_snippet(text, ("vole",)) == "Animal: Vole; small; Price: 1 crown"
     assert make_snippet(text, ("otter",)) == "Animal: Otter; Price: 2 crowns"
 
 
-def test_a_sentence_longer_than_the_room_is_cut() -> None:
+def test_a_sentence_over_the_token_limit_is_cut() -> None:
     found = "".join(_excerpts(f"## A\n\nA heron {'and another ' * 400}waits.\n", "heron"))
     assert found.startswith("A heron and")
     assert estimate_tokens(found) <= 100
 
 
 @given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
-def test_ranges_stand_in_order_and_are_never_blank(text: str, query: str, tokens_max: int) -> None:
+def test_spans_are_in_order_and_never_blank(text: str, query: str, tokens_max: int) -> None:
     bounds = select_excerpt(text, query_terms(query), tokens_max=tokens_max)
     ends = [0, *(end for _, end in bounds)]
     assert all(before <= start < end <= len(text) for before, (start, end) in zip(ends, bounds, strict=False))

@@ -1,4 +1,4 @@
-"""What a question asks for: terms, where they stand in a text, and what FTS5 is asked."""
+"""The terms of a question, their occurrences in a text, and the FTS5 expressions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_query_terms(question: str, expected: tuple[str, ...]) -> None:
     assert query_terms(question) == expected
 
 
-def test_a_pasted_text_is_cut() -> None:
+def test_pasted_text_is_cut() -> None:
     assert len(query_terms(" ".join(f"word{number}" for number in range(1_000)))) == TERMS_MAX
 
 
@@ -67,7 +67,7 @@ def test_terms_are_found_in_order_within_the_text(text: str, terms: list[str]) -
     assert all(0 <= offset < len(text) for offset, _ in found)
 
 
-def test_a_question_in_another_language_loses_its_own_small_words() -> None:
+def test_stop_words_of_other_languages_are_dropped() -> None:
     assert query_terms("Wie lange ist die Frist für den Käufer?") == ("frist", "kaufer")
     assert query_terms("Quelle est la durée de la garantie ?") == ("duree", "garantie")
     assert query_terms("¿Cuál es el plazo de entrega?") == ("plazo", "entrega")
@@ -81,7 +81,7 @@ def test_a_compound_is_divided_between_its_words() -> None:
     assert list(list_compounds("kurz")) == []
 
 
-def test_an_identifier_is_looked_for_whole_and_in_parts() -> None:
+def test_an_identifier_is_searched_whole_and_in_parts() -> None:
     assert parse_query("max_tokens").expression == '"max" OR "tokens" OR names : "maxx5ftokens0" OR "max tokens"'
 
 
@@ -98,18 +98,18 @@ def test_no_word_no_expression(text: str) -> None:
     assert (query.terms, query.expression, query.phrases) == ((), "", "")
 
 
-def test_what_a_word_may_have_meant_is_looked_for_too() -> None:
+def test_corrections_are_searched_too() -> None:
     query = correct_query(parse_query("instalation gide"), {"gide": ["guide", "gilded"]})
     assert query.expression == '"instalation" OR "gide" OR "guide" OR "gilded"'
     assert query.stems == {"instal", "guid", "gild"}
 
 
-def test_coded_identifiers_differ_where_their_marks_do() -> None:
+def test_encoded_identifiers_are_distinct() -> None:
     names = ("max_tokens", "max.tokens", "maxtokens", "--max-tokens", "C++", "C#", "c")
     assert len({code_identifier(name) for name in names}) == len(names)
     assert all(code_identifier(name).isalnum() for name in names)
 
 
-def test_forms_are_looked_for_in_other_languages_than_english() -> None:
+def test_inflected_forms_are_searched_in_german() -> None:
     assert parse_query("Wer wählt den Rat?").prefixes == ('"wahl" *', '"gewahl" *')
     assert parse_query("Who elects the board?").prefixes == ()

@@ -1,4 +1,4 @@
-"""Mistyped words are led back to words of titles, follow-ups to the titles that were named before."""
+"""Mistyped words are corrected to words of titles, and follow-ups are searched in earlier topics."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def test_an_unknown_word_is_corrected() -> None:
     assert corrections == {"instalattion": ("installation",), "giude": ("guide",)}
 
 
-def test_known_short_and_strange_words_are_left_alone() -> None:
+def test_known_short_and_unusual_words_are_not_corrected() -> None:
     assert suggest_corrections(_INDEX, ["installed", "step", "pot", "guide2", "zebra"]) == {}
 
 
-def test_another_form_of_a_word_is_no_slip() -> None:
+def test_another_form_of_a_word_is_no_correction() -> None:
     index = SectionIndex(make_library("# Counterparts\n\nTwo copies.\n\n# Database\n\nRows.\n"))
     assert suggest_corrections(index, ["counterparty", "databsae"]) == {"databsae": ("database",)}
 
@@ -69,7 +69,7 @@ def _find_paths(query: str, *earlier: str) -> list[tuple[str, ...]]:
     return [_TOWN_LIBRARY.node(hit.section_id).path[1:] for hit in hits]
 
 
-def _name_topics(query: str, *earlier: str) -> Mapping[str, float]:
+def _find_topics(query: str, *earlier: str) -> Mapping[str, float]:
     index = SectionIndex(_TOWN_LIBRARY)
     return {
         index.title(number): strength for number, strength in TopicTitles(index).recall_topics(query, earlier).items()
@@ -77,42 +77,42 @@ def _name_topics(query: str, *earlier: str) -> Mapping[str, float]:
 
 
 @pytest.mark.parametrize("hotel", ["Hotel Anchor", "Golden Lion"])
-def test_a_follow_up_is_about_what_was_named_before(hotel: str) -> None:
+def test_a_follow_up_is_about_an_earlier_topic(hotel: str) -> None:
     assert _find_paths("Are dogs allowed?", f"Is there a room at the {hotel}?", "Yes.")[0] == (hotel, "Dogs")
 
 
 @pytest.mark.parametrize(("first", "last"), [("Golden Lion", "Hotel Anchor"), ("Hotel Anchor", "Golden Lion")])
-def test_what_was_named_last_counts_most(first: str, last: str) -> None:
+def test_the_latest_topic_counts_most(first: str, last: str) -> None:
     turns = (f"Tell me of the {first}.", "It is full.", f"And the {last}?", "It has rooms.")
     assert _find_paths("When is breakfast?", *turns)[0] == (last, "Breakfast")
-    assert list(_name_topics("When is breakfast?", *turns)) == [last, first]
+    assert list(_find_topics("When is breakfast?", *turns)) == [last, first]
 
 
-def test_a_question_that_names_something_new_is_not_drawn_back() -> None:
-    assert _name_topics("What is a ticket to the Harbour Museum?", "Has the Golden Lion rooms?") == {}
+def test_a_question_about_something_new_ignores_earlier_topics() -> None:
+    assert _find_topics("What is a ticket to the Harbour Museum?", "Has the Golden Lion rooms?") == {}
     assert (
         _find_paths("What is a ticket to the Harbour Museum?", "Has the Golden Lion rooms?")[0][0] == "Harbour Museum"
     )
 
 
-def test_half_a_title_names_little_and_less_than_that_nothing() -> None:
-    assert _name_topics("When is breakfast?", "We like the harbour.") == {
+def test_half_a_title_is_a_weak_mention_and_less_is_none() -> None:
+    assert _find_topics("When is breakfast?", "We like the harbour.") == {
         "Harbour Museum": pytest.approx(0.0644, abs=1e-3)
     }
-    assert _name_topics("When is breakfast?", "We came by the coast, and are tired.") == {}
+    assert _find_topics("When is breakfast?", "We came by the coast, and are tired.") == {}
 
 
 @pytest.mark.parametrize("query", ["Is it open?", "and on Sundays", "WHAT ABOUT dogs?", "Do they serve beer"])
-def test_follow_ups_lean_back(query: str) -> None:
+def test_follow_ups_are_recognised(query: str) -> None:
     assert parse_query(query).is_follow_up
 
 
 @pytest.mark.parametrize("query", ["When is the museum open?", "android dogs", "", "C++"])
-def test_other_questions_do_not(query: str) -> None:
+def test_other_questions_are_no_follow_ups(query: str) -> None:
     assert not parse_query(query).is_follow_up
 
 
-def test_topics_of_unchanged_documents_are_kept_and_new_ones_found() -> None:
+def test_topics_of_unchanged_documents_are_reused_and_new_ones_found() -> None:
     files = {"a.md": "# Town\n\n## Hotel Anchor\n\n### Dogs\n\nWelcome.\n"}
     before = SectionIndex(make_folder(files))
     topics = TopicTitles(before)

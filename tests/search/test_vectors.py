@@ -1,4 +1,4 @@
-"""Chunks of sections, their vectors, and what is kept of them."""
+"""Chunks of sections, their vectors, and the stored vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import ModelError
-from roamtui.search.vectors import VectorIndex, VectorStore, digest_text, make_chunks, split_text
+from roamtui.search.vectors import VectorIndex, VectorStore, make_chunks, split_text
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_folder, make_library
 
@@ -19,7 +19,7 @@ _TEXTS = st.text(alphabet=st.sampled_from("ab. \n\t!é"), max_size=400)
 
 
 @given(_TEXTS, st.integers(5, 80), st.data())
-def test_pieces_hold_all_but_white_space(text: str, size: int, data: st.DataObject) -> None:
+def test_pieces_cover_everything_but_white_space(text: str, size: int, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(0, size // 2))
     spans = split_text(text, size=size, overlap=overlap)
     held = {place for start, end in spans for place in range(start, end)}
@@ -29,7 +29,7 @@ def test_pieces_hold_all_but_white_space(text: str, size: int, data: st.DataObje
     assert [start for start, _ in spans] == sorted({start for start, _ in spans})
 
 
-def test_pieces_end_where_paragraphs_sentences_and_words_do() -> None:
+def test_pieces_end_after_paragraphs_sentences_or_words() -> None:
     text = "One two three.\n\nFour five six. Seven eight nine ten eleven twelve"
     assert [text[start:end] for start, end in split_text(text, size=24, overlap=0)] == [
         "One two three.",
@@ -39,7 +39,7 @@ def test_pieces_end_where_paragraphs_sentences_and_words_do() -> None:
     ]
 
 
-def test_a_chunk_carries_its_titles_and_no_other_text_of_its_section() -> None:
+def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
     library = make_folder({"guide/intro.md": "# Garden\n\nHello.\n\nBeds\n----\n\nOf roses.\n\n### Empty\n"})
     assert [chunk.text for chunk in make_chunks(library, library.walk(), size=100, overlap=0)] == [
         "guide/intro > Garden\nHello.",
@@ -70,12 +70,17 @@ Roses and tulips are watered before nine in the morning.
 Hoses are rolled up.
 """)
 CHUNKING = (200, 0)
-ONE, TWO = digest_text("one"), digest_text("two")
+ONE, TWO = b"digest of one", b"digest of two"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> VectorStore:
-    return VectorStore(tmp_path)
+def warnings() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def store(tmp_path: Path, warnings: list[str]) -> VectorStore:
+    return VectorStore(tmp_path, warnings.append)
 
 
 def _rank(index: VectorIndex, query: str, **limits: object) -> list[str]:
@@ -91,7 +96,7 @@ def test_the_section_with_the_most_similar_chunk_comes_first(store: VectorStore)
     assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
 
 
-def test_a_section_of_many_chunks_is_found_once_by_its_best(store: VectorStore) -> None:
+def test_a_section_of_many_chunks_is_found_once(store: VectorStore) -> None:
     library = make_library("# A\n\n" + "Nothing of note here. " * 40 + "Kangaroos hop. " + "More of nothing. " * 40)
     index = VectorIndex(library, HashedEmbedder(), store, (80, 0))
     assert len(index) > 10
@@ -99,25 +104,25 @@ def test_a_section_of_many_chunks_is_found_once_by_its_best(store: VectorStore) 
     assert [section_id for section_id, _ in ranked] == [id_of(library, "A")]
 
 
-def test_another_model_embeds_again_and_says_so(store: VectorStore) -> None:
+def test_another_model_embeds_again_and_warns(store: VectorStore, warnings: list[str]) -> None:
     VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNKING)
-    assert store.notes == []
+    assert warnings == []
     embedder = HashedEmbedder("new")
     for again in (embedder, HashedEmbedder("old")):
         VectorIndex(HANDBOOK, again, store, CHUNKING)
     assert len(embedder.documents) == 4
-    assert store.notes == ["Embedded again by new: the stored vectors are from old."]
+    assert warnings == ["Embedded again by new: the stored vectors are from old."]
 
 
-def test_what_was_broken_off_is_taken_up_again(store: VectorStore) -> None:
+def test_an_interrupted_run_is_resumed(store: VectorStore) -> None:
     library = make_library("\n".join(f"# Title {number}\n\nText {number}.\n" for number in range(150)))
     with pytest.raises(ModelError, match="away"):
         VectorIndex(library, HashedEmbedder(fails_after=100), store, CHUNKING)
     embedder = HashedEmbedder()
-    told: list[tuple[int, int]] = []
-    index = VectorIndex(library, embedder, store, CHUNKING, lambda done, count: told.append((done, count)))
+    progress: list[tuple[int, int]] = []
+    index = VectorIndex(library, embedder, store, CHUNKING, lambda done, total: progress.append((done, total)))
     assert 0 < len(embedder.documents) < 100
-    assert told[-1] == (len(embedder.documents), len(embedder.documents))
+    assert progress[-1] == (len(embedder.documents), len(embedder.documents))
     assert len(index) == 150
 
 
@@ -126,44 +131,40 @@ def test_an_empty_library_has_no_vectors(store: VectorStore) -> None:
     assert index.rank("anything", limit=3) == []
 
 
-def _keep(folder: Path, model: str, *digests: bytes) -> None:
-    store = VectorStore(folder)
-    store.save({digest: b"vector of " + digest for digest in digests}, model)
+def test_saved_vectors_are_found_by_the_next_run(tmp_path: Path, warnings: list[str]) -> None:
+    store = VectorStore(tmp_path / "cache", warnings.append)
+    store.save({ONE: b"vector"}, "m")
     store.close()
-
-
-def test_what_is_kept_is_found_by_the_next_run(tmp_path: Path) -> None:
-    _keep(tmp_path / "cache", "m", ONE)
-    store = VectorStore(tmp_path / "cache")
-    assert store.load([ONE, TWO], "m") == {ONE: b"vector of " + ONE}
+    store = VectorStore(tmp_path / "cache", warnings.append)
+    assert store.load([ONE, TWO], "m") == {ONE: b"vector"}
     assert store.load([ONE], "other") == {}
-    assert store.notes == []
+    assert warnings == []
     store.close()
 
 
-def test_a_damaged_file_is_made_anew_and_told(tmp_path: Path) -> None:
+def test_a_damaged_file_is_rebuilt_with_a_warning(tmp_path: Path, warnings: list[str]) -> None:
     (tmp_path / "vectors.sqlite3").write_bytes(b"no database at all " * 100)
-    store = VectorStore(tmp_path)
-    assert "damaged" in store.notes[0]
+    store = VectorStore(tmp_path, warnings.append)
+    assert "damaged" in warnings[0]
     store.save({ONE: b"x"}, "m")
     store.close()
-    assert VectorStore(tmp_path).load([ONE], "m") == {ONE: b"x"}
+    assert VectorStore(tmp_path, warnings.append).load([ONE], "m") == {ONE: b"x"}
 
 
-def test_a_file_with_another_table_is_made_anew(tmp_path: Path) -> None:
-    connection = sqlite3.connect(tmp_path / "vectors.sqlite3")
-    connection.execute("CREATE TABLE vectors(something TEXT)")
-    connection.close()
-    store = VectorStore(tmp_path)
-    store.save({ONE: b"x"}, "m")
-    assert store.load([ONE], "m") == {ONE: b"x"}
-    store.close()
-
-
-def test_where_nothing_can_be_kept_it_is_told_and_vectors_live_on(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way", "utf-8")
-    store = VectorStore(tmp_path / "file")
-    assert "Could not save embeddings" in store.notes[0]
+@pytest.mark.parametrize("has_other_table", [True, False])
+def test_without_a_usable_file_vectors_last_as_long_as_the_store(
+    tmp_path: Path, warnings: list[str], *, has_other_table: bool
+) -> None:
+    folder = tmp_path / "cache"
+    if has_other_table:
+        folder.mkdir()
+        connection = sqlite3.connect(folder / "vectors.sqlite3")
+        connection.execute("CREATE TABLE vectors(something TEXT)")
+        connection.close()
+    else:
+        folder.write_text("in the way", "utf-8")
+    store = VectorStore(folder, warnings.append)
+    assert "Could not save embeddings" in warnings[0]
     store.save({ONE: b"x"}, "m")
     assert store.load([ONE], "m") == {ONE: b"x"}
     store.close()

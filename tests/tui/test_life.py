@@ -190,17 +190,17 @@ _TEXT = "# Mill\n\n## Stones\n\nTwo stones.\n\n## Store\n\nWheat.\n"
 
 
 class _SlowSearcher(KeywordSearcher):
-    """A searcher whose index takes until it is let go."""
+    """A searcher whose index waits for `may_end`."""
 
     may_end = threading.Event()
 
     @override
-    def prepare(self, tell: Callable[[int, int], None] | None = None) -> SectionIndex:
-        """Tell of half of it, and wait."""
-        assert tell is not None
-        tell(2, 4)
+    def prepare(self, on_progress: Callable[[int, int], None] | None = None) -> SectionIndex:
+        """Report half of the progress, and wait."""
+        assert on_progress is not None
+        on_progress(2, 4)
         self.may_end.wait(20)
-        return super().prepare(tell)
+        return super().prepare(on_progress)
 
 
 async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,4 +212,4 @@ async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) 
         await wait_until(pilot, lambda: "indexing 2 of 4 sections" in screen_text(app))
         searcher.may_end.set()
         await wait_until(pilot, lambda: "indexing" not in screen_text(app))
-    assert searcher._state is not None
+    assert searcher._topics is not None

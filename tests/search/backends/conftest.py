@@ -1,4 +1,4 @@
-"""The places in which an index can be kept, and one search for all of them."""
+"""The backends that store an index, with one interface for the tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LANCE = pytest.param(
 
 @dataclass
 class Backend:
-    """One place; what is made by it at different times finds what was written there before."""
+    """A backend; its searchers share the stored index."""
 
     name: str
     folder: Path
@@ -35,30 +35,32 @@ class Backend:
             self.options = replace(self.options, index=str(self.folder / "database"))
 
     @property
-    def place(self) -> IndexLocation:
+    def location(self) -> IndexLocation:
         return IndexLocation(folder=self.folder / "indexes", force=True)
 
     def open_words(self, library: Library) -> Indexable:
         if self.options.index is not None:
             return LanceSearcher(library, self.options, SearchServices())
-        return KeywordSearcher(library, self.options, location=self.place)
+        return KeywordSearcher(library, self.options, location=self.location)
 
     def count_written(self, library: Library) -> int:
         """Bring the index up to date, and return how many sections were written."""
         written = [0]
 
-        def tell(done: int, total: int) -> None:
+        def on_progress(done: int, total: int) -> None:
             assert done <= total
             written[0] = total
 
-        self.open_words(library).prepare(tell)
+        self.open_words(library).prepare(on_progress)
         return written[0]
 
     def open(
         self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None
     ) -> Searcher:
-        parts = SearchServices(embedder=embedder or HashedEmbedder(), cache=self.folder / "cache", needs_vectors=True)
-        searcher = make_searcher(library, replace(self.options, mode=mode), parts, self.place)
+        services = SearchServices(
+            embedder=embedder or HashedEmbedder(), cache=self.folder / "cache", needs_vectors=True
+        )
+        searcher = make_searcher(library, replace(self.options, mode=mode), services, self.location)
         assert searcher is not None
         return searcher
 

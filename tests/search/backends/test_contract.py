@@ -1,4 +1,4 @@
-"""What every place for an index promises: ids, limit, `within`, changed and deleted parts, two writers."""
+"""What every index backend promises: ids, limit, `within`, changes and deletions, two writers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_any_text_is_a_query(backend: Backend, query: str) -> None:
     assert isinstance(backend.open(LIBRARY).search(query), tuple)
 
 
-def test_what_is_written_is_not_written_again(backend: Backend) -> None:
+def test_unchanged_text_is_not_written_again(backend: Backend) -> None:
     assert backend.count_written(LIBRARY) == 6
     assert backend.count_written(LIBRARY) == 0
     assert backend.count_written(make_folder(dict(reversed(FILES.items())))) == 0
@@ -74,7 +74,7 @@ def test_only_changed_files_are_written_and_removed_ones_are_gone(backend: Backe
 
 
 @pytest.mark.parametrize("mode", ALL_MODES)
-def test_a_search_sees_what_was_loaded_since(backend: Backend, mode: SearchMode) -> None:
+def test_a_search_includes_text_loaded_later(backend: Backend, mode: SearchMode) -> None:
     searcher = backend.open(LIBRARY, mode)
     searcher.search("roses")
     changed = make_folder({**FILES, "garden.md": "# Watering\n\nZebras drink lemonade.\n"})
@@ -93,7 +93,7 @@ def test_within_holds(backend: Backend, mode: SearchMode) -> None:
 
 
 @pytest.mark.parametrize("mode", [SearchMode.VECTOR, SearchMode.HYBRID])
-def test_vectors_find_what_words_miss_and_are_made_once(backend: Backend, mode: SearchMode) -> None:
+def test_vectors_find_what_words_miss_and_are_computed_once(backend: Backend, mode: SearchMode) -> None:
     embedder = HashedEmbedder()
     hits = backend.open(LIBRARY, mode, embedder).search("rosewater")
     assert LIBRARY.title_of(hits[0].section_id) == "Watering"
@@ -104,7 +104,7 @@ def test_vectors_find_what_words_miss_and_are_made_once(backend: Backend, mode: 
     assert embedder.documents[count:] == ["garden > Watering\nGardeners rest."]
 
 
-def test_a_text_that_is_gone_is_found_by_no_vector(backend: Backend) -> None:
+def test_vectors_do_not_find_removed_text(backend: Backend) -> None:
     backend.open(LIBRARY, SearchMode.VECTOR).search("rosewater")
     smaller = make_folder({"fees.md": FILES["fees.md"]})
     assert "Watering" not in _find(backend.open(smaller, SearchMode.VECTOR), smaller, "rosewater")
@@ -118,7 +118,7 @@ def test_two_embedders_do_not_mix(backend: Backend) -> None:
     assert other.documents
 
 
-def test_embedding_goes_on_where_it_broke_off(backend: Backend) -> None:
+def test_interrupted_embedding_is_resumed(backend: Backend) -> None:
     text = "".join(f"# Title {number}\n\nWord{number} stands here.\n\n" for number in range(300))
     library = make_library(text)
     broken = HashedEmbedder(fails_after=128)
@@ -129,12 +129,12 @@ def test_embedding_goes_on_where_it_broke_off(backend: Backend) -> None:
     assert len(whole.documents) == 300 - len(broken.documents)
 
 
-class _Stop(Exception):  # noqa: N818 - no error, but a person who leaves
+class _Stop(Exception):  # noqa: N818 - not an error
     pass
 
 
-def test_writing_goes_on_where_it_broke_off(backend: Backend) -> None:
-    def stop(done: int, total: int) -> None:  # noqa: ARG001 - as it is called
+def test_interrupted_writing_is_resumed(backend: Backend) -> None:
+    def stop(done: int, total: int) -> None:  # noqa: ARG001 - the callback's signature
         if done:
             raise _Stop
 

@@ -1,4 +1,4 @@
-"""What is LanceDB's own, in a folder, in its cloud as its client shows it, and in object storage."""
+"""LanceDB in a folder, in object storage, and in its cloud, as far as a fake server can show it."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def test_a_database_need_not_be_a_folder() -> None:
     assert LanceDatabase("memory://").measure() is None
 
 
-def test_a_table_that_another_program_is_just_making_is_not_there_yet(tmp_path: Path) -> None:
+def test_a_table_that_another_program_is_creating_does_not_exist_yet(tmp_path: Path) -> None:
     (tmp_path / "database" / "passages.lance").mkdir(parents=True)
     assert LanceDatabase(str(tmp_path / "database")).get_table("passages") is None
 
 
-def test_a_part_that_was_written_twice_is_found_once(lance: Backend) -> None:
+def test_a_segment_that_was_written_twice_is_found_once(lance: Backend) -> None:
     lance.count_written(LIBRARY)
     database = LanceDatabase(str(lance.options.index))
     table = database.get_table("passages")
@@ -73,19 +73,19 @@ def test_tables_of_others_and_of_an_older_version_are_left_alone(lance: Backend)
 
 
 @pytest.mark.parametrize("uri", ["db://somewhere", "nosuchscheme://x/y"])
-def test_a_database_that_cannot_be_used_is_told_in_a_sentence(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_database_is_one_sentence(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
     with pytest.raises(RoamtuiError, match=f"^The index {uri} cannot be used: .*\\.$"):
         LanceSearcher(LIBRARY, RetrievalOptions(index=uri), SearchServices()).search("red")
 
 
-def test_without_lancedb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lancedb_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
         LanceDatabase("memory://")
 
 
-def test_an_index_far_behind_is_tidied(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_with_many_unindexed_rows_is_updated(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.search.lance._UNINDEXED_MIN", 0)
     lance.count_written(LIBRARY)
     lance.count_written(make_folder({"a.md": "# Apples\n\nRed.\n", "c.md": "# Dates\n\nBrown.\n"}))
@@ -154,7 +154,7 @@ def test_an_index_is_written_searched_changed_and_deleted(in_cloud: Backend, clo
         ),
     ],
 )
-def test_what_is_wrong_with_the_cloud_is_told_in_a_sentence(
+def test_a_problem_of_the_cloud_is_one_sentence(
     in_cloud: Backend, monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, reason: str
 ) -> None:
     if value is None:
@@ -175,7 +175,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeObjectStore]:
 
 
 @pytest.fixture
-def in_bucket(store: FakeObjectStore, tmp_path: Path) -> Backend:  # noqa: ARG001 - it stands while the test runs
+def in_bucket(store: FakeObjectStore, tmp_path: Path) -> Backend:  # noqa: ARG001 - the server runs during the test
     backend = Backend("sqlite", tmp_path)
     backend.options = replace(backend.options, index=BUCKET)
     return backend
@@ -202,7 +202,7 @@ def test_an_index_is_written_to_a_bucket_and_searched_there(store: FakeObjectSto
         (BUCKET, {"AWS_ALLOW_HTTP": "false"}, "an AWS_ENDPOINT that begins with http:// needs AWS_ALLOW_HTTP=true"),
     ],
 )
-def test_what_is_wrong_with_a_bucket_is_told_in_a_sentence(
+def test_a_problem_of_a_bucket_is_one_sentence(
     in_bucket: Backend, monkeypatch: pytest.MonkeyPatch, uri: str, variables: dict[str, str], reason: str
 ) -> None:
     for name, value in variables.items():
