@@ -613,7 +613,8 @@ class McpCommand:
     overrides: Mapping[str, Any] = declare_overrides(SEARCH)
 
     def run(self) -> int:
-        from roamtui.headless.mcp import check_extra, serve_http, serve_stdio
+        from importlib.util import find_spec
+
         from roamtui.headless.mcp_session import SharedLibrary
         from roamtui.search.base import Searcher
         from roamtui.search.options import SearchMode
@@ -625,7 +626,10 @@ class McpCommand:
         if "-" in self.sources and not self.is_http:
             raise UsageError("cannot read the document from standard input over stdio. Give a file or use --http.")
         settings = _load_settings(self.overrides)
-        check_extra()
+        if find_spec("mcp") is None:
+            raise RoamtuiError("`roamtui mcp` needs an extra. Install it with: pip install 'roamtui[mcp]'")
+        from roamtui.headless.mcp import serve_http, serve_stdio
+
         make_searcher = make_searcher_factory(settings)
 
         def make(library: Library) -> Searcher:

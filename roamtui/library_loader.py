@@ -125,14 +125,14 @@ def reload_changed_files(
     library = replace(library, summaries={**before.summaries, **library.summaries})
     if loader is None:
         return library
-    kept = {document.key: document for document in before.grafts.values() if not document.problem}
-    unread = {_get_document_key(before, node_id) for node_id in before.list_unloaded()}
+    loaded = {document.key: document for document in before.grafts.values() if not document.problem}
+    unloaded = {_get_document_key(before, node_id) for node_id in before.list_unloaded()}
     documents = {}
     for node_id in library.list_unloaded():
         key = _get_document_key(library, node_id)
-        if key in kept and key not in changed:
-            documents[node_id] = kept[key]
-        elif key not in unread:
+        if key in loaded and key not in changed:
+            documents[node_id] = loaded[key]
+        elif key not in unloaded:
             documents[node_id] = loader.load(library, node_id)
     return library.graft_all(documents)
 

@@ -79,7 +79,9 @@ def build_agent(
         read_preferences=read_preferences,
     )
     if conversation is not None and conversation.trace_file is not None:
-        session.trace = Trace(Path(conversation.trace_file), lambda entry: Secrets.of(os.environ).redact(entry))
+        session.trace = Trace(
+            Path(conversation.trace_file), lambda entry: Secrets.from_environ(os.environ).redact(entry)
+        )
     return Agent(session, model, searcher, options)
 
 

@@ -100,8 +100,8 @@ def _describe_report(report: ModelAvailability) -> dict[str, Any]:
 
 def print_diagnosis(found: Mapping[str, Any], *, as_json: bool = False) -> int:
     """Write the diagnostics on one screen or as JSON; return 1 if the requested model is unusable."""
-    asked, terminal, ollama = found["model"], found["terminal"], found["ollama"]
-    status = int(asked is not None and not asked["usable"])
+    requested, terminal, ollama = found["model"], found["terminal"], found["ollama"]
+    status = int(requested is not None and not requested["usable"])
     if as_json:
         write_json(found)
         return status
@@ -123,12 +123,12 @@ def print_diagnosis(found: Mapping[str, Any], *, as_json: bool = False) -> int:
         reason = f"{ollama['address']} has {names}{f' and {more} more' if more > 0 else ''}"
     reports = [*found["models"], {"usable": not ollama["problem"], "name": "ollama_chat/MODEL", "reason": reason}]
     lines += ["", *_align(reports)]
-    if asked is not None:
-        lines += ["", *_align([asked])]
-        if asked["provider"] is not None:
-            tokens, can_call = asked["window_tokens"], asked["can_call_tools"]
+    if requested is not None:
+        lines += ["", *_align([requested])]
+        if requested["provider"] is not None:
+            tokens, can_call = requested["window_tokens"], requested["can_call_tools"]
             window = f"window of {tokens:,} tokens" if tokens else "window unknown"
-            lines.append(f"  provider {asked['provider']}, {window}, {_TOOL_CALLS[can_call]}")
+            lines.append(f"  provider {requested['provider']}, {window}, {_TOOL_CALLS[can_call]}")
     write_text("\n".join(lines) + "\n")
     return status
 

@@ -43,14 +43,14 @@ class _WritingProgress:
             write_note(f"{done:,} of {total:,} sections")
 
 
-def update_index(library: Library, place: IndexLocation, *, is_deleted: bool) -> None:
+def update_index(library: Library, location: IndexLocation, *, is_deleted: bool) -> None:
     """Build, update or delete the index of a library on disk, and report the result.
 
     Raises:
         UsageError: The library came from standard input, so no later run could use the index.
         StoreError: The index cannot be written or deleted.
     """
-    path = place.get_path(library)
+    path = location.get_path(library)
     if is_deleted:
         try:
             was_there = path is not None and delete_index(path)
@@ -62,7 +62,7 @@ def update_index(library: Library, place: IndexLocation, *, is_deleted: bool) ->
     if path is None:
         raise UsageError(_PIPED)
     progress = _WritingProgress()
-    index = KeywordSearcher(library, location=replace(place, force=True)).prepare(progress)
+    index = KeywordSearcher(library, location=replace(location, force=True)).prepare(progress)
     if index.store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
     size = path.stat().st_size

@@ -123,16 +123,16 @@ class OfflineModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield one reply: a call while there is something to look for, then an answer, word by word."""
-        reading = await asyncio.to_thread(parse_messages, request.messages)
+        parsed = await asyncio.to_thread(parse_messages, request.messages)
         tools = {tool.name for tool in request.tools} if request.allow_calls else set[str]()
-        if call := _choose_call(reading, tools):
+        if call := _choose_call(parsed, tools):
             name, arguments = call
             text = json.dumps(arguments, ensure_ascii=False)
             yield ToolCallReceived(ToolCall(id=f"offline_{len(request.messages)}", name=name, arguments=text))
             yield UsageReported(_FREE)
             yield ReplyFinished("tool_calls")
             return
-        answer = await asyncio.to_thread(_write_answer, reading)
+        answer = await asyncio.to_thread(_write_answer, parsed)
         if not any(message.role is Role.ASSISTANT and _LABEL in message.text for message in request.messages):
             answer = f"{answer}\n\n{_LABEL}"
         for word in answer.split(" "):
@@ -175,9 +175,9 @@ class ParsedRequest:
 
     question: str
     earlier_questions: tuple[str, ...] = ()
-    given: tuple[DeliveredSection, ...] = ()
+    delivered: tuple[DeliveredSection, ...] = ()
     """Sections that can be quoted, limited to `within_id` if that is set."""
-    given_ids: frozenset[str] = frozenset()
+    delivered_ids: frozenset[str] = frozenset()
     """Ids whose text was delivered, including those inside other sections."""
     asked_ids: frozenset[str] = frozenset()
     """Ids that this question already asked for."""
@@ -206,16 +206,16 @@ class ParsedRequest:
 
 def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
     """Parse the messages of a request."""
-    asked = [index for index, message in enumerate(messages) if message.role is Role.USER]
-    if not asked:
+    question_indices = [index for index, message in enumerate(messages) if message.role is Role.USER]
+    if not question_indices:
         return ParsedRequest(question="")
     preface, questions = "", []
-    for index in asked:
+    for index in question_indices:
         preface, mark, question = messages[index].text.rpartition(f"\n\n{QUESTION_START}")
         questions.append(question if mark else messages[index].text)
-    since = messages[asked[-1] + 1 :]
-    calls = [call for message in since for call in message.tool_calls]
-    results = {message.tool_call_id: message.text for message in since if message.role is Role.TOOL}
+    later_messages = messages[question_indices[-1] + 1 :]
+    calls = [call for message in later_messages for call in message.tool_calls]
+    results = {message.tool_call_id: message.text for message in later_messages if message.role is Role.TOOL}
     searches = [results.get(call.id, "") for call in calls if call.name == "search_sections"]
     expansions = [call for call in calls if call.name == "expand_sections"]
     expanded = [results.get(call.id, "") for call in expansions]
@@ -225,21 +225,21 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
     pages = {*nearest, *_PAGE_HIT.findall("\n".join(searches))}
     last_ids = _ID.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
     texts = (message.text for message in messages if message.role in (Role.USER, Role.TOOL))
-    given = [section for text in texts for section in _parse_delivered_sections(text)]
-    inside = (section_id for section in given for _, section_id, _ in section.inside)
-    _, mark, started = messages[asked[-1]].text.rpartition(FOUND_LEAD)
+    delivered = [section for text in texts for section in _parse_delivered_sections(text)]
+    inside = (section_id for section in delivered for _, section_id, _ in section.inside)
+    _, mark, started = messages[question_indices[-1]].text.rpartition(FOUND_LEAD)
     within = next(reversed([*_WITHIN.finditer(preface)]), None)
-    quotable = given
+    quotable = delivered
     if within:  # the sections at or below its path, or else those that may contain it
         path = within["path"]
-        quotable = [section for section in given if f"{section.path} > ".startswith(f"{path} > ")]
-        quotable = quotable or [section for section in given if path.startswith(f"{section.path} > ")]
+        quotable = [section for section in delivered if f"{section.path} > ".startswith(f"{path} > ")]
+        quotable = quotable or [section for section in delivered if path.startswith(f"{section.path} > ")]
     return ParsedRequest(
         question=questions[-1],
         earlier_questions=tuple(questions[:-1]),
         within_id=within["id"] if within else None,
-        given=tuple(quotable),
-        given_ids=frozenset((*(section.section_id for section in given), *inside)),
+        delivered=tuple(quotable),
+        delivered_ids=frozenset((*(section.section_id for section in delivered), *inside)),
         started_ids=frozenset(section.section_id for section in _parse_delivered_sections(started))
         if mark
         else frozenset(),
@@ -285,44 +285,44 @@ def _read_count(text: str) -> int:
     return int(float(text.rstrip("kMG")) * _UNITS.get(text[-1], 1))
 
 
-def _choose_call(reading: ParsedRequest, tools: set[str]) -> tuple[str, dict[str, object]] | None:
+def _choose_call(parsed: ParsedRequest, tools: set[str]) -> tuple[str, dict[str, object]] | None:
     """Return the next call, or None if it is time to answer."""
-    question = reading.question
-    if not question.strip() or len(reading.steps) >= _STEPS_MAX:
+    question = parsed.question
+    if not question.strip() or len(parsed.steps) >= _STEPS_MAX:
         return None
-    if not reading.has_searched:
-        terms = query_terms(question) if reading.is_follow_up else ()
-        texts = (f"{section.path}\n{section.text}" for section in reading.given)
+    if not parsed.has_searched:
+        terms = query_terms(question) if parsed.is_follow_up else ()
+        texts = (f"{section.path}\n{section.text}" for section in parsed.delivered)
         if terms and any({term for _, term in locate_terms(text, terms)} >= set(terms) for text in texts):
             return None  # an open section already contains every word of the follow-up
-        opened = _rank_candidates(reading) if reading.started_ids else ()
+        opened = _rank_candidates(parsed) if parsed.started_ids else ()
         if any(candidate.coverage >= _START_COVERAGE_MIN for candidate in opened):
             return None  # the sections that search opened with the question cover enough of it
-    if "search_sections" in tools and (not reading.has_searched or reading.has_new_page):
-        if reading.earlier_questions and reading.is_follow_up:
-            question = f"{question} {' '.join(query_terms(reading.earlier_questions[-1]))}"
+    if "search_sections" in tools and (not parsed.has_searched or parsed.has_new_page):
+        if parsed.earlier_questions and parsed.is_follow_up:
+            question = f"{question} {' '.join(query_terms(parsed.earlier_questions[-1]))}"
         return "search_sections", {"query": question, "limit": _HITS}
     if "expand_sections" not in tools:
         return None
-    if not reading.steps or reading.steps[-1] == "search_sections":
-        section_ids = choose_sections(reading)
+    if not parsed.steps or parsed.steps[-1] == "search_sections":
+        section_ids = choose_sections(parsed)
     else:  # the exceptions that expansions listed without their text
-        closed = reading.given_ids | reading.asked_ids
-        listed = (section_id for section_id, title in reading.listed if _EXCEPTIONS.match(title))
+        closed = parsed.delivered_ids | parsed.asked_ids
+        listed = (section_id for section_id, title in parsed.listed if _EXCEPTIONS.match(title))
         section_ids = tuple(dict.fromkeys(section_id for section_id in listed if section_id not in closed))
         section_ids = section_ids[:SECTIONS_MAX]
-    section_ids = section_ids or _guess_sections(reading)
+    section_ids = section_ids or _guess_sections(parsed)
     return ("expand_sections", {"section_ids": list(section_ids)}) if section_ids else None
 
 
-def choose_sections(reading: ParsedRequest) -> tuple[str, ...]:
+def choose_sections(parsed: ParsedRequest) -> tuple[str, ...]:
     """Return up to five ids that were neither delivered nor asked for, best first."""
-    closed = reading.given_ids | reading.asked_ids
-    if not reading.found:
-        return () if reading.within_id is None or reading.within_id in closed else (reading.within_id,)
+    closed = parsed.delivered_ids | parsed.asked_ids
+    if not parsed.found:
+        return () if parsed.within_id is None or parsed.within_id in closed else (parsed.within_id,)
     chosen: list[str] = []
     tokens = 0
-    for hit in reading.found[:SECTIONS_MAX]:
+    for hit in parsed.found[:SECTIONS_MAX]:
         cost = min(_BLOCK_TOKENS_MAX, hit.tokens)
         if hit.section_id in closed or hit.section_id in chosen:
             continue
@@ -333,15 +333,15 @@ def choose_sections(reading: ParsedRequest) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _guess_sections(reading: ParsedRequest) -> tuple[str, ...]:
+def _guess_sections(parsed: ParsedRequest) -> tuple[str, ...]:
     """Guess what to open, once per question: before any search by its words, then the suggested ids."""
-    if reading.found or reading.within_id is not None or not query_terms(reading.question):
+    if parsed.found or parsed.within_id is not None or not query_terms(parsed.question):
         return ()
-    if _has_match(_rank_candidates(reading)):
+    if _has_match(_rank_candidates(parsed)):
         return ()
-    if not reading.nearest_ids and not reading.has_searched:
-        return (reading.question.strip(),)
-    return () if reading.asked_ids.intersection(reading.nearest_ids) else reading.nearest_ids
+    if not parsed.nearest_ids and not parsed.has_searched:
+        return (parsed.question.strip(),)
+    return () if parsed.asked_ids.intersection(parsed.nearest_ids) else parsed.nearest_ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,16 +354,16 @@ class _Candidate:
     """Share of the question's weight in its section."""
 
 
-def _write_answer(reading: ParsedRequest) -> str:
+def _write_answer(parsed: ParsedRequest) -> str:
     """Answer with one to three passages and their exceptions, or say that nothing was found."""
-    terms = query_terms(reading.question)
+    terms = query_terms(parsed.question)
     if not terms:
         return "Please ask a question about the document, in words that it may contain."
-    candidates = _rank_candidates(reading)
+    candidates = _rank_candidates(parsed)
     if not _has_match(candidates):
         looked = ", ".join(f"“{term}”" for term in terms[:6])
         reply = f"Not found: no section that was opened answers this. Looked for {looked}."
-        ideas = [f"\n- What does the document say about {hit.path.split(' > ')[-1]}?" for hit in reading.found[:2]]
+        ideas = [f"\n- What does the document say about {hit.path.split(' > ')[-1]}?" for hit in parsed.found[:2]]
         return f"{reply}\n\nYou could ask instead:{''.join(ideas)}" if ideas else reply
     best = candidates[0]
     chosen = [best]
@@ -377,7 +377,7 @@ def _write_answer(reading: ParsedRequest) -> str:
     for candidate in chosen:
         lead = "Another one" if lines else "The passage that fits best"
         lines.append(_write_line(lead, candidate.section, candidate.quote))
-        if exception := _find_exception(candidate, reading.given, terms, quotes):
+        if exception := _find_exception(candidate, parsed.delivered, terms, quotes):
             part, sentence = exception
             quotes.append(sentence)
             lines.append(_write_line("But see", part.section, sentence, part.path[-1]))
@@ -402,32 +402,32 @@ def _has_match(candidates: Sequence[_Candidate]) -> bool:
     return bool(candidates) and candidates[0].score >= _MATCH_MIN
 
 
-def _rank_candidates(reading: ParsedRequest) -> list[_Candidate]:
+def _rank_candidates(parsed: ParsedRequest) -> list[_Candidate]:
     """Rank sentences of the delivered sections for the question, best first."""
-    terms, sections = query_terms(reading.question), reading.given
-    if not reading.is_follow_up and (reading.found or reading.started_ids):  # a follow-up may need any open section
-        wanted = {hit.section_id for hit in reading.found} | reading.asked_ids | reading.started_ids
+    terms, sections = query_terms(parsed.question), parsed.delivered
+    if not parsed.is_follow_up and (parsed.found or parsed.started_ids):  # a follow-up may need any open section
+        wanted = {hit.section_id for hit in parsed.found} | parsed.asked_ids | parsed.started_ids
         sections = tuple(section for section in sections if section.section_id in wanted) or sections
-    ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
+    ranks = {hit.section_id: rank for rank, hit in enumerate(parsed.found)}
     texts = [f"{section.path}\n{section.text}" for section in sections]
-    forms = list_inflected_forms("\n".join(texts), terms, detect_language(tokenise(reading.question)))
-    weights = _weigh_terms(terms, reading, forms)
+    forms = list_inflected_forms("\n".join(texts), terms, detect_language(tokenise(parsed.question)))
+    weights = _weigh_terms(terms, parsed, forms)
     total = sum(weights.values())
     # Synonyms of terms that no text contains, and corrections of typos, count for their terms.
     present = {term for text in texts for _, term in locate_terms(text, terms, forms)}
     missing = [term for term in terms if term not in present]
-    meant = {synonym: term for term in missing for synonym in get_synonyms((term,))}
+    term_by_synonym = {synonym: term for term in missing for synonym in get_synonyms((term,))}
     words = sorted({word for text in texts for word in tokenise(text)}) if missing else []
     mistyped = (term for term in missing if len(term) >= _MISTYPED_MIN and term.isalpha())
-    meant |= {word: term for term in mistyped for word in list_similar_words(term, words)}
-    meant = {synonym: term for synonym, term in meant.items() if synonym not in terms}
-    weights |= {synonym: _SYNONYM_SHARE * weights[term] for synonym, term in meant.items()}
+    term_by_synonym |= {word: term for term in mistyped for word in list_similar_words(term, words)}
+    term_by_synonym = {synonym: term for synonym, term in term_by_synonym.items() if synonym not in terms}
+    weights |= {synonym: _SYNONYM_SHARE * weights[term] for synonym, term in term_by_synonym.items()}
     terms = tuple(weights)
     candidates = []
     for section in sections:
         in_path = {term for _, term in locate_terms(section.path, terms, forms)}
         in_section = in_path | {term for _, term in locate_terms(section.text, terms, forms)}
-        coverage = sum({meant.get(term, term): weights[term] for term in in_section}.values()) / total
+        coverage = sum({term_by_synonym.get(term, term): weights[term] for term in in_section}.values()) / total
         loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, len(ranks)))
         best = best_sentences(section.text, terms, limit=_SENTENCES_EACH, idf=weights, forms=forms)
         if not best and (opening := get_first_sentence(section.text)):
@@ -441,9 +441,9 @@ def _rank_candidates(reading: ParsedRequest) -> list[_Candidate]:
     return sorted(candidates, key=lambda candidate: -candidate.score)
 
 
-def _weigh_terms(terms: Sequence[str], reading: ParsedRequest, forms: Mapping[str, str]) -> dict[str, float]:
+def _weigh_terms(terms: Sequence[str], parsed: ParsedRequest, forms: Mapping[str, str]) -> dict[str, float]:
     """Weigh each term: the rarer in the available texts, the heavier; less for words that say little."""
-    texts = [section.text for section in reading.given] + [hit.snippet for hit in reading.found]
+    texts = [section.text for section in parsed.delivered] + [hit.snippet for hit in parsed.found]
     counts = dict.fromkeys(terms, 0)
     for text in texts:
         for term in {term for _, term in locate_terms(text, terms, forms)}:
@@ -467,19 +467,19 @@ class _HeadingPart:
 
 
 def _find_exception(
-    candidate: _Candidate, given: Sequence[DeliveredSection], terms: Sequence[str], quoted: Sequence[str]
+    candidate: _Candidate, delivered: Sequence[DeliveredSection], terms: Sequence[str], quoted: Sequence[str]
 ) -> tuple[_HeadingPart, str] | None:
     """Find what limits a passage: a sentence under a heading about exceptions, below or next to the passage's own."""
     section = candidate.section
     own = tuple(section.path.split(" > "))
-    here = next((part.path for part in _list_parts(section) if candidate.quote in part.sentences), own)
-    others = (other for other in given if other is section or _EXCEPTIONS.match(other.path.split(" > ")[-1]))
-    near = [
+    here = next((part.path for part in _split_at_headings(section) if candidate.quote in part.sentences), own)
+    others = (other for other in delivered if other is section or _EXCEPTIONS.match(other.path.split(" > ")[-1]))
+    nearby = [
         part
-        for part in chain.from_iterable(map(_list_parts, others))
+        for part in chain.from_iterable(map(_split_at_headings, others))
         if part.path[:-1] in (here, here[:-1]) and part.path != here and _EXCEPTIONS.match(part.path[-1])
     ]
-    for part in sorted(near, key=lambda part: -len(part.path)):
+    for part in sorted(nearby, key=lambda part: -len(part.path)):
         shared = [len({term for _, term in locate_terms(sentence, terms)}) for sentence in part.sentences]
         most = max(shared, default=0)
         if shared and (most or len(part.path) > len(here)):
@@ -488,7 +488,7 @@ def _find_exception(
     return None
 
 
-def _list_parts(section: DeliveredSection) -> Iterable[_HeadingPart]:
+def _split_at_headings(section: DeliveredSection) -> Iterable[_HeadingPart]:
     *above, own = section.path.split(" > ")
     text, parts = section.text, [_HeadingPart(section, (*above, own))]
     levels: list[tuple[int, str]] = []

@@ -76,7 +76,7 @@ class RecordedReply:
     """The error that ended the reply."""
 
 
-def _read_question(events: Sequence[ConversationEvent], path: Path) -> Iterator[RecordedReply]:
+def _iter_replies(events: Sequence[ConversationEvent], path: Path) -> Iterator[RecordedReply]:
     """Yield the replies to one question; error messages name `path`."""
     asked = events[0]
     assert isinstance(asked, QuestionAsked)
@@ -139,13 +139,13 @@ class RecordedModel:
             UsageError: The file cannot be read, or does not contain a conversation.
         """
         self._path = path
-        self._secrets = Secrets.of(os.environ if environ is None else environ)
-        self._events = _read(path)
+        self._secrets = Secrets.from_environ(os.environ if environ is None else environ)
+        self._events = _load_events(path)
         self.questions = tuple(event.question for event in self._events if isinstance(event, QuestionAsked))
         """The recorded questions."""
         self._runs = [
-            [reply for question in _split(run, QuestionAsked) for reply in _read_question(question, path)]
-            for run in _split(self._events, ConversationStarted)
+            [reply for question in _split_at(run, QuestionAsked) for reply in _iter_replies(question, path)]
+            for run in _split_at(self._events, ConversationStarted)
         ]
         self._run = next((run for run in reversed(self._runs) if run), [])
         self._done = 0
@@ -217,13 +217,13 @@ class RecordedModel:
         return self._run[self._done - 1]
 
 
-def _split(events: Sequence[ConversationEvent], kind: type[ConversationEvent]) -> list[Sequence[ConversationEvent]]:
+def _split_at(events: Sequence[ConversationEvent], kind: type[ConversationEvent]) -> list[Sequence[ConversationEvent]]:
     """Split events into runs that each start with an event of type `kind`."""
     starts = [index for index, event in enumerate(events) if isinstance(event, kind)]
     return [events[start:end] for start, end in zip(starts, (*starts[1:], len(events)), strict=False)]
 
 
-def _read(path: Path) -> list[ConversationEvent]:
+def _load_events(path: Path) -> list[ConversationEvent]:
     if not path.exists():
         raise UsageError(f"cannot replay {path}: no such file.")
     if not path.is_file():
@@ -232,13 +232,13 @@ def _read(path: Path) -> list[ConversationEvent]:
         content = path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}.") from None
-    events = [*_read_old_trace(content)] if content.startswith(_OLD_START) else decode_entries(content)
+    events = [*_convert_old_trace(content)] if content.startswith(_OLD_START) else decode_entries(content)
     if not events or not isinstance(events[0], ConversationStarted):
         raise UsageError(f"{path} is not a roamtui conversation. `--trace FILE` records one.")
     return events
 
 
-def _read_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: PLR0912 - one case a kind of line
+def _convert_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: PLR0912 - one case a kind of line
     """Convert a trace of version 0.1; unreadable lines are skipped."""
     question: dict[str, Any] = {}
     is_asked = False
@@ -269,21 +269,21 @@ def _read_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: PLR
                 case "model" if data["event"] == "retrying":
                     yield RetryScheduled(**data["data"])
                 case "model":
-                    reply = _add(reply or _NOTHING, data["event"], data["data"])
+                    reply = _extend_reply(reply or _NOTHING, data["event"], data["data"])
                 case "error" if data["overflow"]:
                     yield TranscriptRebuilt(system="", prologue="", model="", rebuilt_at=0, was_refused=True)
                     reply = None
                 case "agent" if data["event"] == "QuestionAnswered":
-                    yield from _end(reply or _NOTHING, msgspec.convert(data["data"], QuestionAnswered))
+                    yield from _end_reply(reply or _NOTHING, msgspec.convert(data["data"], QuestionAnswered))
                 case "abandoned":
-                    yield from _end(reply or _NOTHING, QuestionAnswered(answer="", stopped=StopReason.CANCELLED))
+                    yield from _end_reply(reply or _NOTHING, QuestionAnswered(answer="", stopped=StopReason.CANCELLED))
                 case _:
                     pass
         except DECODE_ERRORS:
             continue
 
 
-def _add(reply: Step, event: str, data: Mapping[str, Any]) -> Step:
+def _extend_reply(reply: Step, event: str, data: Mapping[str, Any]) -> Step:
     match event:
         case "text":
             return replace(reply, text=reply.text + data["text"])
@@ -298,7 +298,7 @@ def _add(reply: Step, event: str, data: Mapping[str, Any]) -> Step:
             return reply
 
 
-def _end(reply: Step, end: QuestionAnswered) -> Iterator[StepRecorded | QuestionAnswered]:
+def _end_reply(reply: Step, end: QuestionAnswered) -> Iterator[StepRecorded | QuestionAnswered]:
     if reply.uses:
         yield StepRecorded(step=reply)
     yield replace(end, said=reply.text)

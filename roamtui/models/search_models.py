@@ -189,8 +189,10 @@ def get_model_folder(model: str) -> Path | None:
     package = model.replace("-", "_")
     if not package.isidentifier() or (spec := importlib.util.find_spec(package)) is None:
         return None
-    places = [Path(place) for place in spec.submodule_search_locations or ()]
-    found = (mark.parent for place in places for mark in sorted([*place.glob(_MARK), *place.glob(f"*/{_MARK}")]))
+    positions = [Path(position) for position in spec.submodule_search_locations or ()]
+    found = (
+        mark.parent for position in positions for mark in sorted([*position.glob(_MARK), *position.glob(f"*/{_MARK}")])
+    )
     return next(found, None)
 
 
@@ -261,7 +263,7 @@ class ModelReranker:
             order = parse_choice(reply, len(texts))
         else:
             scores = parse_scores(reply, len(texts))
-            order = tuple(sorted(scores, key=lambda place: (-scores[place], place)))
+            order = tuple(sorted(scores, key=lambda position: (-scores[position], position)))
         if not order:
             raise ModelError(f"{self._model.name} gave no usable order. The order of the search is kept.")
         return order
@@ -276,12 +278,12 @@ def parse_scores(reply: str, count: int) -> dict[int, float]:
     if isinstance(value, dict):
         value = value.get("scores", value)
     if isinstance(value, list):
-        scores = [_read_score(score) for score in value]
-        known = {place: score for place, score in enumerate(scores) if score is not None}
+        scores = [_parse_score(score) for score in value]
+        known = {position: score for position, score in enumerate(scores) if score is not None}
         return known if len(known) == count == len(scores) else {}
     pairs = value.items() if isinstance(value, dict) else ()
-    read = [(_read_place(name, count), _read_score(score)) for name, score in pairs]
-    return {place: score for place, score in read if place is not None and score is not None}
+    read = [(_parse_position(name, count), _parse_score(score)) for name, score in pairs]
+    return {position: score for position, score in read if position is not None and score is not None}
 
 
 def parse_choice(reply: str, count: int) -> tuple[int, ...]:
@@ -291,8 +293,8 @@ def parse_choice(reply: str, count: int) -> tuple[int, ...]:
         value = next((entry for entry in value.values() if isinstance(entry, list)), None)
     if not isinstance(value, list):
         return ()
-    places = (_read_place(entry, count) for entry in value)
-    return tuple(dict.fromkeys(place for place in places if place is not None))
+    positions = (_parse_position(entry, count) for entry in value)
+    return tuple(dict.fromkeys(position for position in positions if position is not None))
 
 
 def _extract_json(reply: str) -> Any:  # noqa: ANN401 - whatever the model wrote
@@ -310,7 +312,7 @@ def _extract_json(reply: str) -> Any:  # noqa: ANN401 - whatever the model wrote
     return None
 
 
-def _read_place(value: object, count: int) -> int | None:
+def _parse_position(value: object, count: int) -> int | None:
     # Sections are numbered from 1 in the prompt.
     text = str(value).strip().removeprefix("section").strip()
     if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or len(text) > 4:
@@ -318,7 +320,7 @@ def _read_place(value: object, count: int) -> int | None:
     return int(text) - 1 if 1 <= int(text) <= count else None
 
 
-def _read_score(value: object) -> float | None:
+def _parse_score(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

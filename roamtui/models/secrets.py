@@ -68,7 +68,7 @@ class Secrets:
     values: tuple[str, ...]
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> Secrets:
+    def from_environ(cls, environ: Mapping[str, str]) -> Secrets:
         """Collect the values of variables that are named like secrets."""
         named = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
         values = {
@@ -93,4 +93,4 @@ class Secrets:
 
 def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
     """Mask the values of secret variables, and whatever looks like a key."""
-    return _SECRET_SHAPES.sub(MASK, Secrets.of(environ).redact(text))
+    return _SECRET_SHAPES.sub(MASK, Secrets.from_environ(environ).redact(text))

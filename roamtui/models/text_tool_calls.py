@@ -53,7 +53,7 @@ class FenceReader:
     """
 
     def __init__(self) -> None:
-        self.wishes: list[tuple[str, Mapping[str, object]]] = []
+        self.calls: list[tuple[str, Mapping[str, object]]] = []
         """The calls, in order, once the reply has ended: tool and arguments."""
         self._pending = ""
         """The end of the text, which may be the start of a call; after the first call, all of it."""
@@ -82,7 +82,7 @@ class FenceReader:
     def finish(self) -> str:
         """End the reply, and with it an open block, and return the rest of the text."""
         if self._is_calling or (not self._is_mid_line and _begins_call(self._pending)):
-            self.wishes = list(_read_calls(self._pending))
+            self.calls = list(_read_calls(self._pending))
             return ""
         return self._let_through(self._pending)
 
@@ -156,12 +156,11 @@ async def stream_with_text_tools(
             case ReplyFinished():
                 if rest := reader.finish():
                     yield TextDelta(rest)
-                for number, (tool, wish) in enumerate(reader.wishes, start=1):
-                    arguments = json.dumps(wish, ensure_ascii=False)
-                    yield ToolCallReceived(
-                        ToolCall(id=f"text_{len(request.messages)}_{number}", name=tool, arguments=arguments)
-                    )
-                yield replace(event, reason="tool_calls") if reader.wishes else event
+                for number, (tool, arguments) in enumerate(reader.calls, start=1):
+                    call_id = f"text_{len(request.messages)}_{number}"
+                    text = json.dumps(arguments, ensure_ascii=False)
+                    yield ToolCallReceived(ToolCall(id=call_id, name=tool, arguments=text))
+                yield replace(event, reason="tool_calls") if reader.calls else event
             case _:
                 yield event
 

@@ -101,7 +101,7 @@ async def record(
 def start_traced(path: Path, library: Library, environ: dict[str, str] | None = None) -> Session:
     """Return a new conversation that is written into a file."""
     session = Session.start(library)
-    session.trace = Trace(path, Secrets.of(environ or {}).redact)
+    session.trace = Trace(path, Secrets.from_environ(environ or {}).redact)
     return session
 
 

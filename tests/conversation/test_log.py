@@ -19,7 +19,7 @@ from roamtui.models.secrets import Secrets
 from tests.conversation.conversations import Recorder
 
 KEY = 'sk-"0123456789abcdef'
-SECRETS = Secrets.of({"OPENAI_API_KEY": KEY})
+SECRETS = Secrets.from_environ({"OPENAI_API_KEY": KEY})
 NAMES_IN_0_2 = """
     answer_streamed conversation_begun conversation_changed conversation_forked conversation_renamed
     deed_done deed_undone document_read document_reloaded draft_recorded entry_skipped

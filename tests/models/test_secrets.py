@@ -9,7 +9,7 @@ import pytest
 from roamtui.models.secrets import MASK, Secrets, redact_secrets
 
 KEY = 'sk-"quoted"\\é-0123456789'
-SECRETS = Secrets.of({"OPENAI_API_KEY": KEY, "GITHUB_TOKEN": "ghp_abcdefgh", "HOME": "/home/somebody"})
+SECRETS = Secrets.from_environ({"OPENAI_API_KEY": KEY, "GITHUB_TOKEN": "ghp_abcdefgh", "HOME": "/home/somebody"})
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ SECRETS = Secrets.of({"OPENAI_API_KEY": KEY, "GITHUB_TOKEN": "ghp_abcdefgh", "HO
     ],
 )
 def test_variables_that_are_named_like_secrets_are_masked(name: str, value: str, is_secret: bool) -> None:  # noqa: FBT001
-    assert Secrets.of({name: value}).redact("a12345678b") == (f"a{MASK}b" if is_secret else "a12345678b")
+    assert Secrets.from_environ({name: value}).redact("a12345678b") == (f"a{MASK}b" if is_secret else "a12345678b")
 
 
 def test_every_text_of_a_nested_value_is_masked() -> None:
@@ -44,7 +44,7 @@ def test_a_secret_within_json_within_a_text_is_masked(is_ascii: bool) -> None:  
 
 
 def test_the_longer_of_two_secrets_is_masked_whole() -> None:
-    secrets = Secrets.of({"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefghijkl"})
+    secrets = Secrets.from_environ({"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefghijkl"})
     assert secrets.redact("abcdefghijkl abcdefgh") == f"{MASK} {MASK}"
 
 

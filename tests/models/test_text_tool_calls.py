@@ -40,7 +40,7 @@ def read(reply: str, size: int = 1_000) -> tuple[str, list[tuple[str, dict[str, 
     reader = FenceReader()
     shown = "".join(reader.feed(reply[start : start + size]) for start in range(0, len(reply), size))
     shown += reader.finish()
-    return shown, [(tool, dict(arguments)) for tool, arguments in reader.wishes]
+    return shown, [(tool, dict(arguments)) for tool, arguments in reader.calls]
 
 
 def opening(*ids: str) -> tuple[str, dict[str, object]]:
@@ -141,8 +141,8 @@ def test_arguments_without_sense_are_written_as_they_are(arguments: str) -> None
 def test_what_is_written_is_read_whatever_the_pieces(batches: list[list[str]], text: str, size: int) -> None:
     calls = [ToolCall(id="1", name=OPEN, arguments=json.dumps({"section_ids": ids})) for ids in batches]
     reply = "\n".join([text, *(write_fence(call) for call in calls)])
-    shown, wishes = read(reply, size)
-    assert wishes == [opening(*ids) for ids in batches]
+    shown, found = read(reply, size)
+    assert found == [opening(*ids) for ids in batches]
     assert shown == text.rstrip()
 
 
