@@ -1,4 +1,4 @@
-"""`roamtui ask`: the offline model through the same loop as any other, and what goes on after it."""
+"""`roamtui ask`: the offline model in the same loop as any other, and resuming its conversations."""
 
 from __future__ import annotations
 

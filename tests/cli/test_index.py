@@ -1,4 +1,4 @@
-"""`roamtui index` keeps the index of a source, here or in a database; what searches uses it, or goes on without it."""
+"""`roamtui index` stores the index of a source on disk or in a database; searches use it or continue without it."""
 
 from __future__ import annotations
 

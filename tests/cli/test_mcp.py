@@ -1,4 +1,4 @@
-"""`roamtui mcp`: what is refused before a client is served."""
+"""`roamtui mcp`: errors before a client is served."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no de
 
 
 def run_in_shell(command: str, *arguments: str | bytes | Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a shell's command line in which `roamtui` stands for the program and $1, $2 for the arguments."""
+    """Run a shell's command line in which `roamtui` is the program, and $1 and $2 are the arguments."""
     for name, words in {"roamtui": " ".join(ROAMTUI), "$1": '"$1"', "$2": '"$2"'}.items():
         command = command.replace(name, words)
     line: list[str | bytes] = ["sh", "-c", command, "sh", *map(os.fsencode, arguments)]

@@ -24,7 +24,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def find_chromium() -> str | None:
-    """Return the browser's path, None where there is none."""
+    """Return the browser's path, or None if none is installed."""
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
@@ -32,7 +32,7 @@ class Chromium:
     """One browser with one page."""
 
     def __init__(self, program: str, folder: Path) -> None:
-        """Start it; `folder` takes its files."""
+        """Start the browser; it writes its files into `folder`."""
         reads, self._writes = os.pipe()
         self._reads, writes = os.pipe()
         command = [
@@ -46,7 +46,7 @@ class Chromium:
         os.close(writes)
         self._held = b""
         self.requested: list[str] = []
-        """What the page asked for, once `Network.enable` was called."""
+        """URLs that the page requested since `Network.enable` was called."""
         self._number = 0
         self._session: str | None = None
         targets = self.call("Target.getTargets")["targetInfos"]
@@ -66,13 +66,13 @@ class Chromium:
         return dict(answer.get("result", {}))
 
     def wait_for(self, is_wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Return the next message that is wanted; others are dropped."""
+        """Return the next wanted message, and drop others."""
         while not is_wanted(message := self._read()):
             pass
         return message
 
     def close(self) -> None:
-        """End it."""
+        """End the browser."""
         os.close(self._writes)
         os.close(self._reads)
         try:

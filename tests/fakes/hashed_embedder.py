@@ -16,7 +16,7 @@ _RUN_LENGTH = 4
 
 
 class HashedEmbedder:
-    """Counts runs of four letters, hashed; records what it was asked, and fails when told to."""
+    """Counts hashed runs of four letters; records its inputs, and fails on demand."""
 
     def __init__(self, name: str = "hashed", *, fails_after: int | None = None) -> None:
         self._name = name
@@ -30,7 +30,7 @@ class HashedEmbedder:
 
     @property
     def documents(self) -> list[str]:
-        """Return the texts that were asked for as documents."""
+        """Return the texts that were embedded as documents."""
         return [text for text, kind in self.asked if kind is EmbedKind.DOCUMENT]
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:
@@ -41,7 +41,7 @@ class HashedEmbedder:
 
 
 def hash_runs(text: str) -> list[float]:
-    """Return how often each hashed run of letters stands in a text."""
+    """Return how often each hashed run of letters occurs in a text."""
     vector = [0.0] * DIMENSIONS
     folded = " ".join(text.casefold().split())
     for start in range(max(1, len(folded) - _RUN_LENGTH + 1)):

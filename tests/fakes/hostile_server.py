@@ -21,13 +21,13 @@ PUBLIC_ADDRESS = "93.184.215.14"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenRequest:
-    """What a client asked."""
+    """A client's request."""
 
     path: str
     headers: dict[str, str]
     """Names in lower case."""
     connection: int
-    """Number of the connection that it came over."""
+    """Number of its connection."""
 
 
 class Client:
@@ -53,11 +53,11 @@ class Client:
             pass
 
     def pause(self, seconds: float) -> None:
-        """Say nothing for some time, or until the test is over."""
+        """Stay silent for some time, or until the test is over."""
         self._server.closing.wait(seconds)
 
     def hang(self) -> None:
-        """Say nothing more."""
+        """Stay silent."""
         self._server.closing.wait()
 
 
@@ -91,7 +91,7 @@ def answer(
 
 
 def redirect(location: str, status: int = 302) -> Handler:
-    """Return a handler that sends on."""
+    """Return a handler that redirects."""
     return answer(b"", status, [("Location", location)])
 
 
@@ -119,7 +119,7 @@ def stream(head: bytes, pieces: Iterable[bytes]) -> Handler:
 
 
 class HostileServer:
-    """Answers requests by handlers; use as a context manager. A path without one is answered by 404."""
+    """Answers requests with handlers, others with 404; use as a context manager."""
 
     def __init__(self, certificate: str | None = None, *, before: Callable[[Client], None] | None = None) -> None:
         """Listen.
@@ -152,7 +152,7 @@ class HostileServer:
 
     @property
     def paths(self) -> list[str]:
-        """Return the paths that were asked for, without robots.txt."""
+        """Return the requested paths, without robots.txt."""
         return [request.path for request in self.requests if request.path != "/robots.txt"]
 
     @property
@@ -238,23 +238,23 @@ def _parse(head: bytes, connection: int) -> SeenRequest:
 
 
 class FakeInternet(httpcore.NetworkBackend):
-    """Names with scripted answers of DNS, and public addresses behind which servers on loopback stand."""
+    """Scripted DNS answers for names, and public addresses that lead to servers on loopback."""
 
     def __init__(self) -> None:
         self.answers: dict[str, list[list[str]]] = {}
-        """For each name, what the first lookup gives, the second and so on; the last one repeats."""
+        """Results of the first lookup of each name, the second and so on; the last one repeats."""
         self.servers: dict[tuple[str, int], HostileServer] = {}
         """Servers by public address and port."""
         self.lookups: list[str] = []
         self.dialled: list[tuple[str, int]] = []
 
     def add(self, name: str, server: HostileServer, *, address: str = PUBLIC_ADDRESS, port: int = 80) -> None:
-        """Put a server behind a name."""
+        """Make a name lead to a server."""
         self.answers[name] = [[address]]
         self.servers[address, port] = server
 
     def resolve(self, host: str, _port: int) -> list[str]:
-        """Return the next answer of DNS."""
+        """Return the next DNS answer."""
         self.lookups.append(host)
         answers = self.answers.get(host)
         if not answers:

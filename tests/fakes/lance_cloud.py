@@ -18,19 +18,19 @@ from tests.fakes.loopback import LoopbackServer, QuietHandler
 KEY = "key-of-tests"
 _DATABASE = "shelf"
 _VERSION = "0.4.0"
-"""By it the client knows that it may send queries that are made of others."""
+"""Tells the client that the server accepts compound queries."""
 _SIMPLE_TYPES = {"int64": "int64", "string": "string", "bool": "boolean"}
 
 
 class FakeLanceCloud(LoopbackServer):
-    """Holds one database while the block runs, for who shows the key."""
+    """Serves one database while the block runs, to clients with the key."""
 
     uri = f"db://{_DATABASE}"
 
     def __init__(self) -> None:
         self.database: Any = lancedb.connect("memory://")
         self.paths: list[str] = []
-        """Of all requests, oldest first."""
+        """Paths of all requests, oldest first."""
         super().__init__(_Handler)
 
     @property

@@ -1,4 +1,4 @@
-"""What fakes of servers have in common: they serve HTTP on loopback while a block runs."""
+"""The base of fake servers: HTTP on loopback while a block runs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing_extensions import override
 
 
 class QuietHandler(BaseHTTPRequestHandler):
-    """Answers one request after the other and says nothing of it."""
+    """Answers one request after the other, without a log."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # or each body waits for the client to acknowledge its head
 
     def read_body(self) -> bytes:
-        """Return what comes with a request, at once or in pieces."""
+        """Return the body of a request, sent whole or in chunks."""
         if self.headers.get("transfer-encoding") != "chunked":
             return self.rfile.read(int(self.headers.get("content-length", "0")))
         body = b""
@@ -39,16 +39,16 @@ class QuietHandler(BaseHTTPRequestHandler):
 
     @override
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Write no log."""
 
 
 class LoopbackServer:
-    """Answers by a handler, each request in a thread of its own, from the beginning of a block to its end."""
+    """Runs a handler for each request, in its own thread, while a block runs."""
 
     def __init__(self, handler: type[QuietHandler], server: type[ThreadingHTTPServer] = ThreadingHTTPServer) -> None:
         """Take a free port; each handler knows this as `fake`."""
         self.closing = threading.Event()
-        """Set when the block ends; whoever waits with an answer waits for this too."""
+        """Set when the block ends; a handler that delays its reply waits for this too."""
         self._http = server(("127.0.0.1", 0), type("Handler", (handler,), {"fake": self}))
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

@@ -17,7 +17,7 @@ def send(number: int, event: str, **data: object) -> None:
 
 
 def main(behaviour: str) -> None:
-    """Answer each job with its last message, unless told to fail."""
+    """Answer each job with its last message, or fail in the way that `behaviour` names."""
     if behaviour == "absent":
         sys.exit(1)
     for line in sys.stdin:

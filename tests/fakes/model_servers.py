@@ -25,16 +25,16 @@ class Ending(StrEnum):
 
     WHOLE = "whole"
     UNFINISHED = "unfinished"
-    """The connection ends in order, but the reply was not finished."""
+    """The connection closes properly, but the reply is unfinished."""
     CUT = "cut"
     """The connection breaks in the middle of the reply."""
     HANG = "hang"
-    """Nothing more comes, until the client closes."""
+    """The server stays silent until the client closes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakeReply:
-    """What the server answers to one request."""
+    """The server's reply to one request."""
 
     text: str = ""
     calls: tuple[tuple[str, str], ...] = ()
@@ -43,9 +43,9 @@ class FakeReply:
     """Characters in each piece of text and of arguments."""
     ending: Ending = Ending.WHOLE
     reason: str | None = None
-    """Why a whole reply without calls ends, in the dialect's word; None for its plain end."""
+    """Finish reason of a whole reply without calls, in the dialect's word; None for the usual one."""
     pieces_max: int | None = None
-    """An ending other than `WHOLE` comes after so many pieces; None for all of them."""
+    """Number of pieces before an ending other than `WHOLE`; None for all of them."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     error: object = None
@@ -54,7 +54,7 @@ class FakeReply:
     output_tokens: int = 20
     cached_tokens: int = 0
     counts_tokens: bool = True
-    """Whether the reply ends with its number of tokens, where the dialect leaves that open."""
+    """Whether the reply ends with its token counts, if the dialect makes them optional."""
     gate: threading.Event | None = None
     """Awaited after `gate_after` pieces."""
     gate_after: int = 0
@@ -62,7 +62,7 @@ class FakeReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRequest:
-    """What a client asked."""
+    """A client's request."""
 
     path: str
     headers: Mapping[str, str]
@@ -89,7 +89,7 @@ class FakeServer(LoopbackServer, ABC):
 
     @property
     def url(self) -> str:
-        """Return what a client takes as its base."""
+        """Return the base URL for a client."""
         return f"{self.origin}{self.path_prefix}"
 
     @property
@@ -98,7 +98,7 @@ class FakeServer(LoopbackServer, ABC):
         return [request.body for request in self.requests]
 
     def reset(self, *replies: FakeReply) -> None:
-        """Forget all requests and take these replies."""
+        """Forget all requests, and script these replies."""
         with self._lock:
             self._replies = list(replies)
             self.requests.clear()
@@ -116,11 +116,11 @@ class FakeServer(LoopbackServer, ABC):
 
     @abstractmethod
     def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        """Yield what is sent of a whole reply, but for its end."""
+        """Yield the pieces of a whole reply, except its end."""
 
     @abstractmethod
     def final_pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        """Yield what ends a whole reply."""
+        """Yield the end of a whole reply."""
 
 
 class _QuietServer(ThreadingHTTPServer):
@@ -128,11 +128,11 @@ class _QuietServer(ThreadingHTTPServer):
 
     @override
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client may go away at any moment."""
+        """Ignore errors: a client may disconnect at any moment."""
 
 
 class _ClientClosedError(Exception):
-    """The client went away."""
+    """The client disconnected."""
 
 
 class _Handler(QuietHandler):
@@ -252,7 +252,7 @@ class FakeAnthropicServer(FakeServer):
     """Speaks `POST /v1/messages`; give its `url` as `--api-base`."""
 
     thinking = ""
-    """Sent before the text, with a signature, where not empty."""
+    """Sent before the text, with a signature, if not empty."""
 
     @override
     def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
@@ -358,7 +358,7 @@ class FakeEmbeddingServer(LoopbackServer):
 
     @property
     def openai_url(self) -> str:
-        """Return what a client of OpenAI takes as its base; one of Ollama takes `origin`."""
+        """Return the base URL for an OpenAI client; an Ollama client takes `origin`."""
         return f"{self.origin}/v1"
 
     @property

@@ -1,4 +1,4 @@
-"""An object store on loopback that speaks as much of S3 as LanceDB asks for; buckets are made by their first object."""
+"""An object store on loopback with the part of S3 that LanceDB uses; a bucket's first object creates it."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class FakeObjectStore(LoopbackServer):
 
     def __init__(self, *buckets: str) -> None:
         self.objects: dict[str, bytes] = {}
-        """By bucket and key."""
+        """Objects by bucket and key."""
         self.buckets = set(buckets)
         self.parts: dict[tuple[str, str], dict[int, bytes]] = {}
-        """Of uploads that are not complete, by path and number of the upload."""
+        """Parts of incomplete uploads, by path and number of the upload."""
         self.requests: list[tuple[str, str]] = []
         """Method and path of each request, oldest first."""
         self.keys_seen: set[str] = set()
-        """Access keys that requests were signed with."""
+        """Access keys of the signed requests."""
         self.lock = threading.Lock()
         super().__init__(_Handler)
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Return the environment that leads LanceDB here."""
+        """Return the environment that makes LanceDB use this store."""
         return {
             "AWS_ENDPOINT": self.origin,
             "AWS_ALLOW_HTTP": "true",

@@ -1,4 +1,4 @@
-"""A model for tests: it says what it was told to say, and records what it was asked."""
+"""A model for tests: it gives scripted replies, and records the requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from roamtui.models.base import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedReply:
-    """One reply, told beforehand."""
+    """One scripted reply."""
 
     text: str = ""
     calls: tuple[tuple[str, Mapping[str, object] | str], ...] = ()
@@ -32,19 +32,19 @@ class ScriptedReply:
     chunk_size: int = 16
     """Characters in each text delta."""
     thinking: str = ""
-    """Thought aloud before the text."""
+    """Reasoning, sent before the text."""
     retries: tuple[RetryPending, ...] = ()
     """Yielded first, without waiting."""
     error: ModelError | None = None
-    """Raised after text and calls, in place of the end."""
+    """Raised after text and calls, instead of the end."""
     gate: asyncio.Event | None = None
-    """Awaited once `gate_after` text deltas are out."""
+    """Awaited after `gate_after` text deltas."""
     gate_after: int = 0
     """0 holds back the whole reply."""
     usage: Usage | None = None
-    """What is reported; None for an estimate."""
+    """Reported usage; None for an estimate."""
     reason: str = "stop"
-    """Why it ends where it makes no calls."""
+    """Finish reason of a reply without calls."""
 
 
 Reply = ScriptedReply | Callable[[ModelRequest], ScriptedReply]
@@ -66,11 +66,11 @@ class ScriptedModel:
 
     @property
     def replies_left(self) -> int:
-        """How many replies were not asked for yet."""
+        """Number of replies left."""
         return max(0, len(self._replies) - len(self.requests))
 
     def add_replies(self, *replies: Reply) -> None:
-        """Put more replies at the end of the script."""
+        """Append replies to the script."""
         self._replies.extend(replies)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -93,7 +93,7 @@ class ScriptedModel:
             yield event
 
     async def close(self) -> None:
-        """Note that it was closed."""
+        """Record the call."""
         self.is_closed = True
 
 
@@ -129,7 +129,7 @@ def _finish(reply: ScriptedReply, request: ModelRequest, number: int) -> Iterato
 
 
 class SlowModel(ScriptedModel):
-    """Starts when a gate is opened."""
+    """Starts when its gate opens."""
 
     def __init__(self, replies: Iterable[Reply] = (), *, gate: asyncio.Event) -> None:
         super().__init__(replies)

@@ -1,4 +1,4 @@
-"""A web site on loopback: pages by path, with entity tags, and a count of all that was asked and sent."""
+"""A web site on loopback: pages by path, with entity tags, and counts of requests and bytes."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ _TYPES = {"md": "text/markdown", "txt": "text/plain", "json": "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SitePage:
-    """What the site answers at one path."""
+    """The site's reply at one path."""
 
     body: bytes | str = ""
     media_type: str = ""
-    """By the ending of the path where it is empty."""
+    """If empty, the path's ending decides."""
     status: int = 200
     location: str = ""
     markdown: str = ""
-    """What is sent instead to who asks for Markdown; empty where the site does not negotiate."""
+    """Sent to clients that accept Markdown; empty if the site does not negotiate."""
 
 
 @dataclass(slots=True)
 class SiteCounts:
-    """What happened at a site."""
+    """Counts of a site."""
 
     paths: list[str] = field(default_factory=list)
-    """All that was asked for, in order."""
+    """Requested paths, in order."""
     bytes_sent: int = 0
-    """Of bodies."""
+    """Bytes of bodies."""
     most_at_once: int = 0
-    """Requests that were answered at the same time."""
+    """Maximum number of concurrent requests."""
 
 
 class FakeSite(LoopbackServer):
-    """Serves pages while the block runs; what it has may be changed meanwhile."""
+    """Serves pages while the block runs; they may be changed meanwhile."""
 
     def __init__(self, pages: Mapping[str, SitePage | str], *, before: Callable[[str], object] | None = None) -> None:
         """Serve `pages` by path; `before` is called with each path before it is answered."""
@@ -74,12 +74,12 @@ class FakeSite(LoopbackServer):
         return f"{self.origin}{path}"
 
     def forget(self) -> None:
-        """Begin to count anew."""
+        """Reset the counts."""
         self.counts = SiteCounts()
 
 
 def make_ollama(*models: str) -> FakeSite:
-    """Return what Ollama says of its models."""
+    """Return a server that lists models as Ollama does."""
     return FakeSite({"/api/tags": json.dumps({"models": [{"name": name, "size": 1} for name in models]})})
 
 

@@ -1,4 +1,4 @@
-"""`roamtui preferences`: a file that the person alone writes, and what the model gets of it."""
+"""`roamtui preferences`: a file that only the person writes, and its text for the model."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ CALLS = (
     ("expand_sections", '{"section_ids": ["a8a96034", "b9e8ef5c"]}'),
     ("expand_sections", '{"section_ids": ["07f3277d"]}'),
 )
-"""Two calls of one reply, as servers are told to send them."""
+"""Two calls of one reply, as the fake servers send them."""
 
 
 def make_request(question: str = "What is a model?", *, allow_calls: bool = True) -> ModelRequest:

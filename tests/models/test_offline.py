@@ -62,7 +62,7 @@ class Talk:
     """Titles that the last question opened."""
 
     async def ask(self, question: str, within: str | None = None) -> QuestionAnswered:
-        """Ask, about the section of a title where there is one, and return how it ended."""
+        """Ask, about the section with the title `within` if there is one, and return the answer."""
         library = self.agent.session.state.library
         opened: list[str] = []
         self.searches = 0
@@ -80,7 +80,7 @@ class Talk:
 
 
 def make_talk(text: str = FERRY, *, has_search: bool = True) -> Talk:
-    """Return a conversation about `text` that has not begun."""
+    """Return a new conversation about `text`."""
     library = Library(source="ferry.md", root=parse_document(text))
     searcher = KeywordSearcher(library) if has_search else None
     return Talk(agent=Agent(Session.start(library), OfflineModel(), searcher))
@@ -299,32 +299,21 @@ async def test_an_exception_that_an_opened_section_only_names_is_opened_too() ->
     assert "Tugs: two days." in answer.answer
 
 
-def _find(*sizes: int) -> ParsedRequest:
-    """Return a reading whose search found sections that cost these tokens."""
-    return ParsedRequest(
-        question="?",
-        found=tuple(
-            ParsedHit(section_id=f"{place:08x}", path="A", tokens=tokens, snippet="It says so.")
-            for place, tokens in enumerate(sizes)
-        ),
-        has_searched=True,
+@pytest.mark.parametrize(
+    ("sizes", "chosen"),
+    [
+        pytest.param([100] * 9, list(range(SECTIONS_MAX)), id="at most five"),
+        pytest.param([9_000, 3_000], [0], id="the first at any cost"),
+        pytest.param([2_500, 2_100, 2_000, 200], [0, 2, 3], id="small ones beyond the budget"),
+    ],
+)
+def test_sections_are_opened_within_a_budget(sizes: list[int], chosen: list[int]) -> None:
+    found = tuple(
+        ParsedHit(section_id=f"{position:08x}", path="A", tokens=tokens, snippet="It says so.")
+        for position, tokens in enumerate(sizes)
     )
-
-
-def _choose(*sizes: int) -> list[int]:
-    return [int(section_id, 16) for section_id in choose_sections(_find(*sizes))]
-
-
-def test_at_most_five_are_opened() -> None:
-    assert _choose(*[100] * 9) == list(range(SECTIONS_MAX))
-
-
-def test_the_first_is_opened_whatever_it_costs() -> None:
-    assert _choose(9_000, 3_000) == [0]
-
-
-def test_what_passes_the_budget_is_left_out_and_small_ones_are_not() -> None:
-    assert _choose(2_500, 2_100, 2_000, 200) == [0, 2, 3]
+    section_ids = choose_sections(ParsedRequest(question="?", found=found, has_searched=True))
+    assert [int(section_id, 16) for section_id in section_ids] == chosen
 
 
 @pytest.mark.parametrize(

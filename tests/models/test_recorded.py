@@ -1,4 +1,4 @@
-"""What was said in a conversation is said again, reply by reply, without the model that said it."""
+"""A recorded conversation is replayed reply by reply, without its model."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ TURNS = st.lists(
 
 
 def _leave_out_words(told: list[list[str]]) -> list[list[str]]:
-    """Leave out what streamed: where the last reply was empty, the one before it is the answer, and is said again."""
+    """Leave out streamed text: if the last reply was empty, the replay streams the one before it, the answer, again."""
     return [[event for event in events if not event.startswith("said ")] for events in told]
 
 

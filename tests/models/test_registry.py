@@ -1,4 +1,4 @@
-"""Which models can be used here is told with the reason, and no provider is asked."""
+"""Which models can be used here, and why, without a request to a provider."""
 
 from __future__ import annotations
 

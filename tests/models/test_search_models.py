@@ -1,4 +1,4 @@
-"""What models do for a search: vectors, an order, a query of its own; whatever else they say is none."""
+"""Models in search: embedders, the reranker and the rewriter, which ignore any other reply."""
 
 from __future__ import annotations
 

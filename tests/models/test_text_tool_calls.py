@@ -1,4 +1,4 @@
-"""A model without tool calls is told of tools in words, and answers in them."""
+"""A model without tool calls gets the tools in the prompt, and calls them in its text."""
 
 from __future__ import annotations
 
