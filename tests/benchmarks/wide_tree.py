@@ -184,7 +184,7 @@ class KeyBench:
         return [await self.measure(lambda key=key: self._send(key)) for key in keys]  # type: ignore[misc]
 
     async def _send(self, key: str) -> None:
-        character = {"space": " "}.get(key, key if len(key) == 1 else None)
+        character = {"space": " ", "slash": "/"}.get(key, key if len(key) == 1 else None)
         event = events.Key(key, character)
         event.set_sender(self._app)
         assert self._app._driver is not None
@@ -216,7 +216,7 @@ class TreeBench(KeyBench):
                 return True
             return screen.found.is_complete and screen.found.query.strip() == screen.query_one(Input).value.strip()
 
-        for key in ("s", "/", "ctrl+f"):
+        for key in ("s", "slash", "ctrl+f"):
             await self.press([key])
             await self.press_watched(["x", "backspace"], is_done)
             seconds += await self.press_watched(_LETTERS, is_done)

@@ -64,6 +64,7 @@ class ItemList(OptionList, Generic[Item]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.auto_links = False  # they hold none, and looking for links takes a tenth of painting the list
         self.items: list[Item | None] = []
         """The items, None for a heading."""
         self._contents: list[Content] = []
