@@ -56,6 +56,7 @@ _CACHED_LINE_MAX = 100
 """Characters of a line with an HTML tag; a longer one is not cached."""
 _SENTINEL = "x\n"
 _ENDLESS = ("fence", "html_block")
+_TITLE_TOKENS = ("text", "code_inline", "text_special", "softbreak", "hardbreak")
 
 # Every line pattern starts with "\n": `re` searches for a literal much faster than for a character class or an anchor.
 _LINE = (
@@ -142,7 +143,10 @@ def scan_headings(text: str, start: int = 0) -> HeadingTable:
     for row in found.unparsed:
         content = found.titles[row]
         if not content:
-            found.titles[row] = _extract_blank_title(source, found.offsets[row], found.levels[row])
+            # markdown-it-py strips this title to nothing, but CommonMark strips only spaces and tabs.
+            line = source[found.offsets[row] : _next_line(source, found.offsets[row])].strip(" \t\n")
+            if line.startswith("#"):
+                found.titles[row] = _trim_heading(line.removeprefix("#" * found.levels[row]), " \t")
         elif not _ACTIVE.search(content):
             found.titles[row] = content.strip(" \t")
         else:
@@ -337,14 +341,11 @@ class HeadingScanner:
         return end if is_last else begin + starts[count]
 
 
-def _trim_heading(rest: str) -> str:
-    """Strip the closing ``#`` sequence and white space from the rest of an ATX heading's line."""
-    if rest.endswith(("#", " ", "\t")):
-        rest = rest.rstrip(" \t")
-        unclosed = rest.rstrip("#")
-        if unclosed.endswith((" ", "\t")):
-            rest = unclosed
-    return rest.strip(_TRIMMED)
+def _trim_heading(rest: str, trimmed: str = _TRIMMED) -> str:
+    """Strip the closing ``#`` sequence, and `trimmed` characters, from the rest of an ATX heading's line."""
+    rest = rest.rstrip(" \t")
+    unclosed = rest.rstrip("#")
+    return (unclosed if unclosed[-1:] in ("", " ", "\t") else rest).strip(trimmed)
 
 
 def _is_blank_before(text: str, start: int) -> bool:
@@ -395,31 +396,11 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     """Return the plain text of a title's inline source. `env` holds the link definitions."""
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")
-    parts = []
     parser = make_parser()
     tokens: list[Token] = []
     parser.inline.parse(content, parser, env, tokens)
-    for token in tokens:
-        match token.type:
-            case "text" | "code_inline" | "text_special":
-                parts.append(token.content)
-            case "softbreak" | "hardbreak":
-                parts.append(" ")
-            case _:
-                pass
-    return "".join(parts).strip(" \t")
-
-
-def _extract_blank_title(text: str, offset: int, level: int) -> str:
-    """Return a title that markdown-it-py strips to nothing: by the specification only spaces and tabs are stripped."""
-    end = text.find("\n", offset)
-    line = text[offset:] if end < 0 else text[offset:end]
-    marked = line.strip(" \t")
-    if not marked.startswith("#"):
-        return ""
-    title = marked.removeprefix("#" * level).strip(" \t")
-    unclosed = title.rstrip("#")
-    return unclosed.rstrip(" \t") if unclosed[-1:] in ("", " ", "\t") else title
+    texts = (" " if token.type.endswith("break") else token.content for token in tokens if token.type in _TITLE_TOKENS)
+    return "".join(texts).strip(" \t")
 
 
 def _parse_reference_definitions(text: str, start: int, headings: array[int], titles: Iterable[str]) -> dict[str, Any]:

@@ -307,9 +307,9 @@ class Library:
         """Return the text from a heading to the next heading of any level, or its first `length_max` characters."""
         return self.text_at(self.own_span(section_id), length_max=length_max)
 
-    def text(self, section_id: str, *, length_max: int | None = None) -> str:
-        """Return the text from a heading to the next one of the same or a higher level, or its first characters."""
-        return self.text_at(self.span(section_id), length_max=length_max)
+    def text(self, section_id: str) -> str:
+        """Return the text from a heading to the next one of the same or a higher level."""
+        return self.text_at(self.span(section_id))
 
     def document(self, key: str) -> Document:
         """Return the loaded document with this key."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from roamtui.document.document import Document, NodeRow, build_columns
@@ -47,10 +47,9 @@ def open_sources(
         from roamtui.sources.web.urls import origin_of, parse_url  # noqa: PLC0415 - the same
 
         url = parse_url(names[0])
-        pages = make_page_loader(web, frozenset({origin_of(url)}))
-        library, loader = open_address(url, pages), SourceLoader(None, lambda: pages)
-        _ = loader._pages  # noqa: SLF001 - its connections are already open, so `close` must find them
-        return library, loader
+        loader = SourceLoader(None, web)
+        loader.pages = pages = make_page_loader(web, frozenset({origin_of(url)}))
+        return open_address(url, pages), loader
     is_single = len(names) == 1 and not (is_path(names[0]) and is_multi_file(Path(names[0])))
     listing = None
     try:
@@ -74,7 +73,7 @@ def open_sources(
         raise SourceError(f"{error} If you mean a site, write {address}.") from None
     if listing is None and NodeKind.LINK not in library.root.columns.kinds:
         return library, None
-    return library, SourceLoader(listing, partial(_make_page_loader, web))
+    return library, SourceLoader(listing, web)
 
 
 def is_address(name: str) -> bool:
@@ -89,27 +88,24 @@ def suggest_address(name: str) -> str | None:
     return f"https://{name}"
 
 
-def _make_page_loader(web: WebOptions) -> BatchLoader:
-    from roamtui.document.web_loader import make_page_loader  # noqa: PLC0415 - only links need the web
-
-    return make_page_loader(web, frozenset())
-
-
 class SourceLoader:
     """Reads the files of a listing; makes a page loader when the first link is opened."""
 
-    def __init__(self, listing: Listing | None, make_pages: Callable[[], BatchLoader]) -> None:
+    def __init__(self, listing: Listing | None, web: WebOptions) -> None:
         self._listing = listing
-        self._make_pages = make_pages
+        self._web = web
 
     @cached_property
-    def _pages(self) -> BatchLoader:
-        return self._make_pages()
+    def pages(self) -> BatchLoader:
+        """The page loader."""
+        from roamtui.document.web_loader import make_page_loader  # noqa: PLC0415 - only links need the web
+
+        return make_page_loader(self._web, frozenset())
 
     def close(self) -> None:
         """Close the connections of the page loader, if there is one; see `Loader`."""
-        if "_pages" in vars(self):
-            self._pages.close()
+        if "pages" in vars(self):
+            self.pages.close()
 
     @property
     def bytes_total(self) -> int:
@@ -119,7 +115,7 @@ class SourceLoader:
     def load(self, library: Library, node_id: str) -> Document:
         """Load the document of a node and compute its cached values; see `Loader`."""
         if self._listing is None or get_link_url(library, node_id):
-            return self._pages.load_batch(library, (node_id,), frozenset()).documents[node_id]
+            return self.pages.load_batch(library, (node_id,), frozenset()).documents[node_id]
         listing, row = library.locate(node_id)
         key = "/".join(listing.columns.path(row))
         reader = self._listing.readers.get(key)
@@ -141,7 +137,7 @@ class SourceLoader:
     ) -> LoadedBatch:
         """Load the documents of several nodes, in the requested order; see `Loader`."""
         links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
-        batch = self._pages.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
+        batch = self.pages.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
         documents = dict(batch.documents)
         for node_id in node_ids:
             if node_id not in documents:
@@ -157,4 +153,4 @@ class SourceLoader:
     ) -> Mapping[str, tuple[str, ...]]:
         """List the origins that the person must approve first, each with its nodes; see `Loader`."""
         links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
-        return self._pages.list_unapproved_origins(library, links, approved) if links else {}
+        return self.pages.list_unapproved_origins(library, links, approved) if links else {}

@@ -148,7 +148,7 @@ def extract_link_url(html: str, *rels: str, media_types: tuple[str, ...] = ()) -
     return None
 
 
-DEPTH_MAX = 2
+_DEPTH_MAX = 2
 """Links to follow one after the other from the source to a page. Links on a page at this depth are not nodes."""
 _FETCHED_AT_ONCE = 8
 _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
@@ -206,10 +206,9 @@ def make_markdown_url(url: str, style: VariantStyle) -> str | None:
 class PageLoader:
     """Fetches pages for one source, and learns where each site keeps the Markdown variants of its pages."""
 
-    def __init__(self, fetcher: Fetcher, typed: frozenset[str], *, depth_max: int = DEPTH_MAX) -> None:
+    def __init__(self, fetcher: Fetcher, typed: frozenset[str]) -> None:
         self.fetcher = fetcher
         self.typed = typed
-        self._depth_max = depth_max
         self.styles: dict[str, VariantStyle] = {}
         """The style of each origin, once known."""
         self.locks: dict[str, threading.Lock] = {}
@@ -243,7 +242,7 @@ class PageLoader:
         batch = _FetchBatch(self, AllowedOrigins(typed=self.typed, approved=approved), report)
 
         def read(url: str) -> Document:
-            return batch.read(library, url, has_links=depths[url] < self._depth_max)
+            return batch.read(library, url, has_links=depths[url] < _DEPTH_MAX)
 
         pages = dict(zip(depths, run_parallel(read, depths, _FETCHED_AT_ONCE), strict=True))
         documents = {node_id: pages[url] for node_id, url in urls.items()}

@@ -32,6 +32,7 @@ _REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)
 _CANDIDATES_MAX = 20_000
 _ID_DISTANCE_MAX = 3
 _TITLE_SCORE_MIN = 55.0
+_SUGGESTED_MAX = 3
 _AROUND = " \t\r\n[]`\"'§"
 
 
@@ -173,20 +174,20 @@ def _fold(title: str) -> str:
     return " ".join(title.casefold().replace("`", "").split())
 
 
-def suggest_ids(library: Library, requested: str, *, limit: int = 3) -> tuple[str, ...]:
-    """Return up to `limit` ids whose digits or titles are most similar to `requested`."""
+def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
+    """Return up to 3 ids whose digits or titles are most similar to `requested`."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - most sessions never need a suggestion
     from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - the same
 
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
     ids = list(islice(library.walk(), _CANDIDATES_MAX))
     titles = {section_id: library.title_of(section_id) for section_id in ids}
-    distances = process.extract(wanted.lower(), ids, scorer=Levenshtein.distance, limit=limit)
-    by_title = process.extract(wanted, titles, scorer=fuzz.WRatio, limit=limit, score_cutoff=_TITLE_SCORE_MIN)
+    distances = process.extract(wanted.lower(), ids, scorer=Levenshtein.distance, limit=_SUGGESTED_MAX)
+    by_title = process.extract(wanted, titles, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=_TITLE_SCORE_MIN)
     found = [section_id for section_id, distance, _ in distances if distance <= _ID_DISTANCE_MAX]
     found += [section_id for _, _, section_id in by_title]
     found += [section_id for section_id, _, _ in distances]
-    return tuple(dict.fromkeys(found))[:limit]
+    return tuple(dict.fromkeys(found))[:_SUGGESTED_MAX]
 
 
 @dataclass(frozen=True, slots=True)
