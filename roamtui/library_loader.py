@@ -176,7 +176,7 @@ def _open(
         allowed=web.allowed_origins,
         read_allowed=lambda: load_settings().allowed_origins,
     )
-    library, loader = open_sources(sources, web=options, kept_dir=conversions_path(), report=report)
+    library, loader = open_sources(sources, web=options, cache_dir=conversions_path(), report=report)
     path = summaries_path(library.source)
     if path.exists():
         from roamtui.search.summary_store import SummaryStore  # noqa: PLC0415 - few sources have summaries

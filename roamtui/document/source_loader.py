@@ -30,7 +30,7 @@ def build_library(raw: RawText) -> Library:
 
 
 def open_sources(
-    names: Sequence[str], *, web: WebOptions = _NO_WEB, kept_dir: Path | None = None, report: PageReport | None = None
+    names: Sequence[str], *, web: WebOptions = _NO_WEB, cache_dir: Path | None = None, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 
@@ -54,12 +54,12 @@ def open_sources(
     listing = None
     try:
         if is_single:
-            library = build_library(read_source(names[0], kept_dir=kept_dir, report=report))
+            library = build_library(read_source(names[0], cache_dir=cache_dir, report=report))
         else:
             for name in names:
                 if not is_path(name):
                     raise UsageError(f"{name} cannot be combined with other sources.")
-            listing = list_sources([Path(name) for name in names], kept_dir=kept_dir)
+            listing = list_sources([Path(name) for name in names], cache_dir=cache_dir)
             rows = [
                 NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
                 for path, is_folder in listing.list_entries()

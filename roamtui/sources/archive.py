@@ -33,7 +33,7 @@ _NEVER_INSIDE = re.compile(r"^[A-Za-z]:|[\\\0]")
 """Names with a drive, a backslash or a NUL character, which may lead outside the archive on some systems."""
 
 
-def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
+def list_archive(path: Path, *, cache_dir: Path | None = None) -> Listing:
     """List the documents of a zip archive."""
     archive = _open(path)
     members: dict[tuple[str, ...], zipfile.ZipInfo] = {}
@@ -70,7 +70,7 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
     return Listing(
         source=os.path.abspath(path),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=path.name,
-        readers={key: partial(_read_member, archive, info, key, kept_dir) for key, info in by_key.items()},
+        readers={key: partial(_read_member, archive, info, key, cache_dir) for key, info in by_key.items()},
         files=dict.fromkeys(by_key, path),
         bytes_total=sum(estimate_load_cost(info.filename, info.file_size) for info in members.values()),
         notes=(
@@ -96,7 +96,7 @@ def _open(path: Path) -> zipfile.ZipFile:
     return archive
 
 
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, kept_dir: Path | None) -> RawText:
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, cache_dir: Path | None) -> RawText:
     if info.flag_bits & ENCRYPTED:
         raise SourceError(f"{key} is encrypted. Unpack the archive and open the folder.")
     if not is_bounded(info):
@@ -108,4 +108,4 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, kept
             data = member.read(FILE_BYTES_MAX + 1)
     except FAILURES as error:
         raise SourceError(f"{key} cannot be unpacked: {error}. The archive may be damaged.") from None
-    return to_raw_text(data, source=key, name=key.rpartition("/")[2], kept_dir=kept_dir)
+    return to_raw_text(data, source=key, name=key.rpartition("/")[2], cache_dir=cache_dir)

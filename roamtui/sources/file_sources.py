@@ -46,13 +46,13 @@ def _is_archive(path: Path) -> bool:
     return path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path)  # noqa: PTH113 - as above
 
 
-def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> Listing:
+def list_sources(paths: Sequence[Path], *, cache_dir: Path | None = None) -> Listing:
     """List the files of a folder or an archive, or of several sources in the given order.
 
     Keys of several sources start below their common parent folder.
     """
     if len(paths) == 1:
-        return _list_source(paths[0], kept_dir)
+        return _list_source(paths[0], cache_dir)
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     try:
         top = os.path.commonpath([path.parent for path in absolute])
@@ -66,7 +66,7 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
     for path in absolute:
         prefix = "/".join(map(format_name, path.relative_to(top).parts))
         if is_multi_file(path):
-            listing = _list_source(path, kept_dir)
+            listing = _list_source(path, cache_dir)
             notes.extend(listing.notes)
             bytes_total += listing.bytes_total
             folders.extend(listing.folders)
@@ -75,7 +75,7 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
                 files.setdefault(f"{prefix}/{key}", listing.files[key])
         else:
             bytes_total += estimate_load_cost(path.name, check_file(path))
-            readers.setdefault(prefix, partial(read_file, path, kept_dir=kept_dir))
+            readers.setdefault(prefix, partial(read_file, path, cache_dir=cache_dir))
             files.setdefault(prefix, path)
     keys = list(readers)[:FILES_MAX]
     if len(keys) < len(readers):
@@ -91,12 +91,12 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
     )
 
 
-def _list_source(path: Path, kept_dir: Path | None) -> Listing:
+def _list_source(path: Path, cache_dir: Path | None) -> Listing:
     if not _is_archive(path):
-        return list_folder(path, kept_dir=kept_dir)
+        return list_folder(path, cache_dir=cache_dir)
     from roamtui.sources.archive import list_archive  # noqa: PLC0415 - few sources are archives
 
-    return list_archive(path, kept_dir=kept_dir)
+    return list_archive(path, cache_dir=cache_dir)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def _walk_tree(tree: dict[str, dict[str, Any]], above: tuple[str, ...]) -> Itera
         yield from _walk_tree(below, (*above, name))
 
 
-def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
+def list_folder(folder: Path, *, cache_dir: Path | None = None) -> Listing:
     """List the documents of a folder, without hidden files and those that `.gitignore` excludes.
 
     Links to files inside the folder are followed. Links to folders are not: their files are listed in their own place.
@@ -90,7 +90,7 @@ def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
-        readers={key: partial(_read_listed, path, key, kept_dir) for key, path in files.items()},
+        readers={key: partial(_read_listed, path, key, cache_dir) for key, path in files.items()},
         files=files,
         bytes_total=walker.bytes_total,
         notes=walker.notes(),
@@ -98,14 +98,14 @@ def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
     )
 
 
-def _read_listed(path: Path, key: str, kept_dir: Path | None) -> RawText:
+def _read_listed(path: Path, key: str, cache_dir: Path | None) -> RawText:
     try:
         size = path.stat().st_size
     except OSError:
         size = 0
     if size > FILE_BYTES_MAX:
         raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself.")
-    return read_file(path, kept_dir=kept_dir)
+    return read_file(path, cache_dir=cache_dir)
 
 
 @dataclass(slots=True)

@@ -51,7 +51,7 @@ def convert(
     name: str,
     media_type: str | None = None,
     *,
-    kept_dir: Path | None = None,
+    cache_dir: Path | None = None,
     report: PageReport | None = None,
 ) -> ConvertedText | None:
     """Convert a file to Markdown, or return None if it is text already. Takes milliseconds to minutes.
@@ -69,7 +69,7 @@ def convert(
     else:
         from roamtui.sources.convert.subprocess_converter import convert_cached  # noqa: PLC0415 - rarely needed
 
-        converted = convert_cached(found, data, name, kept_dir=kept_dir, report=report)
+        converted = convert_cached(found, data, name, cache_dir=cache_dir, report=report)
     note = f"{name}: converted from {found.value}; line numbers refer to the converted text."
     return ConvertedText(
         text=converted.text,

@@ -165,7 +165,7 @@ def _write_block(element: Element) -> Iterator[_Block]:
 
 
 def _write_list(element: Element) -> str:
-    number = _read_number(element.attributes.get("start", ""), 1) - 1
+    number = _parse_number(element.attributes.get("start", ""), 1) - 1
     items: list[str] = []
     stray: list[Element | str | None] = []
     for child in [*element.children, Element("li")]:
@@ -178,7 +178,7 @@ def _write_list(element: Element) -> str:
             items[-1] += f"\n{_LINES.sub('  ', _join(blocks))}"
         elif blocks:
             items.append(_write_item("- ", blocks))
-        number = _read_number(child.attributes.get("value", ""), number + 1)
+        number = _parse_number(child.attributes.get("value", ""), number + 1)
         if blocks := _write_blocks(child.children):
             items.append(_write_item(f"{number}. " if element.name == "ol" else "- ", blocks))
     return "\n".join(items)
@@ -229,8 +229,8 @@ def _list_cells(row: Element, filled: dict[int, int]) -> list[str]:
         if not isinstance(cell, Element) or cell.name not in CELLS:
             continue
         fill()
-        columns = max(1, min(_read_number(cell.attributes.get("colspan", ""), 1), _COLUMNS_MAX - len(cells)))
-        rows = _read_number(cell.attributes.get("rowspan", ""), 1)
+        columns = max(1, min(_parse_number(cell.attributes.get("colspan", ""), 1), _COLUMNS_MAX - len(cells)))
+        rows = _parse_number(cell.attributes.get("rowspan", ""), 1)
         if rows > 1:
             filled |= dict.fromkeys(range(len(cells), len(cells) + columns), rows - 1)
         cells += [_write_line(cell.children).replace("|", r"\|"), *[""] * (columns - 1)]
@@ -239,7 +239,7 @@ def _list_cells(row: Element, filled: dict[int, int]) -> list[str]:
     return cells
 
 
-def _read_number(value: str, default: int) -> int:
+def _parse_number(value: str, default: int) -> int:
     """Parse an attribute, or return `default` if it is not a number of at most nine digits."""
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else default
 

@@ -47,18 +47,18 @@ _VERSION = 9
 
 
 def convert_cached(
-    wanted: Format, data: bytes, name: str, *, kept_dir: Path | None = None, report: PageReport | None = None
+    wanted: Format, data: bytes, name: str, *, cache_dir: Path | None = None, report: PageReport | None = None
 ) -> ConvertedText:
-    """Convert a file to Markdown in a subprocess, or load it from the cache folder `kept_dir`.
+    """Convert a file to Markdown in a subprocess, or load it from the cache folder `cache_dir`.
 
     Raises:
         SourceError: See `convert_in_subprocess`.
     """
-    if kept_dir is None:
+    if cache_dir is None:
         return convert_in_subprocess(wanted, data, name, report=report)
     digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
     digest.update(f"{__version__} {_VERSION}".encode())
-    path = kept_dir / f"{digest.hexdigest()}.json"
+    path = cache_dir / f"{digest.hexdigest()}.json"
     with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
         cached = msgspec.json.decode(path.read_bytes(), type=ConvertedText)
         os.utime(path)  # marks it as used
@@ -67,10 +67,10 @@ def convert_cached(
     converted = convert_in_subprocess(wanted, data, name, report=report)
     if time.perf_counter() - started >= _CACHED_SECONDS_MIN:
         with contextlib.suppress(OSError):
-            make_private_folder(kept_dir)
+            make_private_folder(cache_dir)
             write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
             total = 0
-            for old in sorted(kept_dir.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True):
+            for old in sorted(cache_dir.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True):
                 total += old.stat().st_size
                 if total > _CACHE_BYTES_MAX:
                     old.unlink(missing_ok=True)

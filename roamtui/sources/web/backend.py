@@ -31,10 +31,10 @@ class CheckedBackend(httpcore.NetworkBackend):
     """Connects only to addresses that the resolver allows."""
 
     def __init__(
-        self, book: HostResolver, time_limit: Deadline, dial: httpcore.NetworkBackend, *, allows_local: bool
+        self, resolver: HostResolver, deadline: Deadline, dial: httpcore.NetworkBackend, *, allows_local: bool
     ) -> None:
-        self._book = book
-        self._time_limit = time_limit
+        self._resolver = resolver
+        self._deadline = deadline
         self._dial = dial
         self._allows_local = allows_local
 
@@ -47,12 +47,12 @@ class CheckedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        seconds = self._time_limit.clip(timeout)
-        addresses = self._book.resolve(host, port, allows_local=self._allows_local, seconds_max=seconds)
+        seconds = self._deadline.clip(timeout)
+        addresses = self._resolver.resolve(host, port, allows_local=self._allows_local, seconds_max=seconds)
         tried = addresses[:_ADDRESSES_TRIED]
-        with self._time_limit.within(seconds):
+        with self._deadline.within(seconds):
             for index, address in enumerate(tried):
-                share = self._time_limit.remaining() / (len(tried) - index)
+                share = self._deadline.remaining() / (len(tried) - index)
                 if share <= 0:
                     break
                 try:
@@ -61,22 +61,22 @@ class CheckedBackend(httpcore.NetworkBackend):
                     if index == len(tried) - 1:
                         raise
                 else:
-                    return LimitedStream(stream, self._time_limit)
+                    return LimitedStream(stream, self._deadline)
         raise httpcore.ConnectTimeout
 
 
 class LimitedStream(httpcore.NetworkStream):
     """A connection in which each operation times out at the deadline of the fetch."""
 
-    def __init__(self, stream: httpcore.NetworkStream, time_limit: Deadline) -> None:
+    def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
         self._stream = stream
-        self._time_limit = time_limit
+        self._deadline = deadline
         self.has_read_since_write = False
         """Whether anything was read since the last request. If not, its answer arrived before the request was sent."""
 
     @override
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        seconds = self._time_limit.clip(timeout)
+        seconds = self._deadline.clip(timeout)
         if seconds <= 0:
             raise httpcore.ReadTimeout
         self.has_read_since_write = True
@@ -84,7 +84,7 @@ class LimitedStream(httpcore.NetworkStream):
 
     @override
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        seconds = self._time_limit.clip(timeout)
+        seconds = self._deadline.clip(timeout)
         if seconds <= 0:
             raise httpcore.WriteTimeout
         self.has_read_since_write = False
@@ -98,11 +98,11 @@ class LimitedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        seconds = self._time_limit.clip(timeout)
+        seconds = self._deadline.clip(timeout)
         if seconds <= 0:
             self._stream.close()
             raise httpcore.ConnectTimeout
-        return LimitedStream(self._stream.start_tls(ssl_context, server_hostname, seconds), self._time_limit)
+        return LimitedStream(self._stream.start_tls(ssl_context, server_hostname, seconds), self._deadline)
 
     @override
     def get_extra_info(self, info: str) -> Any:

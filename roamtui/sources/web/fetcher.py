@@ -51,11 +51,11 @@ class Fetcher:
         """
         self._options = options
         self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
-        self._time_limit = Deadline()
+        self._deadline = Deadline()
         self._unreachable: dict[str, tuple[float, str]] = {}
         """Origins to which the last connection failed: monotonic time of the failure, and its message."""
-        self._client = HttpClient(options, self._time_limit, HostResolver(resolve), dial=dial, ssl_context=ssl_context)
-        self._throttled_client = ThrottledClient(self._client, options, self._time_limit, self._cache)
+        self._client = HttpClient(options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context)
+        self._throttled_client = ThrottledClient(self._client, options, self._deadline, self._cache)
 
     def fetch(
         self,
@@ -76,7 +76,7 @@ class Fetcher:
         if not allowed.allows(requested_url):
             raise OriginNotApprovedError(origin_of(requested_url))
         current, problem = requested_url, ""
-        with self._time_limit.within(self._options.total_seconds_max):
+        with self._deadline.within(self._options.total_seconds_max):
             for _ in range(self._options.redirects_max + 1):
                 request = HttpRequest(
                     url=current,

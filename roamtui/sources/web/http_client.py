@@ -50,15 +50,15 @@ class HttpClient:
     def __init__(
         self,
         options: FetchOptions,
-        time_limit: Deadline,
-        book: HostResolver,
+        deadline: Deadline,
+        resolver: HostResolver,
         *,
         dial: httpcore.NetworkBackend | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._options = options
-        self._time_limit = time_limit
-        self._book = book
+        self._deadline = deadline
+        self._resolver = resolver
         self._dial = dial or httpcore.SyncBackend()
         self._ssl_context = ssl_context
         self._pools: dict[tuple[bool, bool], httpcore.ConnectionPool] = {}
@@ -140,7 +140,7 @@ class HttpClient:
             received = 0
             # Nobody needs this body, so its errors do not matter.
             with (
-                self._time_limit.within(_IGNORED_BODY_SECONDS_MAX),
+                self._deadline.within(_IGNORED_BODY_SECONDS_MAX),
                 suppress(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError),
             ):
                 for piece in response.iter_stream():
@@ -157,7 +157,7 @@ class HttpClient:
             body.add(piece)
             if request.report is not None:
                 request.report(body.bytes_received, total)
-            if self._time_limit.remaining() <= 0:
+            if self._deadline.remaining() <= 0:
                 raise FetchError(f"Timed out: {request.url}. Try again later.")
         return HttpResponse(status=response.status, headers=headers, body=body.finish())
 
@@ -178,7 +178,7 @@ class HttpClient:
             reason = f"{host} refuses the connection. Check the address and the port."
         elif is_unreachable:
             reason = f"{host} cannot be reached. Check the address and the network."
-        elif self._time_limit.remaining() <= 0:
+        elif self._deadline.remaining() <= 0:
             reason = f"Timed out: {url}. Try again later."
         elif isinstance(error, httpcore.TimeoutException):
             reason = f"{host} stopped answering. Try again later."
@@ -209,7 +209,7 @@ class HttpClient:
                     max_keepalive_connections=_IDLE_CONNECTIONS_MAX,
                     keepalive_expiry=_IDLE_SECONDS_MAX,
                     network_backend=CheckedBackend(
-                        self._book, self._time_limit, self._dial, allows_local=request.allows_local
+                        self._resolver, self._deadline, self._dial, allows_local=request.allows_local
                     ),
                 )
             return pool

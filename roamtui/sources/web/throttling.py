@@ -31,12 +31,10 @@ _AGENT = "roamtui"
 class ThrottledClient:
     """Sends requests within the limits of each site. Thread-safe."""
 
-    def __init__(
-        self, client: HttpClient, options: FetchOptions, time_limit: Deadline, cache: PageCache | None
-    ) -> None:
+    def __init__(self, client: HttpClient, options: FetchOptions, deadline: Deadline, cache: PageCache | None) -> None:
         self._client = client
         self._options = options
-        self._time_limit = time_limit
+        self._deadline = deadline
         self._cache = cache
         self._sites: dict[str, SiteThrottle] = {}
         self._lock = threading.Lock()
@@ -57,7 +55,7 @@ class ThrottledClient:
             seconds = parse_retry_after(reply.headers.get("retry-after", ""))
             if seconds is None:
                 seconds = _FIRST_WAIT_SECONDS * 2**waits
-            if seconds > min(self._options.retry_seconds_max, self._time_limit.remaining()):
+            if seconds > min(self._options.retry_seconds_max, self._deadline.remaining()):
                 return reply
             site.pause(seconds)
             waits += 1
@@ -65,13 +63,13 @@ class ThrottledClient:
     @contextmanager
     def _hold_slot(self, site: SiteThrottle, url: str, *, is_first: bool) -> Iterator[None]:
         """Hold a slot. The wait for the first one does not count as time of the fetch."""
-        seconds_max = self._options.total_seconds_max if is_first else self._time_limit.remaining()
+        seconds_max = self._options.total_seconds_max if is_first else self._deadline.remaining()
         try:
             waited = site.acquire(seconds_max)
         except ThrottledError:
             raise FetchError(f"{url} was not fetched: too many other requests to that site. Try again.") from None
         if is_first:
-            self._time_limit.extend(waited)
+            self._deadline.extend(waited)
         try:
             yield
         finally:
@@ -84,7 +82,7 @@ class ThrottledClient:
             return
         try:
             if not site.is_robots_read:
-                with self._time_limit.within(seconds):
+                with self._deadline.within(seconds):
                     delay = Protego.parse(self._read_robots(site, request)).crawl_delay(_AGENT)
                 if delay is not None and delay > 0:
                     site.slow_down(min(delay, self._options.crawl_delay_seconds_max))

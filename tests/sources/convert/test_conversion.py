@@ -150,7 +150,7 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
             raise OpeningCancelledError
 
     with pytest.raises(OpeningCancelledError):
-        convert(_PDF, "a.pdf", kept_dir=tmp_path, report=stop)
+        convert(_PDF, "a.pdf", cache_dir=tmp_path, report=stop)
     with pytest.raises(ProcessLookupError):
         os.kill(process_ids[0], 0)
     assert not any(tmp_path.iterdir())
@@ -177,16 +177,16 @@ def test_a_strangers_module_in_the_working_directory_is_not_run(
 
 def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess_converter, "_CACHED_SECONDS_MIN", 0)
-    first = convert(_PDF, "a.pdf", kept_dir=tmp_path / "kept")
+    first = convert(_PDF, "a.pdf", cache_dir=tmp_path / "kept")
     assert first is not None
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
-    assert convert(_PDF, "b.pdf", kept_dir=tmp_path / "kept") == replace(first, notes=_rename(first.notes))
+    assert convert(_PDF, "b.pdf", cache_dir=tmp_path / "kept") == replace(first, notes=_rename(first.notes))
     (file,) = (tmp_path / "kept").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     for damaged in (b"", b"[]", b'{"text": 1, "title": "", "page_starts": [], "notes": []}'):
         file.write_bytes(damaged)
         with pytest.raises(SourceError):
-            convert(_PDF, "a.pdf", kept_dir=tmp_path / "kept")
+            convert(_PDF, "a.pdf", cache_dir=tmp_path / "kept")
 
 
 def _rename(notes: tuple[str, ...]) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ def test_of_what_is_kept_the_least_recently_used_go_first(tmp_path: Path, monkey
     for words in ("a", "b", "c"):
         for path in tmp_path.iterdir():
             os.utime(path, (path.stat().st_mtime - 10,) * 2)
-        convert(make_pdf([lay_out(words)]), "a.pdf", kept_dir=tmp_path)
+        convert(make_pdf([lay_out(words)]), "a.pdf", cache_dir=tmp_path)
         kept.append({*tmp_path.iterdir()})
     assert kept[1] - kept[0] < kept[2]
     assert kept[0].isdisjoint(kept[2])

@@ -14,12 +14,12 @@ from roamtui.sources.convert.pdf.outline import (
     PageText,
     join_rows,
     make_comparison_key,
-    read_item,
-    read_part,
+    parse_item,
+    parse_part,
     split_number,
 )
 from roamtui.sources.convert.pdf.pdfium import TocEntry
-from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_page_by_label, read_label
+from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_page_by_label, parse_label
 
 _LINKED_MIN = 4
 _NUMBERED_MIN = 5
@@ -106,7 +106,7 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
         middle = (row.top + row.bottom) / 2
         linked_pages = [link.page for link in forward_links if link.top <= middle <= link.bottom]
         title, label = row.text[:_TITLE_MAX], ""
-        if len(row.cells) > 1 and read_label(row.cells[-1].text):
+        if len(row.cells) > 1 and parse_label(row.cells[-1].text):
             label = row.cells[-1].text
             title = " ".join(cell.text for cell in row.cells[:-1])
         else:
@@ -136,7 +136,7 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
     for line in lines:
         if not any(map(str.isalpha, line.title)) or _CONTENTS_TITLE.fullmatch(line.title):
             continue
-        has_started = has_started or line.page is not None or read_part(line.title) is not None
+        has_started = has_started or line.page is not None or parse_part(line.title) is not None
         if not has_started:
             continue
         if pending is not None and _is_continued(pending, line):
@@ -147,13 +147,13 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> Iterator[_ContentsLine]:
         if pending is not None:
             yield pending
         pending = line
-    if pending is not None and (pending.page is not None or read_part(pending.title)):
+    if pending is not None and (pending.page is not None or parse_part(pending.title)):
         yield pending
 
 
 def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
     """Check whether the title of a line continues on the next one."""
-    if read_item(after.title) or read_part(after.title) or (read_part(line.title) and not read_item(line.title)):
+    if parse_item(after.title) or parse_part(after.title) or (parse_part(line.title) and not parse_item(line.title)):
         return False
     if after.label and line.label:
         return False
@@ -161,21 +161,21 @@ def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
     if line.is_linked and after.is_linked:
         return line.page == after.page and (is_open or not split_number(after.title)[0])
     if line.page is None:
-        has_number = read_item(line.title) is not None or split_number(line.title)[0] != ""
+        has_number = parse_item(line.title) is not None or split_number(line.title)[0] != ""
         return is_open or (has_number and not split_number(after.title)[0])
     return after.page is None and is_open
 
 
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     """Return the level of each title by Part and Item, else by section numbers, else by indent and bold type."""
-    items = [line.x0 for line in lines if read_item(line.title)]
+    items = [line.x0 for line in lines if parse_item(line.title)]
     if len(items) >= 3:
         indent = min(items)
         return [
             1
-            if read_part(line.title) and not read_item(line.title)
+            if parse_part(line.title) and not parse_item(line.title)
             else 2
-            if read_item(line.title) or line.x0 <= indent + _INDENT_NEAR
+            if parse_item(line.title) or line.x0 <= indent + _INDENT_NEAR
             else 3
             for line in lines
         ]
@@ -203,7 +203,7 @@ class TitleAnchorer:
         self._keys_by_page: dict[int, list[tuple[str, str, str]]] = {}
         """Three keys for each row: all of it, without its number, and its first cell without number and tail."""
 
-    def place(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
+    def anchor(self, entries: Sequence[TocEntry]) -> list[DetectedHeading]:
         """Return a heading for each entry, except for entries that have no page and are not found."""
         found: list[DetectedHeading] = []
         for index, entry in enumerate(entries):
@@ -224,7 +224,7 @@ class TitleAnchorer:
                 text = join_rows(self._pages[page].rows[row : row + count])
                 # The title as written on the page, unless the list says more.
                 head = _TAIL.sub("", entry.title)
-                if entry.page is None or (read_item(entry.title) and not read_item(text)):
+                if entry.page is None or (parse_item(entry.title) and not parse_item(text)):
                     text = entry.title
                 elif text.startswith(head) and make_comparison_key(text) != make_comparison_key(entry.title):
                     text = head

@@ -10,7 +10,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport
 from roamtui.sources.convert.pdf.contents import TitleAnchorer, detect_contents
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, WordRepairer
-from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, read_item
+from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, parse_item
 from roamtui.sources.convert.pdf.pdfium import HYPHEN, PdfFile, TocEntry
 from roamtui.sources.convert.pdf.rows import read_rows
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, strip_running_heads
@@ -140,25 +140,25 @@ def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: P
     # Bookmarks that differ only in their number, such as "Page 7", are no outline.
     if is_dense and not (len(names) == 1 and "#" in names.pop()):
         entries = [mark for mark in bookmarks if mark.page is not None and mark.page < len(pages)]
-    placed = TitleAnchorer(pages, contents_rows).place(entries)
+    anchored = TitleAnchorer(pages, contents_rows).anchor(entries)
     slides = detect_slide_titles(pages)
     if slides:
-        return merge_headings(placed, slides)
-    has_skeleton = bool(placed)
+        return merge_headings(anchored, slides)
+    has_skeleton = bool(anchored)
     # An Item whose title is not on its page may be listed with a wrong page: what the words show is better.
-    doubtful = [heading for heading in placed if not heading.count and read_item(heading.title)]
-    headings = merge_headings([heading for heading in placed if heading not in doubtful], ())
+    doubtful = [heading for heading in anchored if not heading.count and parse_item(heading.title)]
+    headings = merge_headings([heading for heading in anchored if heading not in doubtful], ())
     items = detect_items(pages, contents_rows, headings)
-    found = {read_item(heading.title) for heading in items}
-    items += [heading for heading in doubtful if read_item(heading.title) not in found]
-    if headings and not any(read_item(heading.title) for heading in headings):
+    found = {parse_item(heading.title) for heading in items}
+    items += [heading for heading in doubtful if parse_item(heading.title) not in found]
+    if headings and not any(parse_item(heading.title) for heading in headings):
         # The file's outline covers only a part, such as the financial statements inside an Item.
-        above = [heading for heading in items if heading.place < headings[0].place]
-        level = max(above, key=lambda item: item.place).level if above else 0
+        above = [heading for heading in items if heading.position < headings[0].position]
+        level = max(above, key=lambda item: item.position).level if above else 0
         for heading in headings:
             heading.level += level
     headings = merge_headings(headings, items)
-    last_item = max((heading.page for heading in headings if read_item(heading.title)), default=None)
+    last_item = max((heading.page for heading in headings if parse_item(heading.title)), default=None)
     if last_item is not None:
         headings = merge_headings(headings, list(detect_exhibits(pages, contents_rows, last_item)))
     headings = merge_headings(headings, list(detect_statements(pages, contents_rows)))

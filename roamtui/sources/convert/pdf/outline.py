@@ -54,7 +54,7 @@ class DetectedHeading:
     """Typographic strength, if the heading was detected by its letters: a greater tuple is a higher level."""
 
     @property
-    def place(self) -> tuple[int, int]:
+    def position(self) -> tuple[int, int]:
         """Page and row, for sorting."""
         return self.page, self.row
 
@@ -69,13 +69,13 @@ def make_comparison_key(title: str) -> str:
     return _NOT_LETTERS.sub("", title).casefold()
 
 
-def read_item(title: str) -> tuple[int, str] | None:
+def parse_item(title: str) -> tuple[int, str] | None:
     """Parse the number of an Item in an SEC filing: `(7, "a")`, `(7, "")` or, in a Form 8-K, `(5, ".02")`."""
     match = _ITEM.match(title)
     return (int(match[1]), (match[2] or match[3] or "").lower()) if match else None
 
 
-def read_part(title: str) -> int | None:
+def parse_part(title: str) -> int | None:
     """Parse the number of a Part, or return None."""
     match = _PART.match(title)
     if match is None:
@@ -87,7 +87,7 @@ def split_number(title: str) -> tuple[str, str]:
     """Split a title into its number, as a comparison key or empty, and the rest."""
     item = _ITEM.match(title)
     if item:
-        return "".join(map(str, read_item(title) or ())), title[item.end() :].lstrip(" .:;\u2014\u2013-|")
+        return "".join(map(str, parse_item(title) or ())), title[item.end() :].lstrip(" .:;\u2014\u2013-|")
     match = _NUMBER.match(title)
     if match and match.end() < len(title):
         return make_comparison_key(match[0]), title[match.end() :]

@@ -189,33 +189,39 @@ class PdfPage:
 
         On a right-to-left page, x runs to the left. If directions are mixed, each mark is a word.
         """
-        text = self._read_text()
+        count = max(0, pdfium.FPDFText_CountChars(self._text))
+        buffer = (ctypes.c_ushort * (count * 2 + 2))()
+        used = pdfium.FPDFText_GetText(self._text, 0, count, buffer) if count else 0
+        text = bytes(buffer)[: max(0, used - 1) * 2].decode("utf-16-le", "replace")
+        if len(text) != count:
+            codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
+            text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
         # The text may be rotated by quarter turns: the majority of seven characters tells.
         angles = [
             round(pdfium.FPDFText_GetCharAngle(self._text, len(text) * part // 8) / _QUARTER) % 4
             for part in range(1, 8)
         ]
-        turn = max(range(4), key=angles.count)
-        turn = turn if angles.count(turn) > len(angles) // 2 else 0
+        rotation = max(range(4), key=angles.count)
+        rotation = rotation if angles.count(rotation) > len(angles) // 2 else 0
         left, right, top, bottom = -math.inf, math.inf, -math.inf, math.inf
         box = self._box
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
         if box.right > box.left and box.top > box.bottom:
-            left, right, top, bottom = _turn_box(box.left, box.right, box.bottom, box.top, turn)
+            left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
         self.is_wide = right - left > _WIDE * (bottom - top)
         self.is_mixed = RIGHT_TO_LEFT.search(text) is not None
         is_plain = not any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
         for match in (_PIECE if self.is_mixed else _WORD).finditer(text):
             first, end = match.span()
-            bounds = self._read_box(first, end - 1, turn)
+            bounds = self._read_box(first, end - 1, rotation)
             if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
                 letters = match[0] if is_plain else match[0].translate(_LIGATURES)
                 if self.is_mixed:
-                    letters = self._order_letters(letters, first, turn)
+                    letters = self._order_letters(letters, first, rotation)
                 words.append(Word(letters, *bounds, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
-            self._normalise_heights(words, turn)
+            self._normalise_heights(words, rotation)
         if self.is_mixed:
             # Boxes of Arabic may be those of the font or of a letter, so words get the height of their font size.
             matrix = pdfium.FS_MATRIX()
@@ -225,17 +231,17 @@ class PdfPage:
                 missing = size - (word.bottom - word.top)
                 word.top -= missing / 2
                 word.bottom += missing / 2
-            if sum(map(read_side, words)) < 0:
+            if sum(map(get_direction, words)) < 0:
                 self.is_mirrored = True
                 for word in words:
                     word.x0, word.x1 = -word.x1, -word.x0
         return words
 
-    def _order_letters(self, piece: str, first: int, turn: int) -> str:
+    def _order_letters(self, piece: str, first: int, rotation: int) -> str:
         """Put letters into reading order: pdfium may return right-to-left letters in either order."""
         if not RIGHT_TO_LEFT.match(piece):
             return piece
-        boxes = [self._read_box(first + index, first + index, turn) or (0.0, 0.0) for index in range(len(piece))]
+        boxes = [self._read_box(first + index, first + index, rotation) or (0.0, 0.0) for index in range(len(piece))]
         if boxes[0][0] < boxes[-1][0]:
             piece, boxes = piece[::-1], boxes[::-1]
         for index in [match.start() for match in _LAM_ALEF.finditer(piece)]:
@@ -243,7 +249,7 @@ class PdfPage:
                 piece = f"{piece[:index]}{piece[index + 1]}{piece[index]}{piece[index + 2 :]}"
         return unicodedata.normalize("NFKC", piece)
 
-    def _read_box(self, first: int, last: int, turn: int) -> tuple[float, float, float, float] | None:
+    def _read_box(self, first: int, last: int, rotation: int) -> tuple[float, float, float, float] | None:
         """Return left, right, top and bottom of the box around two characters, or None if the first has no box."""
         box = self._box
         if not pdfium.FPDFText_GetLooseCharBox(self._text, first, box):
@@ -251,13 +257,13 @@ class PdfPage:
         x0, x1, low, high = box.left, box.right, box.bottom, box.top
         if last > first and pdfium.FPDFText_GetLooseCharBox(self._text, last, box):
             x0, x1, low, high = min(x0, box.left), max(x1, box.right), min(low, box.bottom), max(high, box.top)
-        return (x0, x1, -high, -low) if not turn else _turn_box(x0, x1, low, high, turn)
+        return (x0, x1, -high, -low) if not rotation else _rotate_box(x0, x1, low, high, rotation)
 
-    def _normalise_heights(self, words: list[Word], turn: int) -> None:
+    def _normalise_heights(self, words: list[Word], rotation: int) -> None:
         """Give words the height of a row: bitmap fonts have boxes only as high as each letter."""
         for word in words:
             for index in range(word.first + 1, word.last):
-                box = self._read_box(index, index, turn)
+                box = self._read_box(index, index, rotation)
                 if box is not None:
                     word.x0, word.x1 = min(word.x0, box[0]), max(word.x1, box[1])
                     word.top, word.bottom = min(word.top, box[2]), max(word.bottom, box[3])
@@ -295,27 +301,15 @@ class PdfPage:
                 found.append(PageLink(top=low, bottom=high, x0=rect.left, page=page))
         return found
 
-    def _read_text(self) -> str:
-        count = pdfium.FPDFText_CountChars(self._text)
-        if count <= 0:
-            return ""
-        buffer = (ctypes.c_ushort * (count * 2 + 2))()
-        used = pdfium.FPDFText_GetText(self._text, 0, count, buffer)
-        text = bytes(buffer)[: max(0, used - 1) * 2].decode("utf-16-le", "replace")
-        if len(text) != count:
-            codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
-            text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
-        return text
 
-
-def read_side(word: Word) -> int:
+def get_direction(word: Word) -> int:
     """Return -1 for a right-to-left word, 1 for a left-to-right word, 0 for figures and marks."""
     return -1 if RIGHT_TO_LEFT.search(word.text) else int(any(map(str.isalpha, word.text)))
 
 
-def _turn_box(x0: float, x1: float, low: float, high: float, turn: int) -> tuple[float, float, float, float]:
+def _rotate_box(x0: float, x1: float, low: float, high: float, rotation: int) -> tuple[float, float, float, float]:
     """Return left, right, top and bottom of a box after rotating the page by quarter turns."""
-    match turn:
+    match rotation:
         case 0:
             return x0, x1, -high, -low
         case 1:

@@ -9,7 +9,7 @@ from itertools import chain, groupby, pairwise
 from operator import attrgetter
 from statistics import median
 
-from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, read_side
+from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, get_direction
 
 _OVERLAP = 0.5
 """Least vertical overlap of two words in one row, as a share of the lower word's height."""
@@ -125,10 +125,10 @@ def make_row(words: Sequence[Word]) -> PageRow:
         before = word
     if len(cells) > 1:
         cells = _join_marks(cells)
-    return _enclose(cells, words, size)
+    return _build_row(cells, words, size)
 
 
-def _enclose(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
+def _build_row(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
     return PageRow(
         cells,
         min([word.top for word in words]),
@@ -167,8 +167,8 @@ def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
     for group in groups:
         runs = _group_opposite_runs(group, 1 if is_mirrored else -1)
         text = _join_run([_join_run(run[::-1], size) for run in runs], size).text
-        cells.append(Cell(_turn_brackets(text) if is_mirrored else text, group[0].x0, group[-1].x1))
-    return _enclose(_join_marks(cells), words, size)
+        cells.append(Cell(_correct_brackets(text) if is_mirrored else text, group[0].x0, group[-1].x1))
+    return _build_row(_join_marks(cells), words, size)
 
 
 def _group_opposite_runs(words: Iterable[Word], other: int) -> list[list[Word]]:
@@ -177,7 +177,7 @@ def _group_opposite_runs(words: Iterable[Word], other: int) -> list[list[Word]]:
     marks: list[Word] = []
     is_open = False
     for word in words:
-        side = read_side(word)
+        side = get_direction(word)
         if is_open and side == other:
             runs[-1] += [*marks, word]
             marks = []
@@ -211,7 +211,7 @@ def _join_run(words: Sequence[Word], size: float) -> Word:
     )
 
 
-def _turn_brackets(text: str) -> str:
+def _correct_brackets(text: str) -> str:
     """Correct the brackets of right-to-left text, which a page may give mirrored or not."""
     opened: list[str] = []
 
@@ -274,7 +274,7 @@ def read_rows(page: PdfPage) -> list[PageRow]:
     if upright:
         drawn = sorted(upright, key=_FIRST)
         cell = Cell(" ".join(word.text for word in drawn), min(map(_LEFT, drawn)), max(word.x1 for word in drawn))
-        rows.append(_enclose([cell], drawn, median([word.bottom - word.top for word in drawn])))
+        rows.append(_build_row([cell], drawn, median([word.bottom - word.top for word in drawn])))
     for row in rows:
         font = page.read_font(row.first)
         if row.last == row.first or font is page.read_font(row.last):

@@ -34,7 +34,7 @@ def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int |
 
     If no page has the number, it is counted on from a number at most 6 away.
     """
-    number = read_label(label)
+    number = parse_label(label)
     if number is None:
         return None
     prefix, value = number
@@ -46,7 +46,7 @@ def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int |
     return None
 
 
-def read_label(label: str) -> tuple[str, int] | None:
+def parse_label(label: str) -> tuple[str, int] | None:
     """Parse a printed page number into prefix and value, or return None."""
     match = re.fullmatch(r"([A-Z]{1,3}-)?(\d{1,4})", label.strip())
     return (match[1] or "", int(match[2])) if match else None
@@ -73,7 +73,9 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
         for side in sides:
             is_edge = True
             for row in side:
-                is_number = number is not None and _ALONE.fullmatch(row.text) and number in _read_numbers(row.text)
+                is_number = (
+                    number is not None and _ALONE.fullmatch(row.text) and number in _parse_page_numbers(row.text)
+                )
                 share = 1.0 if is_number else running.get(_make_key(row, number), 0.0)
                 is_edge = is_edge and share > 0
                 if is_edge or share >= _INNER_SHARE:
@@ -112,7 +114,13 @@ def _detect_repeated_rows(
 def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
     """Return the printed number of each page whose number agrees with those of its neighbours."""
     found = [
-        {number for side in sides for row in side if len(row.text) <= _LENGTH_MAX for number in _read_numbers(row.text)}
+        {
+            number
+            for side in sides
+            for row in side
+            if len(row.text) <= _LENGTH_MAX
+            for number in _parse_page_numbers(row.text)
+        }
         for sides in edges
     ]
     shifts = [{(prefix, value - page) for prefix, value in numbers} for page, numbers in enumerate(found)]
@@ -130,7 +138,7 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
     return chosen
 
 
-def _read_numbers(text: str) -> Iterator[tuple[str, int]]:
+def _parse_page_numbers(text: str) -> Iterator[tuple[str, int]]:
     """Yield the page numbers that a line at the edge of a page may contain."""
     for match in (_FRONT.match(text), _BACK.search(text)):
         if match:

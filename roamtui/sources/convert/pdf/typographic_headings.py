@@ -99,13 +99,13 @@ class TypographicHeadings:
         `has_skeleton` says that these are the file's own outline, so that the text before them is a cover.
         """
         more = [] if has_skeleton else self._detect_siblings(headings)
-        headings = sorted([*headings, *more], key=lambda heading: heading.place)
+        headings = sorted([*headings, *more], key=lambda heading: heading.position)
         starts = [(0, 0), *(heading.end for heading in headings)]
-        ends = [*(heading.place for heading in headings), (len(self._pages), 0)]
+        ends = [*(heading.position for heading in headings), (len(self._pages), 0)]
         levels = [0, *(heading.level for heading in headings)]
         self._long = _LONG if has_skeleton else min(_LONG_UNLISTED, _LONG_SHARE * self._length)
         for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
-            if has_skeleton if not number else self._measure(start, end) < self._long:
+            if has_skeleton if not number else self._count_characters(start, end) < self._long:
                 continue
             found = list(self._iter_title_candidates(start, end))
             counts = Counter(heading.title for heading in found)
@@ -116,13 +116,13 @@ class TypographicHeadings:
     def _detect_siblings(self, headings: Sequence[DetectedHeading]) -> list[DetectedHeading]:
         """Return titles in the style of the known top-level ones: an abstract, references, an appendix."""
         tops = [heading for heading in headings if heading.level == 1 and heading.count]
-        styles = Counter(self._style(heading.page, heading.row) for heading in tops)
+        styles = Counter(self._compute_style(heading.page, heading.row) for heading in tops)
         if not styles:
             return []
-        known = {heading.place for heading in headings}
+        known = {heading.position for heading in headings}
         style = styles.most_common(1)[0][0]
         titles = self._iter_title_candidates((0, 0), (len(self._pages), 0))
-        found = [title for title in titles if title.style == style and title.place not in known]
+        found = [title for title in titles if title.style == style and title.position not in known]
         for heading in found:
             heading.level = 1
         return found if len(found) <= len(tops) else []
@@ -137,8 +137,8 @@ class TypographicHeadings:
         is_apart = not index or self._is_far(page.rows[index - 1], row)
         return 0.3 * (is_apart and len(row.text) < 80 and row.text[-1] not in ".:;,")
 
-    def _measure(self, start: tuple[int, int], end: tuple[int, int]) -> int:
-        """Return the number of characters between two places."""
+    def _count_characters(self, start: tuple[int, int], end: tuple[int, int]) -> int:
+        """Return the number of characters between two positions."""
         low, high = (
             self._offsets[page][row] if page < len(self._pages) else self._length for page, row in (start, end)
         )
@@ -151,21 +151,21 @@ class TypographicHeadings:
         best = max((title.style for title in titles), default=None)
         chosen = [title for title in titles if title.style == best]
         weaker = [title for title in titles if title.style != best]
-        places = [title.place for title in weaker]
-        lows, highs = [start, *(title.end for title in chosen)], [*(title.place for title in chosen), end]
+        positions = [title.position for title in weaker]
+        lows, highs = [start, *(title.end for title in chosen)], [*(title.position for title in chosen), end]
         for heading, low, high in zip([None, *chosen], lows, highs, strict=True):
             if heading is not None:
                 heading.level = level + 1
                 yield heading
-            inside = weaker[bisect_left(places, low) : bisect_left(places, high)]
-            if inside and self._measure(low, high) >= self._long:
+            inside = weaker[bisect_left(positions, low) : bisect_left(positions, high)]
+            if inside and self._count_characters(low, high) >= self._long:
                 yield from self._divide(inside, low, high, level + (heading is not None))
             elif inside and low == (0, 0):
                 inside[0].level = level + 1
                 yield inside[0]
 
     def _iter_title_candidates(self, start: tuple[int, int], end: tuple[int, int]) -> Iterator[DetectedHeading]:
-        """Yield possible headings between two places."""
+        """Yield possible headings between two positions."""
         for page in range(start[0], min(end[0] + 1, len(self._pages))):
             rows, table = self._pages[page].rows, self._tables[page]
             index = start[1] if page == start[0] else 0
@@ -184,7 +184,7 @@ class TypographicHeadings:
                         and not any(CONTINUED.search(row.text) for row in rows[index : index + count + 1])
                     )
                 else:
-                    count, style = self._count_title(page, index, high), self._style(page, index)
+                    count, style = self._count_title(page, index, high), self._compute_style(page, index)
                     is_title = any(len(row.cells) == 1 for row in rows[index : index + 2])
                 if count and is_title:
                     title = join_rows(rows[index : index + count])
@@ -203,9 +203,9 @@ class TypographicHeadings:
         rows, in_table = self._pages[page].rows, self._tables[page]
         row = rows[index]
         is_free = index not in in_table and (page, index) not in self._skipped and row.size >= _SMALLEST * self._size
+        text = row.text
         if not is_free or not (self._is_strong(row) or self._is_set_apart(rows, index)):
             return 0
-        text = row.text
         if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
             return 0
         letters = MARKS.sub("", text)
@@ -237,11 +237,11 @@ class TypographicHeadings:
         """Check whether the distance of two rows is greater than usual."""
         return row.top < above.top or row.top - above.top > _APART * self._leading * row.size
 
-    def _style(self, page: int, index: int) -> tuple[float, ...]:
+    def _compute_style(self, page: int, index: int) -> tuple[float, ...]:
         """Return the strength of a title's style; a greater tuple is a higher level."""
         rows = self._pages[page].rows
         row = rows[index]
-        left, right = min(each.x0 for each in rows), max(each.x1 for each in rows)
+        left, right = min(other.x0 for other in rows), max(other.x1 for other in rows)
         shift = abs(row.x0 + row.x1 - left - right)
         is_centred = row.x0 - left > 0.1 * (right - left) and shift < 2 * _CENTRED * (right - left)
         size = round(row.size / self._size, 1) if row.size > _LARGER * self._size else 1.0

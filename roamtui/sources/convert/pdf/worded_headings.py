@@ -14,8 +14,8 @@ from roamtui.sources.convert.pdf.outline import (
     PageText,
     continues_title,
     join_rows,
-    read_item,
-    read_part,
+    parse_item,
+    parse_part,
 )
 from roamtui.sources.convert.pdf.rows import PageRow
 
@@ -64,20 +64,20 @@ def detect_items(
     pages: Sequence[PageText], skipped: set[tuple[int, int]], known: Sequence[DetectedHeading]
 ) -> list[DetectedHeading]:
     """Return the Items in ascending order, except for known ones."""
-    places = {read_item(heading.title) for heading in known} - {None}
+    known_items = {parse_item(heading.title) for heading in known} - {None}
     found = [
-        _HeadingCandidate(page, row, (item[0], item[1] or "@"), 3 if _is_marked(each) else 1)
-        for page, row, each in _walk(pages, skipped, _ITEM_LENGTH_MAX)
-        if (item := read_item(each.text))
-        and item not in places
+        _HeadingCandidate(page, index, (item[0], item[1] or "@"), 3 if _is_marked(row) else 1)
+        for page, index, row in _iter_short_rows(pages, skipped, _ITEM_LENGTH_MAX)
+        if (item := parse_item(row.text))
+        and item not in known_items
         and item[0] <= _ITEMS_MAX
-        and _ITEM_ROW.match(each.text)
+        and _ITEM_ROW.match(row.text)
     ]
-    if len(places) >= _FEW:
-        found = [each for each in found if each.weight == 3]
+    if len(known_items) >= _FEW:
+        found = [candidate for candidate in found if candidate.weight == 3]
     chain = _select_rising_sequence(found)
-    is_report = all(str(each.key[1])[0] == "." and each.weight == 3 for each in chain)
-    return _make(pages, chain, 2) if len(places) >= _FEW or len(chain) >= _FEW or is_report else []
+    is_report = all(str(candidate.key[1])[0] == "." and candidate.weight == 3 for candidate in chain)
+    return _make_headings(pages, chain, 2) if len(known_items) >= _FEW or len(chain) >= _FEW or is_report else []
 
 
 def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> Iterator[DetectedHeading]:
@@ -99,22 +99,22 @@ def detect_notes(
 ) -> tuple[list[DetectedHeading], list[DetectedHeading]]:
     """Return the heading above all notes to financial statements, and the notes in ascending order, with level 0."""
     found = [
-        _HeadingCandidate(page, row, (int(match[1]),), 1)
-        for page, row, each in _walk(pages, skipped, _NOTE_LENGTH_MAX)
-        if (match := _NOTE.match(each.text)) and _is_marked(each) and not CONTINUED.search(each.text)
+        _HeadingCandidate(page, index, (int(match[1]),), 1)
+        for page, index, row in _iter_short_rows(pages, skipped, _NOTE_LENGTH_MAX)
+        if (match := _NOTE.match(row.text)) and _is_marked(row) and not CONTINUED.search(row.text)
     ]
     chain = _select_rising_sequence(found)
     if len(chain) < _FEW:
         return [], []
     above = [
-        DetectedHeading(page=page, row=row, count=1, level=0, title=each.text)
+        DetectedHeading(page=page, row=index, count=1, level=0, title=row.text)
         for first in found
         if first.key == (1,)
         for page in range(max(0, first.page - 1), first.page + 1)
-        for row, each in enumerate(pages[page].rows[: first.row if page == first.page else _STATEMENT_ROWS])
-        if _NOTES.fullmatch(each.text) and not CONTINUED.search(each.text)
+        for index, row in enumerate(pages[page].rows[: first.row if page == first.page else _STATEMENT_ROWS])
+        if _NOTES.fullmatch(row.text) and not CONTINUED.search(row.text)
     ]
-    return above[-1:], _make(pages, chain, 0, rows_max=1)
+    return above[-1:], _make_headings(pages, chain, 0, rows_max=1)
 
 
 def lift_statements(headings: Sequence[DetectedHeading]) -> None:
@@ -123,7 +123,7 @@ def lift_statements(headings: Sequence[DetectedHeading]) -> None:
     for heading in headings:
         if heading.level <= statement:
             statement = shift = 0
-        if read_item(heading.title):
+        if parse_item(heading.title):
             item = heading.level
         elif heading.level <= item or _NOTE.match(heading.title):
             item = 0
@@ -172,18 +172,18 @@ def detect_numbered_headings(
     `score_title` returns how much a row of a page looks like a title: 0 not at all, from 1 for certain.
     """
     found = []
-    for page, row, each in _walk(pages, skipped, _NUMBERED_LENGTH_MAX):
-        match = _NUMBERED.match(each.text) or _CHAPTER.match(each.text)
-        score = score_title(pages[page], row) if match and each.text[-1] not in ",;" else 0.0
+    for page, index, row in _iter_short_rows(pages, skipped, _NUMBERED_LENGTH_MAX):
+        match = _NUMBERED.match(row.text) or _CHAPTER.match(row.text)
+        score = score_title(pages[page], index) if match and row.text[-1] not in ",;" else 0.0
         if match and score:
-            found.append(_HeadingCandidate(page, row, tuple(map(int, match[1].split("."))), score))
+            found.append(_HeadingCandidate(page, index, tuple(map(int, match[1].split("."))), score))
     chain: list[_HeadingCandidate] = []
     for candidate in _select_rising_sequence(found):
         if candidate.weight >= 1 or _is_next(chain[-1].key if chain else (), candidate.key):
             chain.append(candidate)
     length = sum(len(row.text) for page in pages for row in page.rows)
     is_list = len(chain) * _NUMBERED_EACH_MIN > length or all(len(candidate.key) > 1 for candidate in chain)
-    return [] if len(chain) < _FEW or is_list else _make(pages, chain)
+    return [] if len(chain) < _FEW or is_list else _make_headings(pages, chain)
 
 
 def _is_next(last: tuple[int | str, ...], key: tuple[int | str, ...]) -> bool:
@@ -196,7 +196,7 @@ def _is_next(last: tuple[int | str, ...], key: tuple[int | str, ...]) -> bool:
     return key[:same] == last[:same] and 1 <= int(key[same]) - int(last[same]) <= 2
 
 
-def _walk(
+def _iter_short_rows(
     pages: Sequence[PageText], skipped: set[tuple[int, int]], length_max: int
 ) -> Iterator[tuple[int, int, PageRow]]:
     for number, page in enumerate(pages):
@@ -211,20 +211,20 @@ def _is_marked(row: PageRow) -> bool:
 
 def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_HeadingCandidate]:
     """Return the ascending subsequence of candidates with the greatest total weight."""
-    ranks = {key: rank for rank, key in enumerate(sorted({each.key for each in found}), start=1)}
+    ranks = {key: rank for rank, key in enumerate(sorted({candidate.key for candidate in found}), start=1)}
     tree = [(0.0, -1)] * (len(ranks) + 1)
     """Fenwick tree of the heaviest chain that ends with a key up to a rank: its weight and last index."""
     before: list[int] = []
-    for index, each in enumerate(found):
+    for index, candidate in enumerate(found):
         weight, last = 0.0, -1
-        rank = ranks[each.key] - 1
+        rank = ranks[candidate.key] - 1
         while rank:
             weight, last = max((weight, last), tree[rank])
             rank &= rank - 1
         before.append(last)
-        rank = ranks[each.key]
+        rank = ranks[candidate.key]
         while rank < len(tree):
-            tree[rank] = max(tree[rank], (weight + each.weight, index))
+            tree[rank] = max(tree[rank], (weight + candidate.weight, index))
             rank += rank & -rank
     index = max(tree)[1]
     chain: list[_HeadingCandidate] = []
@@ -234,23 +234,25 @@ def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_Heading
     return chain[::-1]
 
 
-def _make(
+def _make_headings(
     pages: Sequence[PageText], chain: Sequence[_HeadingCandidate], level: int = -1, *, rows_max: int = _TITLE_ROWS_MAX
 ) -> list[DetectedHeading]:
     """Make headings with all their rows. If `level` is negative, the depth of the number is the level."""
     headings = []
-    for each in chain:
-        rows = pages[each.page].rows
-        count, first = 1, rows[each.row]
-        while count < rows_max and each.row + count < len(rows) and (_is_marked(first) or each.weight >= 1):
-            row = rows[each.row + count]
-            is_other = read_item(row.text) or read_part(row.text) or row.x0 < first.x0 - 2
-            if is_other or not continues_title(rows[each.row + count - 1], row, leading_max=_LEADING_MAX):
+    for candidate in chain:
+        rows = pages[candidate.page].rows[candidate.row : candidate.row + rows_max]
+        count = 1
+        while count < len(rows) and (_is_marked(rows[0]) or candidate.weight >= 1):
+            row = rows[count]
+            is_other = parse_item(row.text) or parse_part(row.text) or row.x0 < rows[0].x0 - 2
+            if is_other or not continues_title(rows[count - 1], row, leading_max=_LEADING_MAX):
                 break
             count += 1
-        title = join_rows(rows[each.row : each.row + count])
-        heading_level = len(each.key) if level < 0 else level
-        headings.append(DetectedHeading(page=each.page, row=each.row, count=count, level=heading_level, title=title))
+        heading_level = len(candidate.key) if level < 0 else level
+        title = join_rows(rows[:count])
+        headings.append(
+            DetectedHeading(page=candidate.page, row=candidate.row, count=count, level=heading_level, title=title)
+        )
     return headings
 
 
@@ -265,17 +267,17 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeadi
     A heading of level 0 goes one level below the heading before it, or on the same level if both are statements.
     """
     taken = {(heading.page, heading.row + number) for heading in kept for number in range(max(1, heading.count))}
-    ordered = sorted(kept, key=lambda heading: heading.place)
-    places = [heading.place for heading in ordered]
+    ordered = sorted(kept, key=lambda heading: heading.position)
+    positions = [heading.position for heading in ordered]
     merged = list(ordered)
     for heading in more:
         if any((heading.page, heading.row + number) in taken for number in range(max(1, heading.count))):
             continue
         if not heading.level:
-            index = bisect_right(places, heading.place)
+            index = bisect_right(positions, heading.position)
             above = ordered[index - 1] if index else None
             is_sibling = above and _is_statement(above.title) and _is_statement(heading.title)
             heading.level = above.level + (not is_sibling) if above else 1
         merged.append(heading)
-    merged.sort(key=lambda heading: heading.place)
+    merged.sort(key=lambda heading: heading.position)
     return merged
