@@ -50,8 +50,8 @@ def test_the_old_database_is_imported_once_in_order_and_kept(path: Path) -> None
     with closing(sqlite3.connect(DATABASE)) as connection:
         rows = connection.execute("SELECT id, title, model, source FROM conversations ORDER BY changed DESC").fetchall()
     store = ConversationStore(path)
-    (told,) = store.pop_warnings()
-    assert told.startswith("Imported 7 conversations from an older version. The old file is kept as")
+    (warning,) = store.pop_warnings()
+    assert warning.startswith("Imported 7 conversations from an older version. The old file is kept as")
     assert [(one.id, one.title, one.model, one.source) for one in store.list()] == rows
     (kept,) = path.parent.glob("*.sqlite3")
     assert kept.read_bytes() == DATABASE.read_bytes()
@@ -89,8 +89,8 @@ def test_a_damaged_question_is_reported_and_the_others_are_complete(path: Path) 
     _change(path, "UPDATE exchanges SET data = substr(data, 1, 90) WHERE number = 1")
     _change(path, "UPDATE conversations SET state = 'x'")
     store = ConversationStore(path)
-    (told,) = store.pop_warnings()
-    assert "7 of them could not be read completely." in told
+    (warning,) = store.pop_warnings()
+    assert "7 of them could not be read completely." in warning
     for summary in store.list():
         first, *others = store.load(summary.id).transcript.exchanges
         assert (first.question, first.stopped) == (LOST_QUESTION, StopReason.ERROR)
@@ -108,8 +108,8 @@ def test_a_damaged_file_is_renamed_and_reported(path: Path, damage: str) -> None
     }[damage]
     file.write_bytes(damaged)
     store = ConversationStore(path)
-    (told,) = store.pop_warnings()
-    assert "was damaged" in told
+    (warning,) = store.pop_warnings()
+    assert "was damaged" in warning
     store.list()
     (aside,) = path.parent.glob("conversations.damaged-*.sqlite3")
     assert aside.read_bytes() == damaged

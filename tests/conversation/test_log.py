@@ -1,4 +1,4 @@
-"""A trace is the log of a conversation in a file for its owner alone, that holds no secret."""
+"""A trace is a private copy of a log without secrets; names of events on disk."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_trace_has_no_secrets(path: Path) -> None:
 
 @pytest.mark.parametrize("state", [QuoteState.NORMALISED, QuoteState.JOINED])
 def test_a_quote_keeps_its_saved_state(state: QuoteState) -> None:
-    """Version 0.2 took pieces of several sentences for a quote: what it saved as found stays so."""
+    """Version 0.2 accepted pieces of several sentences as a quote. Such saved quotes keep their state."""
     citation = Citation(section_id="a8a96034", quote="Books … machines", state=state, span=Span(doc="", start=0, end=9))
     event = QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED, citations=(citation,))
     assert decode_entries(encode_entries([event]))[-1] == event

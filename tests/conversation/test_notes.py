@@ -1,4 +1,4 @@
-"""Notes on disk: what was kept is there whatever becomes of the rest, and what was deleted is nowhere."""
+"""Notes on disk: saved ones survive damage, and deleted ones leave no byte."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make(words: str = "", title: str = "Alpha") -> Note:
 
 
 def list_words(folder: Path) -> list[str]:
-    """Return what a program reads that has just begun."""
+    """Read the comments as a new program does."""
     return [note.words for note in NoteStore(folder, "manual.md").read()]
 
 

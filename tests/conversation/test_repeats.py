@@ -1,4 +1,4 @@
-"""Logs that version 0.2 has doubled open once, as they were meant; what was really done twice stays."""
+"""Repeated runs in logs of version 0.2 are dropped, and real repetitions stay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.conversation.conversations import Recorder, find, make_library
 from tests.real_documents import PROJECT_DIR
 
 CASES = PROJECT_DIR / "tests" / "cases" / "doubled_0_2"
-"""Written by version 0.2 while `.newest` was a folder; `wenton` was then opened and gone on with."""
+"""Logs that version 0.2 wrote while `.newest` was a folder. It then resumed and continued `wenton`."""
 ANSWERED = [
     ("First?", 'It costs "2 euros a day" [99a18bdd].'),
     ("How much is it?", 'It says "Open daily" [2413c5be].'),

@@ -191,14 +191,14 @@ async def test_an_unsaved_conversation_is_written_later(library: Library) -> Non
     session = Session.start(library, store=store)
     store.failure = "The disk is full."
     await _ask(session, "Why?")
-    left = session.state
+    unsaved = session.state
     session.switch_to(Session.start(library, store=store))
     await session.begin_question("Other?", PROMPT_CONTEXT)
     assert store.saved == []
     store.failure = ""
     await session.finish_question(_OUTCOME)
-    assert [log.conversation_id for log in store.saved] == [session.state.id, left.id]
-    assert fold(library, store.saved[1].events) == left
+    assert [log.conversation_id for log in store.saved] == [session.state.id, unsaved.id]
+    assert fold(library, store.saved[1].events) == unsaved
     session.flush()
     assert len(store.saved) == 2
 
@@ -226,10 +226,10 @@ async def test_an_unsaved_conversation_can_be_switched_to(
     await _ask(session, "One?")
     with locked(path / ".lock"):
         await _ask(session, "Two?")
-        left = session.state
+        unsaved = session.state
         session.switch_to(Session.start(library, store=store))
-        session.switch_to(Session.resume(library, left.id, store=store))
-    assert session.state is left
+        session.switch_to(Session.resume(library, unsaved.id, store=store))
+    assert session.state is unsaved
 
 
 async def test_an_unsaved_conversation_continues_with_the_current_document(
@@ -238,18 +238,18 @@ async def test_an_unsaved_conversation_continues_with_the_current_document(
     await _ask(session, "One?")
     with locked(path / ".lock"):
         await _ask(session, "Two?", "Alpha")
-        left = session.state
-        assert left.open_sections[0].deliveries
+        unsaved = session.state
+        assert unsaved.open_sections[0].deliveries
         session.switch_to(Session.start(library, store=store))
         changed = make_library(f"Before all.\n\n{TEXT}")
         await session.reload(changed)
-        session.switch_to(Session.resume(changed, left.id, store=store))
+        session.switch_to(Session.resume(changed, unsaved.id, store=store))
     assert session.state.library is changed
-    assert session.state.open_ids == left.open_ids
+    assert session.state.open_ids == unsaved.open_ids
     assert [section.deliveries for section in session.state.open_sections] == [()]
     await _ask(session, "Three?")
     assert [one.question for one in session.state.transcript.exchanges] == ["One?", "Two?", "Three?"]
-    assert fold(changed, store.read(left.id).events) == session.state
+    assert fold(changed, store.read(unsaved.id).events) == session.state
 
 
 async def test_folding_is_saved_with_the_next_change(session: Session, store: ConversationStore) -> None:
@@ -336,12 +336,12 @@ class _FakeStore(ConversationStore):
 async def test_a_different_failure_is_reported_again(library: Library) -> None:
     store = _FakeStore()
     session = Session.start(library, store=store)
-    told = []
+    failures = []
     for failure in ("The disk is full.", "The disk is full.", "", "", "The disk is gone.", "The disk is full."):
         store.failure = failure
         events = [*await session.begin_question("Why?", PROMPT_CONTEXT), *await session.finish_question(_OUTCOME)]
-        told.append([event.message for event in events if isinstance(event, SaveFailed)])
-    assert told == [["The disk is full."], [], [], [], ["The disk is gone."], ["The disk is full."]]
+        failures.append([event.message for event in events if isinstance(event, SaveFailed)])
+    assert failures == [["The disk is full."], [], [], [], ["The disk is gone."], ["The disk is full."]]
 
 
 async def test_a_slow_disk_gets_the_newest_state_last(library: Library) -> None:

@@ -1,4 +1,4 @@
-"""Conversations on disk: what is appended is there, whatever becomes of the rest of the file."""
+"""Conversations on disk: saved events survive damage to the rest of the file."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_renaming_keeps_the_position_in_the_list(store: ConversationStore) -> No
     assert store.load("a").title == "Ovens \ud800"
     store.write(first.ask("And?").log)
     assert _questions(store, "a") == ["About a?", "And?"]
-    assert store.load("a").title == "Ovens \ud800", "a title given elsewhere is no other conversation"
+    assert store.load("a").title == "Ovens \ud800", "a title from another program does not fork the conversation"
     with pytest.raises(StoreError, match="No conversation"):
         store.rename("z", "Nothing")
 
@@ -264,23 +264,23 @@ def test_a_torn_entry_is_skipped_reported_and_stays_in_the_file(store: Conversat
     played = _write(store, "c0ffee", "One?", "Two?")
     whole = _file(path).read_bytes()
     lines = whole.splitlines(keepends=True)
-    for place in random.Random(3).sample(range(len(lines[0]), len(whole)), 60):  # noqa: S311 - to be run again
-        _file(path).write_bytes(whole[:place])
+    for offset in random.Random(3).sample(range(len(lines[0]), len(whole)), 60):  # noqa: S311 - repeatable
+        _file(path).write_bytes(whole[:offset])
         log = store.read("c0ffee")
-        is_torn = whole[place - 1 : place] != b"\n" and whole[place : place + 1] != b"\n"
+        is_torn = whole[offset - 1 : offset] != b"\n" and whole[offset : offset + 1] != b"\n"
         assert bool(log.damage_message) == is_torn
         assert (
             _questions(store)
             == ["One?", "Two?"][
-                : whole[:place].count(b'{"event": "question_asked"')
-                - (is_torn and whole[:place].rpartition(b"\n")[2].startswith(b'{"event": "question_asked"'))
+                : whole[:offset].count(b'{"event": "question_asked"')
+                - (is_torn and whole[:offset].rpartition(b"\n")[2].startswith(b'{"event": "question_asked"'))
             ]
         )
         state, events = resume_state(log.events, played.state.library, OpenSectionOptions())
         log.events += events
         check_messages(messages(begin(state)))
         store.write(log)
-        assert _file(path).read_bytes().startswith(whole[:place])
+        assert _file(path).read_bytes().startswith(whole[:offset])
         assert not store.load("c0ffee").is_asking
 
 
@@ -288,11 +288,11 @@ def test_a_damaged_entry_costs_no_more_than_its_own_question(store: Conversation
     questions = ["One?", "Two?", "Three?"]
     played = _write(store, "c0ffee", *questions)
     whole = _file(path).read_bytes()
-    chance = random.Random(5)  # noqa: S311 - to be run again
+    chance = random.Random(5)  # noqa: S311 - repeatable
     for _ in range(80):
         content = bytearray(whole)
-        place = chance.randrange(len(content))
-        content[place : place + chance.choice([1, 40])] = bytes([chance.randrange(256)])
+        offset = chance.randrange(len(content))
+        content[offset : offset + chance.choice([1, 40])] = bytes([chance.randrange(256)])
         _file(path).write_bytes(content)
         saved = store.load("c0ffee")
         kept = [(exchange.question, exchange.answer) for exchange in saved.transcript.exchanges]
@@ -304,7 +304,7 @@ def test_a_damaged_entry_costs_no_more_than_its_own_question(store: Conversation
         store.list()
 
 
-def test_a_lost_question_gets_a_placeholder(store: ConversationStore, path: Path) -> None:
+def test_a_lost_question_gets_a_offsetholder(store: ConversationStore, path: Path) -> None:
     played = _write(store, "c0ffee", "One?", "Two?")
     lines = _file(path).read_bytes().splitlines(keepends=True)
     asked = [line for line in lines if line.startswith(b'{"event": "question_asked"')]

@@ -1,4 +1,4 @@
-"""The page of a conversation: whatever it is about, a browser only shows it."""
+"""Conversations as HTML: a browser only shows the page, whatever a document contains."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ The *lamp* is lit at `nine`. <iframe src="http://127.0.0.1:9/"></iframe>
 
 
 def _make_page(text: str, quote: str | None = None, *, is_there: bool = True) -> tuple[str, list[str]]:
-    """Return the page of one question whose answer opens the first sections and quotes the last one."""
+    """Render a question that opens the first sections and quotes the last one."""
     library = build_library(RawText(text=text, source="x.md", name="x"))
     ids = [one for one in library.walk() if library.own_text(one).strip()][:8]
     quote = quote or library.own_text(ids[-1])[:60]
@@ -50,7 +50,7 @@ def _make_page(text: str, quote: str | None = None, *, is_there: bool = True) ->
 
 
 def _check(page: str) -> html.HtmlElement:
-    """Return a page that loads nothing and runs nothing but our script."""
+    """Parse a page, and check that it loads nothing and runs only our script."""
     tree = html.document_fromstring(page.encode())
     scripts = tree.xpath("//script")
     assert [script.get("type") for script in scripts] == ["application/json", None]

@@ -1,4 +1,4 @@
-"""Whatever agent, person, provider and power supply do: the conversation stays whole."""
+"""A conversation stays consistent, whatever the agent, the person, the provider and the power supply do."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TITLES = (
 )  # fmt: skip
 _SMALL = [title for title in _TITLES if title not in ("Long", "Parent")]
 _LAST_WORDS = {title: f"{title.lower().replace(' ', '-')}-39" for title in _SMALL}
-"""The last word of each section: it stands in no outline."""
+"""The last word of each section, which no outline shows."""
 _CHANGES = (
     ("alpha-3 ", "ALPHA-3 "),
     ("## Parent", "## Renamed"),
@@ -56,11 +56,11 @@ _CHANGES = (
 
 
 class _MemoryStore(ConversationStore):
-    """A store that keeps what it would write, as text."""
+    """A store in memory."""
 
     def __init__(self) -> None:
         self.saves: dict[str, list[bytes]] = {}
-        """What each save appended."""
+        """The lines of each save, by conversation."""
 
     @override
     def write(self, log: ConversationLog) -> None:
@@ -79,20 +79,20 @@ class _MemoryStore(ConversationStore):
 
 @dataclass(frozen=True)
 class _Script:
-    """One question as it goes: what the model opens, how it ends, what the person does meanwhile."""
+    """The course of one question."""
 
     steps: tuple[tuple[str, ...], ...]
     collapses: tuple[str, ...]
     ending: str
     meanwhile: tuple[tuple[int, str, str], ...]
-    """After which event, what, and to which section."""
+    """Commands of the person during the question: number of events before it, name and section title."""
     cancel_at: int
-    """At which of the places where it waits it is interrupted, 0 for nowhere."""
+    """Number of the `await` at which the question is cancelled; 0 if it is not."""
 
 
 _titles = st.sampled_from(_TITLES)
 _wanted = _titles | st.sampled_from(["Long:2", "Long:3", "Manual:c1", "deadbeef", "Manual", "Alpha:9"])
-_deeds = st.sampled_from(
+_command_names = st.sampled_from(
     ["open", "close", "pin", "unpin", "undo", "redo", "close the agent's", "fold", "unfold", "read"]
 )
 _scripts = st.builds(
@@ -100,13 +100,13 @@ _scripts = st.builds(
     steps=st.lists(st.lists(_wanted, min_size=1, max_size=4).map(tuple), max_size=3).map(tuple),
     collapses=st.lists(_titles, max_size=2).map(tuple),
     ending=st.sampled_from(["cited", "cited", "uncited", "not found", "empty", "error", "overflow"]),
-    meanwhile=st.lists(st.tuples(st.integers(1, 9), _deeds, _titles), max_size=2).map(tuple),
+    meanwhile=st.lists(st.tuples(st.integers(1, 9), _command_names, _titles), max_size=2).map(tuple),
     cancel_at=st.sampled_from([0, 0, 0, 1, 2, 3, 5, 8, 13, 21]),
 )
 
 
 class Conversations(RuleBasedStateMachine):
-    """Plays conversations and checks after each move that all is whole."""
+    """Plays conversations and checks all invariants after each step."""
 
     @initialize(
         mode=st.sampled_from(KeepOpenMode),
@@ -134,12 +134,12 @@ class Conversations(RuleBasedStateMachine):
         return self.session.state
 
     def _ids(self, *titles: str) -> tuple[str, ...]:
-        """Return ids by title; what has no such title stays as it is."""
+        """Turn titles into ids. Other texts stay unchanged."""
         by_title = {self.state.library.title_of(i): i for i in reversed([*self.state.library.walk()])}
         parts = [title.partition(":") for title in titles]
         return tuple(by_title.get(title, title) + colon + page for title, colon, page in parts)
 
-    def _make_command(self, deed: str, title: str) -> Command:
+    def _make_command(self, name: str, title: str) -> Command:
         ids = self._ids(title)
         commands: dict[str, Command] = {
             "open": ExpandSections(section_ids=ids, origin=Origin.PERSON),
@@ -153,7 +153,7 @@ class Conversations(RuleBasedStateMachine):
             "unfold": UnfoldNodes(section_ids=ids),
             "read": ReadSection(section_id=ids[0] if ids[0] in self.state.library else None),
         }
-        return commands[deed]
+        return commands[name]
 
     @rule(script=_scripts)
     def ask(self, script: _Script) -> None:
@@ -170,7 +170,7 @@ class Conversations(RuleBasedStateMachine):
             check_messages(request.messages)
         if model.requests:
             if before:
-                assert model.requests[0].messages[: len(before)] == before, "a request begins with the one before"
+                assert model.requests[0].messages[: len(before)] == before, "a request begins with the previous one"
             self.sent = model.requests[-1].messages
         if self.state.needs_rebuild or script.ending == "overflow":
             self.sent = ()
@@ -181,9 +181,9 @@ class Conversations(RuleBasedStateMachine):
             async with aclosing(cast("Any", agent.ask("Why?"))) as events:
                 async for _ in events:
                     count += 1
-                    for number, deed, title in script.meanwhile:
+                    for number, name, title in script.meanwhile:
                         if number == count:
-                            await self._dispatch(self._make_command(deed, title))
+                            await self._dispatch(self._make_command(name, title))
 
         if script.cancel_at:
             await cancel_at_wait(consume(), script.cancel_at)
@@ -223,7 +223,7 @@ class Conversations(RuleBasedStateMachine):
         return check
 
     def _check_request(self, request: ModelRequest) -> None:
-        """Check that the model has all text that the state says was delivered, and none of it twice."""
+        """Check that the request has all delivered text exactly once."""
         text = "\n".join(message.text for message in request.messages)
         for section in self.state.open_sections:
             for span in section.deliveries:
@@ -231,9 +231,9 @@ class Conversations(RuleBasedStateMachine):
         for words in _LAST_WORDS.values():
             assert text.count(words) <= 1
 
-    @rule(deed=_deeds, title=_titles)
-    def do(self, deed: str, title: str) -> None:
-        self.runner.run(self._dispatch(self._make_command(deed, title)))
+    @rule(name=_command_names, title=_titles)
+    def do(self, name: str, title: str) -> None:
+        self.runner.run(self._dispatch(self._make_command(name, title)))
 
     @precondition(lambda self: self.state.transcript.exchanges)
     @rule()
@@ -255,29 +255,29 @@ class Conversations(RuleBasedStateMachine):
 
     @precondition(lambda self: self.state.transcript.exchanges)
     @rule(data=st.data())
-    def go_back(self, data: st.DataObject) -> None:
+    def rewind(self, data: st.DataObject) -> None:
         number = data.draw(st.integers(1, len(self.state.transcript.exchanges)))
         self.runner.run(self.session.rewind(number))
         self.sent = ()
 
     @precondition(lambda self: self.state.transcript.exchanges)
     @rule(data=st.data())
-    def go_another_way(self, data: st.DataObject) -> None:
+    def fork(self, data: st.DataObject) -> None:
         number = data.draw(st.integers(1, len(self.state.transcript.exchanges)))
         self.session = self.session.fork(number)
         self.sent = ()
 
     @precondition(lambda self: self.state.id in self.store.saves)
     @rule(first=st.integers(0, 30), count=st.integers(1, 4))
-    def read_what_version_0_2_doubled(self, first: int, count: int) -> None:
-        """Its file of the order could not be written for a while: each save appended all since the last good one."""
+    def read_repeats_of_version_0_2(self, first: int, count: int) -> None:
+        """Without its file of the order, version 0.2 appended all events since the last complete save each time."""
         saves = self.store.saves[self.state.id]
         first %= len(saves)
         tries = (b"".join(saves[first : end + 1]) for end in range(first, min(first + count, len(saves))))
         doubled, needs_mark = decode_log(b"".join((*saves[:first], *tries, *saves[first + count :])))
         assert not needs_mark
-        whole, _ = decode_log(b"".join(saves))
-        assert _list_said(fold(self.state.library, doubled)) == _list_said(fold(self.state.library, whole))
+        complete, _ = decode_log(b"".join(saves))
+        assert _list_content(fold(self.state.library, doubled)) == _list_content(fold(self.state.library, complete))
 
     @rule(name=st.sampled_from(["one", "two"]))
     def switch_model(self, name: str) -> None:
@@ -288,7 +288,7 @@ class Conversations(RuleBasedStateMachine):
         self.preferences = text
 
     @invariant()
-    def everything_is_whole(self) -> None:
+    def everything_is_consistent(self) -> None:
         state = self.state
         assert not state.is_asking
         check_messages(tuple(state.transcript.messages()))
@@ -302,15 +302,15 @@ class Conversations(RuleBasedStateMachine):
         assert all(exchange.stopped is not None for exchange in state.transcript.exchanges)
 
     @invariant()
-    def it_survives_the_disk(self) -> None:
+    def the_log_restores_the_state(self) -> None:
         state = self.state
         events, _ = decode_log(encode_entries(self.session._log.events))
         assert events == self.session._log.events
         assert resume_state(events, state.library, state.options) == (state, ())
 
 
-def _list_said(state: ConversationState) -> list[object]:
-    """Return all that was said and is open: not what can be undone, and what was told beside the answers."""
+def _list_content(state: ConversationState) -> list[object]:
+    """List open sections and exchanges, without undo steps and notices."""
     return [state.open_sections, *(replace(exchange, events=()) for exchange in state.transcript.exchanges)]
 
 

@@ -1,4 +1,4 @@
-"""Over any sequence of expansions no character is given twice, and what is said to be given is given."""
+"""Any sequence of expansions delivers each character at most once, and delivers what it reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HALF = settings(max_examples=settings().max_examples // 2)
 
 
 def _references(library: Library) -> st.SearchStrategy[str]:
-    """Draw ids, pages, ranges and nonsense."""
+    """Draw ids, pages, ranges and invalid references."""
     ids = [library.root_id, *library.walk()]
     return st.builds(
         lambda section_id, suffix: section_id + suffix,
@@ -61,10 +61,10 @@ def test_opening_everything_delivers_everything(text: str) -> None:
         block = render_section(library, pending.pop(0), delivered=delivered, nonce=NONCE)
         delivered.setdefault("", []).extend((span.start, span.end) for span in block.spans)
         pending += re.findall(r"The next is \[([0-9a-f]{8}:\d+)\]", block.text)
-    given_text = merge_bounds(delivered.get("", []))
+    delivered_text = merge_bounds(delivered.get("", []))
     missing = "".join(
         library.root.text[end:start]
-        for (_, end), (start, _) in zip([(0, 0), *given_text], [*given_text, (len(text), 0)], strict=True)
+        for (_, end), (start, _) in zip([(0, 0), *delivered_text], [*delivered_text, (len(text), 0)], strict=True)
     )
     assert missing.strip() == ""
 
@@ -85,12 +85,12 @@ def test_a_second_rendering_repeats_delivered_text_and_names_the_rest(text: str,
         own = library.own_span(block.section_id)
         if any(span.end > own.end for span in block.spans):
             subtree = library.span(block.section_id)
-            given_text = merge_bounds((span.start, span.end) for span in block.spans)
-            left_out = [i for i in library.walk(block.section_id) if not _is_inside(library, i, given_text)]
+            delivered_text = merge_bounds((span.start, span.end) for span in block.spans)
+            left_out = [i for i in library.walk(block.section_id) if not _is_inside(library, i, delivered_text)]
             lines = [line for line in again.splitlines() if line.endswith("not given here, open it by its id)")]
             assert bool(left_out) is bool(lines)
             for section_id in left_out[:20]:
-                assert any(f"[{section_id}" in line for line in lines), "itself or its pages"
+                assert any(f"[{section_id}" in line for line in lines), "the section or its pages"
             assert subtree.start <= block.spans[0].start
 
 

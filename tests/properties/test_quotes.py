@@ -1,4 +1,4 @@
-"""Quotes of real documents: what they say is found, no part of a number is, and pieces of two sentences are joined."""
+"""Quotes from real documents: exact text is found, parts of numbers are not, and pieces of two sentences are joined."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OTHERS = {"contract": "sets/cuad-contracts/docs/*.md", "docs": "sets/*-docs/doc
 _SETS = ("cuad-contracts", "dstc10-followups", "dstc11-followups", "vespa-docs")
 _DOCUMENTS_OF_A_KIND = 12
 _LENGTH = 30_000
-"""Characters of a document: about as many as are delivered at a time."""
+"""Characters of a document, about as many as one delivery has."""
 _QUOTES_OF_A_DOCUMENT = 12
 _NUMBER = re.compile(r"(?:(?<![\w%)\]°$€£+*`~−-])[-+−])?\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*(?:[ \u00a0]?%(?!\w))?")
 _ELLIPSIS = re.compile(r"…|\.{3}")
@@ -39,7 +39,7 @@ needs_documents = pytest.mark.skipif(len(list_documents(*_FILINGS)) < len(_FILIN
 
 @lru_cache(maxsize=1)
 def _read_texts() -> list[tuple[str, str]]:
-    """Return the beginnings of filings as they are read from PDF, of contracts and docs, each with its kind."""
+    """Read the starts of filings (converted from PDF), contracts and documentation, each with its kind."""
     found = [("filing", convert_pdf((find_data_dir() / name).read_bytes(), name).text) for name in _FILINGS]
     for kind, pattern in _OTHERS.items():
         names = list_documents(pattern)
@@ -108,7 +108,7 @@ def test_sentences_and_rows_are_found_in_any_typography(data: st.DataObject) -> 
 
 
 def _list_variants(quote: str, kind: UnitKind) -> Iterator[str]:
-    """Yield a quote as models write it: on one line, with other signs, a row without its borders."""
+    """Yield a quote as models write it: on one line, with other typography, a row without borders."""
     yield quote
     if kind is UnitKind.CODE or _ELLIPSIS.search(quote):
         return
@@ -125,7 +125,7 @@ def _list_variants(quote: str, kind: UnitKind) -> Iterator[str]:
 
 @needs_documents
 def test_true_quotes_are_found() -> None:
-    """What models quote: sentences, rows, cells, phrases, and what people marked as answers."""
+    """Models quote sentences, rows, cells and phrases, and people marked answers."""
     told: Counter[str] = Counter()
     lost: list[tuple[str, str]] = []
     for kind, text, quote in _list_true_quotes():

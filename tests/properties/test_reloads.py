@@ -1,4 +1,4 @@
-"""However a source changes: what still counts as given is given to the letter by the source as it is now."""
+"""After any change of a source, text that counts as delivered is exactly in the current source."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _TEXTS = tuple(
 )
 _NAMES = ("a.md", "b.md", "c.md")
 _sources = st.dictionaries(st.sampled_from(_NAMES), st.sampled_from(_TEXTS), min_size=1)
-"""Text by name: between two of them files are edited, deleted, renamed and new."""
+"""Texts by name. From one draw to the next, files are edited, deleted, renamed and added."""
 
 
 def _make_folder(texts: dict[str, str]) -> Library:
-    """Return a folder of files, all loaded."""
+    """Make the library of a folder with all files loaded."""
     columns = build_columns([NodeRow(NodeKind.FILE, 1, name, 0) for name in texts], 0)
     root = Document(key="", title="docs", text="", columns=columns)
     library = Library(source="/docs", root=root)
@@ -42,7 +42,7 @@ def _make_folder(texts: dict[str, str]) -> Library:
 
 
 def _make_site(texts: dict[str, str], *, loaded: frozenset[str]) -> Library:
-    """Return an llms.txt of pages, of which some were fetched."""
+    """Make the library of an llms.txt with some pages loaded."""
     listing = "# Site\n\n> Fruit.\n\n## Pages\n\n" + "".join(f"- [{name}]({_SITE}{name}): fruit\n" for name in _NAMES)
     root = parse_source_text(RawText(source=f"{_SITE}llms.txt", name="llms.txt", text=listing), url=f"{_SITE}llms.txt")
     library = Library(source=f"{_SITE}llms.txt", root=root)
@@ -52,7 +52,7 @@ def _make_site(texts: dict[str, str], *, loaded: frozenset[str]) -> Library:
 
 
 def _list_excerpts(played: Recorder) -> set[tuple[int, Span]]:
-    """Return all ranges that count as shown, each with the number of the question that they were shown for."""
+    """List all quotable excerpts, each with the number of its question."""
     return {
         (exchange.number, span)
         for exchange in played.state.transcript.exchanges
@@ -61,7 +61,7 @@ def _list_excerpts(played: Recorder) -> set[tuple[int, Span]]:
 
 
 def _ask(played: Recorder, data: st.DataObject) -> None:
-    """Play a question that shows some passages and opens some sections."""
+    """Play a question with some excerpts that opens some sections."""
     library = played.state.library
     sections = st.sampled_from([*library.walk()])
     spans = st.lists(sections.map(library.get_own_content_span).filter(lambda span: span.start < span.end), max_size=3)
@@ -87,13 +87,13 @@ def test_delivered_text_stays_exact_and_is_lost_only_with_its_source(
 
     played = Recorder(library=make(sources[0]))
     shown: set[tuple[int, Span]] = set()
-    given_texts: dict[tuple[object, Span], str] = {}
+    texts_before: dict[tuple[object, Span], str] = {}
     for texts in sources[1:]:
         _ask(played, data)
         before, number = played.state.library, played.state.question_number
         new = {(index, span) for index, span in _list_excerpts(played) if index == number}
         delivered = {(one.section_id, span) for one in played.state.open_sections for span in one.deliveries}
-        given_texts |= {key: before.text_at(key[1]) for key in new | delivered}
+        texts_before |= {key: before.text_at(key[1]) for key in new | delivered}
         library = make(texts)
         if data.draw(st.booleans()):
             played.adopt(reload_state(played.state, library))
@@ -106,6 +106,6 @@ def test_delivered_text_stays_exact_and_is_lost_only_with_its_source(
         assert _list_excerpts(played) == shown
         kept = {(one.section_id, span) for one in played.state.open_sections for span in one.deliveries}
         for key in shown | kept:
-            assert library.text_at(key[1]) == given_texts[key]
+            assert library.text_at(key[1]) == texts_before[key]
         by_document = {span.doc: [(one.start, one.end) for _, one in shown if one.doc == span.doc] for _, span in shown}
         assert played.state.excerpts == {doc: merge_bounds(bounds) for doc, bounds in by_document.items()}
