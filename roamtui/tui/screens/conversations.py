@@ -8,19 +8,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from pathlib import Path
 
 from textual import on
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widget import Widget
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 from typing_extensions import override
 
 from roamtui.agent.controller import ConversationController
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import ConversationStore, ConversationSummary
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import StoreError
@@ -29,15 +27,15 @@ from roamtui.export.markdown import render_markdown
 from roamtui.sources.file_sources import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import PromptDialog, SavedItemsScreen
-from roamtui.tui.status_line import ScreenKeyHints
+from roamtui.tui.screens.dialogs import PromptDialog
+from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen
 
 _STEP = 200
 """Conversations listed at first, and added whenever the cursor reaches the last one."""
 _FILE_NAME_LENGTH = 60
 
 
-class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
+class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequested | None]):
     """Lists saved conversations about this document or all of them, filtered by typed words.
 
     The result is the conversation to resume, about this document or another one, or a new one.
@@ -45,14 +43,15 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
 
     AUTO_FOCUS = "OptionList"
     BINDINGS = make_bindings(Scope.CONVERSATIONS)
+    HEADING = "Conversations"
+    SCOPE = Scope.CONVERSATIONS
 
     def __init__(self, controller: ConversationController, store: ConversationStore, keys: Keymap) -> None:
-        super().__init__(keys, Scope.CONVERSATIONS)
+        super().__init__(keys)
         self._controller = controller
         self._store = store
         self._source = get_source_key(controller.state.library)
         self._summaries: tuple[ConversationSummary, ...] = ()
-        self._shown: tuple[ConversationSummary, ...] = ()
         self._is_all = False
         """Whether conversations about other documents are shown too."""
         self._words: Mapping[str, str] = {}
@@ -61,13 +60,8 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         """The searched text of each conversation, made once: for thousands it would take 0.1 s at every key."""
 
     @override
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Static(classes="head")
-            yield Input(placeholder="search titles, questions and answers", select_on_focus=False)
-            yield OptionList()
-            yield Static(classes="said")
-            yield ScreenKeyHints(self._keys, Scope.CONVERSATIONS)
+    def _compose_list(self) -> tuple[Widget, ...]:
+        return Input(placeholder="search titles, questions and answers", select_on_focus=False), OptionList()
 
     def on_mount(self) -> None:
         """Read the saved conversations."""
@@ -82,12 +76,16 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         if self.query_one(Input).value:
             self._show()
 
-    def _list_visible(self) -> tuple[ConversationSummary, ...]:
+    @override
+    def _list_items(self) -> list[ConversationSummary]:
         """Return the conversations whose title, file, model or text contains each typed word, newest change first."""
         wanted = self.query_one(Input).value.casefold().split()
         here = (one for one in self._summaries if self._is_all or one.source == self._source)
-        kept = (one for one in here if one.id not in self._deleted_ids)
-        return tuple(one for one in kept if all(word in self._fold(one) for word in wanted))
+        return [one for one in here if all(word in self._fold(one) for word in wanted)]
+
+    @override
+    def _get_id(self, item: ConversationSummary) -> str:
+        return item.id
 
     def _fold(self, summary: ConversationSummary) -> str:
         if summary.id not in self._folded:
@@ -100,28 +98,27 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         self._show()
 
     @override
-    def _show(self, chosen_id: str | None = None) -> None:
-        options, before = self.query_one(OptionList), self._selected
-        chosen = chosen_id or (before.id if before else None)
-        self._shown = self._list_visible()
-        ids = [summary.id for summary in self._shown]
-        place = ids.index(chosen) if chosen in ids else max(0, min(options.highlighted or 0, len(ids) - 1))
+    def _fill(self, index: int) -> None:
+        options = self.query_one(OptionList)
         options.clear_options()
-        self._add_options(place + _STEP)
-        if ids:
-            options.highlighted = place
-        count = "no conversation" if not ids else f"{len(ids):,}"
-        self._show_title("Conversations", f"{'all documents' if self._is_all else 'this document'} · {count}")
+        self._add_options(index + _STEP)
+        if self._visible:
+            options.highlighted = index
+
+    @override
+    def _describe(self) -> str:
+        count = f"{len(self._visible):,}" if self._visible else "no conversation"
+        return f"{'all documents' if self._is_all else 'this document'} · {count}"
 
     def _add_options(self, end: int) -> None:
         """List conversations up to an index; thousands at once would delay every key of a search."""
         options = self.query_one(OptionList)
-        options.add_options([Option(self._draw(summary)) for summary in self._shown[options.option_count : end]])
+        options.add_options([Option(self._draw(summary)) for summary in self._visible[options.option_count : end]])
 
     @on(OptionList.OptionHighlighted)
     def _add_more(self, event: OptionList.OptionHighlighted) -> None:
         count = event.option_list.option_count
-        if event.option_index == count - 1 and count < len(self._shown):
+        if event.option_index == count - 1 and count < len(self._visible):
             self._add_options(count + _STEP)
 
     def _draw(self, summary: ConversationSummary) -> Content:
@@ -133,11 +130,6 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
             parts.append("standard input" if is_pipe else sanitise_line(name_sources(summary.source)))
         sign = "  ● now" if summary.id == self._controller.state.id else ""
         return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
-
-    @property
-    def _selected(self) -> ConversationSummary | None:
-        line = self.query_one(OptionList).highlighted
-        return self._shown[line] if line is not None and line < len(self._shown) else None
 
     @on(Input.Submitted)
     def _go_to_list(self) -> None:
@@ -162,9 +154,9 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         if summary.source == self._source:
             self._close(DocumentRequested(conversation_id=summary.id))
         elif summary.source.startswith("-"):
-            self._set_message("It is about a document that came by a pipe, which is no longer there.")
+            self._show_message("It is about a document that came by a pipe, which is no longer there.")
         elif is_source_missing(summary.source):
-            self._set_message(f"Its document is gone. If it was moved: roamtui NEW-PLACE --conversation {summary.id}")
+            self._show_message(f"Its document is gone. If it was moved: roamtui NEW-PLACE --conversation {summary.id}")
         else:
             self._close(DocumentRequested(summary.source, summary.id))
 
@@ -196,15 +188,15 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
         self._folded.pop(summary.id, None)
         self._summaries = tuple(replace(one, title=title) if one.id == summary.id else one for one in self._summaries)
         self._show()
-        self._set_message(f"Renamed to “{title}”.")
+        self._show_message(f"Renamed to “{title}”.")
 
     def action_delete(self) -> None:
         """Delete the conversation when the person leaves the list."""
         summary = self._selected
         if summary is not None and summary.id == self._controller.state.id:
-            self._set_message("This is the conversation that goes on now. Begin a new one, then this can be deleted.")
+            self._show_message("This is the conversation that goes on now. Begin a new one, then this can be deleted.")
         elif summary is not None:
-            self._mark_deleted(summary.id, f" “{_format_title(summary)}”")
+            self._mark_deleted(summary, f" “{_format_title(summary)}”")
 
     @override
     def _delete(self, deleted_ids: list[str]) -> list[str]:
@@ -218,14 +210,25 @@ class ConversationsScreen(SavedItemsScreen[DocumentRequested | None]):
 
     def action_export(self) -> None:
         """Write the conversation to a file."""
-        if self._selected is not None:
-            self.run_worker(self._export(self._selected), exclusive=True, exit_on_error=False)
+        summary = self._selected
+        if summary is None:
+            return
 
-    async def _export(self, summary: ConversationSummary) -> None:
-        proposal = str(Path.cwd() / propose_file_name(summary))
-        foot = "A name that ends in .json gives JSON, any other Markdown. enter writes it, esc closes"
-        prompt = PromptDialog("Write the conversation to this file", proposal, foot=foot)
-        await self._export_to(prompt, partial(_render, self._store, summary))
+        def load() -> ConversationState:
+            return self._store.load(summary.id)
+
+        def render_page() -> str:
+            from roamtui.export.html import render_html  # noqa: PLC0415 - the other formats need no Markdown parser
+
+            library = self._controller.state.library if summary.source == self._source else None
+            return render_html(load(), summary.source, library)
+
+        renderers = {
+            ".md": lambda: render_markdown(load(), summary.source),
+            ".json": lambda: render_json(load(), summary.source),
+            ".html": render_page,
+        }
+        self._export(ExportDialog("Write the conversation to this file", propose_file_stem(summary), renderers))
 
 
 def _format_title(summary: ConversationSummary) -> str:
@@ -238,15 +241,7 @@ def _format_time(moment: str) -> str:
     return ""
 
 
-def propose_file_name(summary: ConversationSummary) -> str:
-    """Return a file name for an exported conversation that every file system accepts."""
+def propose_file_stem(summary: ConversationSummary) -> str:
+    """Return a file name without suffix for an exported conversation, which every file system accepts."""
     words = re.findall(r"\w+", summary.title.lower())
-    return f"{'-'.join(words)[:_FILE_NAME_LENGTH].strip('-_') or summary.id}.md"
-
-
-def _render(store: ConversationStore, summary: ConversationSummary, path: Path) -> str:
-    """Return a conversation as JSON for a path that ends in ``.json``, as Markdown for any other."""
-    saved = store.load(summary.id)
-    if path.suffix.lower() == ".json":
-        return render_json(saved, summary.source)
-    return render_markdown(saved, summary.source)
+    return "-".join(words)[:_FILE_NAME_LENGTH].strip("-_") or summary.id

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, Generic, TypeVar, assert_never
 
 from textual import events, on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
-from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.commands import ApprovalRequest, CostApprovalRequest, OriginApprovalRequest
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
-from roamtui.errors import RoamtuiError
-from roamtui.tui.actions import Keymap, Scope
-from roamtui.tui.labels import format_error
 
 _URL_LENGTH_MAX = 70
 
@@ -211,11 +204,14 @@ class PromptDialog(Dialog[str | None]):
         field.cursor_position = len(field.value)
 
     @on(Input.Submitted)
-    def _take(self, event: Input.Submitted) -> None:
+    def _submit(self, event: Input.Submitted) -> None:
         event.stop()
         value = sanitise_line(event.value).strip()
         if value or self._may_be_empty:
-            self.dismiss(value)
+            self._accept(value)
+
+    def _accept(self, value: str) -> None:
+        self.dismiss(value)
 
 
 class PickerDialog(ListDialog[str | None]):
@@ -276,105 +272,3 @@ class PickerDialog(ListDialog[str | None]):
     @on(OptionList.OptionSelected)
     def _choose(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(list(self._choices)[event.option_index])
-
-
-class SavedItemsScreen(ListDialog[ScreenResultType]):
-    """A list of saved items. A deletion can be undone until the person leaves the list."""
-
-    def __init__(self, keys: Keymap, scope: Scope) -> None:
-        super().__init__()
-        self._keys = keys
-        self._undo_key = keys.format_first_key(f"{scope}.undo")
-        self._deleted_ids: list[str] = []
-        """Ids of the items that are hidden now, and deleted when the person leaves, the newest last."""
-        self.deleting: asyncio.Future[list[str]] | None = None
-        """Deletes in a thread once the person leaves: another program may lock the files for seconds."""
-
-    def _show(self, chosen_id: str | None = None) -> None:
-        """List what is not deleted, the cursor on `chosen_id`, else close to where it was."""
-        raise NotImplementedError
-
-    def _delete(self, deleted_ids: list[str]) -> list[str]:
-        """Delete items for good; return a sentence for each that could not be deleted completely."""
-        raise NotImplementedError
-
-    def _show_title(self, heading: str, about: str) -> None:
-        title = Content.assemble((heading, "bold $primary"), (f" · {about}", "$muted"))
-        self.query_one(".head", Static).update(title)
-
-    def _set_message(self, words: str) -> None:
-        self.query_one(".said", Static).update(Content(words))
-
-    @on(Worker.StateChanged)
-    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self._set_message(format_error(event.worker.error))
-
-    def _mark_deleted(self, deleted_id: str, what: str) -> None:
-        """Delete an item when the person leaves; `what` follows the word "Deleted"."""
-        self._deleted_ids.append(deleted_id)
-        self._show()
-        self._set_message(f"Deleted{what}. {self._undo_key} brings it back until you leave this list.")
-
-    def action_undo(self) -> None:
-        """Bring back the item that was deleted last."""
-        if self._deleted_ids:
-            self._show(self._deleted_ids.pop())
-            self._set_message("It is back.")
-
-    def _close(self, result: ScreenResultType) -> None:
-        """Leave, and delete the hidden items."""
-        self._start_deleting()
-        if self.deleting is not None:
-            self.app.run_worker(_report(self.app, self.deleting), exit_on_error=False)
-        self.dismiss(result)
-
-    async def on_unmount(self) -> None:
-        """Delete the hidden items, if the program ends while the list is open."""
-        if self._deleted_ids:
-            self._start_deleting()
-            if self.deleting is not None:
-                await self.deleting
-
-    def _start_deleting(self) -> None:
-        deleted_ids, self._deleted_ids = self._deleted_ids, []
-        if deleted_ids:
-            self.deleting = asyncio.get_running_loop().run_in_executor(None, self._delete, deleted_ids)
-
-    async def _export_to(self, prompt: PromptDialog, render: Callable[[Path], str]) -> None:
-        """Ask for a path, render the items for it and write the file; an existing file is replaced only after a yes.
-
-        Raises:
-            RoamtuiError: The items cannot be rendered, or the file cannot be written.
-        """
-        name = await self.app.push_screen_wait(prompt)
-        if name is None:
-            self._set_message("")
-            return
-        path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk; an unknown user stays
-        text = await asyncio.to_thread(render, path)
-        if not await asyncio.to_thread(_write, path, text):
-            question = ConfirmDialog("There is a file with this name. Replace it?", str(path), yes="Replace")
-            if not await self.app.push_screen_wait(question):
-                self._set_message("Nothing was written.")
-                return
-            await asyncio.to_thread(_write, path, text, "w")
-        self._set_message(f"Wrote {path}.")
-
-
-async def _report(app: App[object], deleting: asyncio.Future[list[str]]) -> None:
-    for problem in await deleting:
-        app.notify(problem, severity="warning", markup=False)
-
-
-def _write(path: Path, text: str, mode: str = "x") -> bool:
-    """Write a file; return False if it exists and `mode` does not replace it."""
-    try:
-        with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        return False
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise RoamtuiError(f"{path} cannot be written: {reason}.") from None
-    return True

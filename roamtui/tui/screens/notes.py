@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from textual import events, on
-from textual.app import App, ComposeResult
-from textual.containers import Vertical
+from textual.app import App
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widget import Widget
+from textual.widgets import OptionList
 from typing_extensions import override
 
 from roamtui.agent.recheck import LocatedNote, list_path_titles
@@ -23,50 +23,52 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.chat.exchange_view import strip_links
 from roamtui.tui.labels import STEP
-from roamtui.tui.screens.dialogs import ItemList, PromptDialog, SavedItemsScreen
-from roamtui.tui.status_line import ScreenKeyHints
+from roamtui.tui.screens.dialogs import ItemList, PromptDialog
+from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen
 
 _QUOTE_LINES = 3
 _QUOTE_LENGTH_MAX = 600
 
 
-class NotesScreen(SavedItemsScreen[LocatedNote | None]):
+class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
     """Lists notes. The result is the note to go to, or None if the person leaves."""
 
     AUTO_FOCUS = "ItemList"
     BINDINGS = make_bindings(Scope.NOTES)
+    HEADING = "Notes"
+    SCOPE = Scope.NOTES
 
     def __init__(self, notes: NoteStore, placed: tuple[LocatedNote, ...], library: Library, keys: Keymap) -> None:
-        super().__init__(keys, Scope.NOTES)
+        super().__init__(keys, notes.damage)
         self._notes = notes
         self._placed = placed
         self._library = library
         self._list = ItemList[LocatedNote]()
 
     @override
-    def compose(self) -> ComposeResult:
-        with Vertical():
-            yield Static(classes="head")
-            yield self._list
-            yield Static(self._notes.damage, classes="said", markup=False)
-            yield ScreenKeyHints(self._keys, Scope.NOTES)
+    def _compose_list(self) -> tuple[Widget, ...]:
+        return (self._list,)
 
     @on(events.Mount)
     @on(events.Resize)
     def _lay_out(self) -> None:
         self._show()
 
-    @property
-    def _visible(self) -> list[LocatedNote]:
-        return [one for one in self._placed if one.note.id not in self._deleted_ids]
+    @override
+    def _list_items(self) -> tuple[LocatedNote, ...]:
+        return self._placed
 
     @override
-    def _show(self, chosen_id: str | None = None) -> None:
-        visible = self._visible
-        ids = [one.note.id for one in visible]
-        place = ids.index(chosen_id) if chosen_id in ids else min(self._list.highlighted or 0, len(ids) - 1)
-        self._list.set_items([(one, self._draw(one)) for one in visible], place if ids else None)
-        self._show_title("Notes", f"this document · {len(ids):,}" if ids else "this document · none")
+    def _get_id(self, item: LocatedNote) -> str:
+        return item.note.id
+
+    @override
+    def _fill(self, index: int) -> None:
+        self._list.set_items([(one, self._draw(one)) for one in self._visible], index if self._visible else None)
+
+    @override
+    def _describe(self) -> str:
+        return f"this document · {len(self._visible):,}" if self._visible else "this document · none"
 
     @override
     def _delete(self, deleted_ids: list[str]) -> list[str]:
@@ -99,9 +101,9 @@ class NotesScreen(SavedItemsScreen[LocatedNote | None]):
     @on(OptionList.OptionSelected)
     def action_go(self) -> None:
         """Go to the section or quote of the note."""
-        placed = self._list.chosen
+        placed = self._selected
         if placed is not None and make_note_target(placed, self._library) is None:
-            self._set_message(placed.change_note[:1].upper() + placed.change_note[1:] + ".")
+            self._show_message(placed.change_note[:1].upper() + placed.change_note[1:] + ".")
         elif placed is not None:
             self._close(placed)
 
@@ -112,8 +114,8 @@ class NotesScreen(SavedItemsScreen[LocatedNote | None]):
 
     def action_edit(self) -> None:
         """Change the comment."""
-        if self._list.chosen is not None:
-            self.run_worker(self._edit(self._list.chosen), exclusive=True, exit_on_error=False)
+        if self._selected is not None:
+            self.run_worker(self._edit(self._selected), exclusive=True, exit_on_error=False)
 
     async def _edit(self, placed: LocatedNote) -> None:
         words = await prompt_for_comment(self.app, placed.note.words, placed.note.citation.quote or "")
@@ -125,20 +127,16 @@ class NotesScreen(SavedItemsScreen[LocatedNote | None]):
 
     def action_delete(self) -> None:
         """Delete the note when the person leaves the list."""
-        if self._list.chosen is not None:
-            self._mark_deleted(self._list.chosen.note.id, "")
+        if self._selected is not None:
+            self._mark_deleted(self._selected)
 
     def action_export(self) -> None:
         """Write all notes to a file."""
         if self._visible:
-            self.run_worker(self._export(), exclusive=True, exit_on_error=False)
-
-    async def _export(self) -> None:
-        source = self._visible[0].note.source
-        text = render_notes(self._visible, source, self._library.title)
-        name = "notes" if "://" in source or source.startswith("-") else f"{Path(source).stem}-notes"
-        prompt = PromptDialog("Write the notes to this file, as Markdown", str(Path.cwd() / f"{name}.md"))
-        await self._export_to(prompt, lambda _path: text)
+            source = self._visible[0].note.source
+            text = render_notes(self._visible, source, self._library.title)
+            stem = "notes" if "://" in source or source.startswith("-") else f"{Path(source).stem}-notes"
+            self._export(ExportDialog("Write the notes to this file, as Markdown", stem, {".md": lambda: text}))
 
 
 def make_note_target(placed: LocatedNote, library: Library) -> SectionTarget | None:

@@ -11,7 +11,7 @@ from threading import Event
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList
+from textual.widgets import Input, OptionList, Static
 from typing_extensions import override
 
 from roamtui.conversation.events import ConversationForked
@@ -179,17 +179,31 @@ async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
     await pilot.pause()
 
 
-async def test_an_export_goes_to_a_file_that_is_proposed(
-    app: RoamApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "start"), [(None, "# What of"), ("mine.TXT", "# What of"), ("a.JSON", "{"), ("a.html", "<!doctype html>")]
+)
+async def test_the_suffix_of_the_path_chooses_the_format_of_an_export(
+    app: RoamApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str | None, start: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    file = tmp_path / (name or "what-of-the-starter.md")
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
         await open_list(pilot)
-        await type_path(pilot)
-        file = tmp_path / "what-of-the-starter.md"
+        await type_path(pilot, None if name is None else file)
         await wait_until(pilot, lambda: file.exists() and "Wrote" in screen_text(app))
-    assert "## What of the starter?" in file.read_text("utf-8")
+    text = file.read_text("utf-8")
+    assert text.lower().startswith(start.lower())
+    assert "What of the starter?" in text
+
+
+async def test_an_export_that_cannot_be_written_says_why(app: RoamApp, tmp_path: Path) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await type_path(pilot, tmp_path / "missing" / "a.md")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        await wait_until(pilot, lambda: "cannot be written" in str(app.screen.query_one(".message", Static).content))
 
 
 @pytest.mark.parametrize("key", ["n", "y"])

@@ -1,0 +1,198 @@
+"""`SavedItemsScreen`: a list of saved items where deletions can be undone, and `ExportDialog`, which writes them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Generic, TypeVar
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ScreenResultType
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.worker import Worker, WorkerState
+from typing_extensions import override
+
+from roamtui.errors import RoamtuiError
+from roamtui.tui.actions import Keymap, Scope
+from roamtui.tui.labels import format_error
+from roamtui.tui.screens.dialogs import ConfirmDialog, ListDialog, PromptDialog
+from roamtui.tui.status_line import ScreenKeyHints
+
+SavedItem = TypeVar("SavedItem")
+_FOOT = "enter writes it, esc closes"
+_FORMATS = {".md": "Markdown", ".json": "JSON", ".html": "a web page"}
+
+
+class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenResultType]):
+    """A list of saved items. A deletion can be undone until the person leaves the list."""
+
+    HEADING: ClassVar[str]
+    SCOPE: ClassVar[Scope]
+
+    def __init__(self, keys: Keymap, message: str = "") -> None:
+        """Show `message` below the list until something happens."""
+        super().__init__()
+        self._keys = keys
+        self._first_message = message
+        self._visible: tuple[SavedItem, ...] = ()
+        self._deleted_ids: list[str] = []
+        """Ids of the items that are hidden now, and deleted when the person leaves, the newest last."""
+        self.deleting: asyncio.Future[list[str]] | None = None
+        """The deletion, which starts once the person leaves; it may take seconds if another program locks the files."""
+
+    def _compose_list(self) -> Sequence[Widget]:
+        """Return the list and what belongs above it."""
+        raise NotImplementedError
+
+    def _list_items(self) -> Sequence[SavedItem]:
+        """Return the items to show, deleted ones included."""
+        raise NotImplementedError
+
+    def _get_id(self, item: SavedItem) -> str:
+        raise NotImplementedError
+
+    def _fill(self, index: int) -> None:
+        """List the visible items, the cursor on the one with this index."""
+        raise NotImplementedError
+
+    def _describe(self) -> str:
+        """Return the words after the heading."""
+        raise NotImplementedError
+
+    def _delete(self, deleted_ids: list[str]) -> list[str]:
+        """Delete items for good; return a sentence for each that could not be deleted completely."""
+        raise NotImplementedError
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(classes="head")
+            yield from self._compose_list()
+            yield Static(self._first_message, classes="message", markup=False)
+            yield ScreenKeyHints(self._keys, self.SCOPE)
+
+    @property
+    def _selected(self) -> SavedItem | None:
+        index = self.query_one(OptionList).highlighted
+        return self._visible[index] if index is not None and index < len(self._visible) else None
+
+    def _show(self, chosen_id: str | None = None) -> None:
+        """List the items, the cursor on `chosen_id`, else where it was."""
+        selected = self._selected
+        if chosen_id is None and selected is not None:
+            chosen_id = self._get_id(selected)
+        self._visible = tuple(item for item in self._list_items() if self._get_id(item) not in self._deleted_ids)
+        ids = [self._get_id(item) for item in self._visible]
+        before = self.query_one(OptionList).highlighted or 0
+        self._fill(ids.index(chosen_id) if chosen_id in ids else max(0, min(before, len(ids) - 1)))
+        title = Content.assemble((self.HEADING, "bold $primary"), (f" · {self._describe()}", "$muted"))
+        self.query_one(".head", Static).update(title)
+
+    def _show_message(self, words: str | None) -> None:
+        self.query_one(".message", Static).update(Content(words or ""))
+
+    @on(Worker.StateChanged)
+    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self._show_message(format_error(event.worker.error))
+
+    def _mark_deleted(self, item: SavedItem, title: str = "") -> None:
+        """Hide an item, and delete it when the person leaves."""
+        self._deleted_ids.append(self._get_id(item))
+        self._show()
+        undo_key = self._keys.format_first_key(f"{self.SCOPE}.undo")
+        self._show_message(f"Deleted{title}. {undo_key} brings it back until you leave this list.")
+
+    def action_undo(self) -> None:
+        """Bring back the item that was deleted last."""
+        if self._deleted_ids:
+            self._show(self._deleted_ids.pop())
+            self._show_message("It is back.")
+
+    def _close(self, result: ScreenResultType) -> None:
+        """Leave, and delete the hidden items."""
+        self._start_deleting()
+        if self.deleting is not None:
+            self.app.run_worker(_report_problems(self.app, self.deleting), exit_on_error=False)
+        self.dismiss(result)
+
+    async def on_unmount(self) -> None:
+        """Delete the hidden items if the program ends while the list is open."""
+        if self._deleted_ids:
+            self._start_deleting()
+            if self.deleting is not None:
+                await self.deleting
+
+    def _start_deleting(self) -> None:
+        deleted_ids, self._deleted_ids = self._deleted_ids, []
+        if deleted_ids:
+            self.deleting = asyncio.get_running_loop().run_in_executor(None, self._delete, deleted_ids)
+
+    def _export(self, dialog: ExportDialog) -> None:
+        self.app.push_screen(dialog, self._show_message)
+
+
+async def _report_problems(app: App[object], deleting: asyncio.Future[list[str]]) -> None:
+    for problem in await deleting:
+        app.notify(problem, severity="warning", markup=False)
+
+
+class ExportDialog(PromptDialog):
+    """Asks for a path and writes a file, in the format of its suffix. The result says what happened, None if nothing.
+
+    An existing file is replaced only after a yes.
+    """
+
+    def __init__(self, heading: str, stem: str, renderers: Mapping[str, Callable[[], str]]) -> None:
+        """Propose a file in the current folder.
+
+        Args:
+            heading: The heading.
+            stem: Name of the file, without suffix.
+            renderers: Return the text by suffix; the first one also serves every other suffix. Called in a thread.
+        """
+        default, *others = renderers
+        formats = "".join(f"{suffix} gives {_FORMATS[suffix]}, " for suffix in others)
+        foot = f"{formats}any other name {_FORMATS[default]}. {_FOOT}"
+        super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot if others else _FOOT)
+        self._renderers = renderers
+
+    @override
+    def _accept(self, value: str) -> None:
+        self.run_worker(self._write(value), exclusive=True, exit_on_error=False)
+
+    async def _write(self, name: str) -> None:
+        path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk; an unknown user stays
+        render = self._renderers.get(path.suffix.lower()) or next(iter(self._renderers.values()))
+        text = await asyncio.to_thread(render)
+        if not await asyncio.to_thread(_write, path, text):
+            question = ConfirmDialog("There is a file with this name. Replace it?", str(path), yes="Replace")
+            if not await self.app.push_screen_wait(question):
+                self.finish("Nothing was written.")
+                return
+            await asyncio.to_thread(_write, path, text, "w")
+        self.finish(f"Wrote {path}.")
+
+    @on(Worker.StateChanged)
+    def _on_worker_failed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.finish(format_error(event.worker.error))
+
+
+def _write(path: Path, text: str, mode: str = "x") -> bool:
+    """Write a file; return False if it exists and `mode` does not replace it."""
+    try:
+        with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RoamtuiError(f"{path} cannot be written: {reason}.") from None
+    return True
