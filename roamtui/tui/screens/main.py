@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -41,7 +40,6 @@ from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     SECTION_COMMANDS,
     CopyRequested,
-    DocumentRequested,
     LinkClicked,
     NoteRequested,
     ReadingPositionChanged,
@@ -69,6 +67,7 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.agent.controller import CommandFactory, ConversationController
     from roamtui.conversation.session import Session
+    from roamtui.tui.controllers.conversations import ConversationSwitcher
     from roamtui.tui.controllers.find import FindController
     from roamtui.tui.controllers.notes import NotesController
     from roamtui.tui.controllers.reader import ReaderController
@@ -149,6 +148,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.controllers.notes import NotesController
 
         return NotesController(self.controller, self.tree_pane.outline, self.keys)
+
+    @cached_property
+    def _switcher(self) -> ConversationSwitcher:
+        from roamtui.tui.controllers.conversations import ConversationSwitcher
+
+        return ConversationSwitcher(self.controller, self, self.keys, self.warn_if_busy, self._on_switched)
 
     @cached_property
     def _reload_controller(self) -> ReloadController:
@@ -457,54 +462,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(f"Nothing is selected and nothing is under way. {quit_key} quits.", markup=False)
 
     def action_conversations(self) -> None:
-        from roamtui.tui.screens.conversations import ConversationsScreen
-
-        if self.warn_if_busy():
-            return
-        if self.session.store is None:
-            self.warn("Conversations are not saved here, so there is none to choose.")
-            return
-        screen = ConversationsScreen(self.controller, self.session.store, self.keys)
-        self.app.push_screen(screen, self._on_conversation_chosen)
-
-    def _on_conversation_chosen(self, chosen: DocumentRequested | None) -> None:
-        if chosen is not None and chosen.source:
-            self.post_message(chosen)
-        elif chosen is not None and chosen.conversation_id != self.session.state.id:
-            self.resume(chosen.conversation_id)
+        self._switcher.choose()
 
     def resume(self, conversation_id: str | None) -> None:
         """Switch to a saved conversation about this document, or to a new one for None."""
-        if self.warn_if_busy():
-            return
-        if conversation_id is None:
-            self._switch_conversation(self.controller.start_new(), "a new conversation")
-        else:
-            self._switch_conversation(self.controller.resume(conversation_id), "the conversation goes on")
+        self._switcher.resume(conversation_id)
 
     def action_new_conversation(self) -> None:
-        self.resume(None)
+        self._switcher.resume(None)
 
     @on(ChatLog.ForkRequested)
     def _fork_conversation(self, event: ChatLog.ForkRequested) -> None:
-        if not self.warn_if_busy():
-            exchange = self.session.state.transcript.exchanges[event.number - 1]
-            words = f"a new conversation from before question {event.number}; the other one is kept"
-            self._switch_conversation(self.controller.fork(exchange), words, exchange)
+        self._switcher.fork(event.number)
 
-    @work(group="commands", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
-    async def _switch_conversation(
-        self, switching: Awaitable[None], words: str, edited: Exchange | None = None
-    ) -> None:
-        """Show another conversation, the box ready for its next question or for an `edited` one."""
-        before_id = self.session.state.id
-        await switching
-        if self.session.state.id == before_id:
-            return
+    def _on_switched(self, edited: Exchange | None) -> None:
         self.reader_controller.resume()
         self.action_go_chat()
         self.question_controller.on_conversation_switched(edited)
-        self.post_message(StatusMessage(words))
 
     def action_choose_model(self) -> None:
         from roamtui.tui.controllers.models import ModelController

@@ -1,0 +1,84 @@
+"""`ConversationSwitcher`: shows another conversation: a saved one, a new one, or a branch of this one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from textual.widget import Widget
+
+from roamtui.agent.controller import ConversationController
+from roamtui.conversation.state import Exchange
+from roamtui.tui.actions import Keymap
+from roamtui.tui.messages import DocumentRequested, StatusMessage
+from roamtui.tui.screens.conversations import ConversationsScreen
+
+
+class ConversationSwitcher:
+    """Switches between the conversations about a document, unless an answer is under way."""
+
+    def __init__(
+        self,
+        controller: ConversationController,
+        widget: Widget,
+        keys: Keymap,
+        warn_if_busy: Callable[[], bool],
+        on_switched: Callable[[Exchange | None], None],
+    ) -> None:
+        """Switch what `controller` holds.
+
+        Args:
+            controller: Holds the conversation.
+            widget: Posts messages and runs the work.
+            keys: For the list of conversations.
+            warn_if_busy: Returns whether an answer is under way, and says so.
+            on_switched: Called once another conversation is shown, with the question to edit in it, if any.
+        """
+        self._controller = controller
+        self._widget = widget
+        self._keys = keys
+        self._warn_if_busy = warn_if_busy
+        self._on_switched = on_switched
+
+    def choose(self) -> None:
+        """List the saved conversations, and switch to the one that the person chooses."""
+        store = self._controller.session.store
+        if self._warn_if_busy():
+            return
+        if store is None:
+            problem = "Conversations are not saved here, so there is none to choose."
+            self._widget.notify(problem, severity="warning", markup=False)
+            return
+
+        def switch(chosen: DocumentRequested | None) -> None:
+            if chosen is not None and chosen.source:
+                self._widget.post_message(chosen)
+            elif chosen is not None and chosen.conversation_id != self._controller.state.id:
+                self.resume(chosen.conversation_id)
+
+        self._widget.app.push_screen(ConversationsScreen(self._controller, store, self._keys), switch)
+
+    def resume(self, conversation_id: str | None) -> None:
+        """Switch to a saved conversation about this document, or to a new one for None."""
+        if self._warn_if_busy():
+            return
+        if conversation_id is None:
+            self._switch(self._controller.start_new(), "a new conversation")
+        else:
+            self._switch(self._controller.resume(conversation_id), "the conversation goes on")
+
+    def fork(self, number: int) -> None:
+        """Switch to a new conversation with everything before a question, by its number from 1."""
+        if not self._warn_if_busy():
+            exchange = self._controller.state.transcript.exchanges[number - 1]
+            words = f"a new conversation from before question {number}; the other one is kept"
+            self._switch(self._controller.fork(exchange), words, exchange)
+
+    def _switch(self, switching: Awaitable[None], words: str, edited: Exchange | None = None) -> None:
+        async def switch() -> None:
+            before_id = self._controller.state.id
+            await switching
+            if self._controller.state.id != before_id:
+                self._on_switched(edited)
+                self._widget.post_message(StatusMessage(words))
+
+        self._widget.run_worker(switch(), group="commands", exit_on_error=False)
