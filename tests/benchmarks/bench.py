@@ -45,6 +45,12 @@ from tests.benchmarks.measuring import (
     measure_in_turns,
     timed,
 )
+from tests.benchmarks.own_parts import (
+    bench_garbage_collection,
+    bench_key_queue,
+    bench_own_tree,
+    bench_palette_guard,
+)
 from tests.benchmarks.provider_steps import bench_provider_steps
 from tests.benchmarks.readers import bench_readers
 from tests.benchmarks.search_scale import bench_search_scale
@@ -217,11 +223,15 @@ LOADS: dict[str, Callable[[], list[Finding]]] = {
     "conversations": bench_long_conversations,
     "tree": bench_wide_tree,
     "find": bench_find,
+    "key-queue": bench_key_queue,
+    "garbage": bench_garbage_collection,
+    "palette-guard": bench_palette_guard,
+    "own-tree": bench_own_tree,
     "growth": bench_growth,
     "search-scale": bench_search_scale,
     "web": bench_web,
 }
-_NEED_DOCUMENTS = {"headings", "tree", "find", "growth", "search-scale"}
+_NEED_DOCUMENTS = {"headings", "tree", "find", "garbage", "own-tree", "growth", "search-scale"}
 
 
 def describe_machine() -> list[str]:

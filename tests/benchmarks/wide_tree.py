@@ -171,7 +171,7 @@ class KeyBench:
         seconds = []
         for key in keys:
             self._rounds.longest_seconds = 0.0
-            await self._send(key)
+            await self.send(key)
             await asyncio.sleep(_STILL_SECONDS)
             while not is_done():  # noqa: ASYNC110 - no event tells it
                 await asyncio.sleep(_STILL_SECONDS)
@@ -181,9 +181,10 @@ class KeyBench:
 
     async def press(self, keys: Iterable[str]) -> list[float]:
         """Return the time of each keypress."""
-        return [await self.measure(lambda key=key: self._send(key)) for key in keys]  # type: ignore[misc]
+        return [await self.measure(lambda key=key: self.send(key)) for key in keys]  # type: ignore[misc]
 
-    async def _send(self, key: str) -> None:
+    async def send(self, key: str) -> None:
+        """Send a key as a terminal does."""
         character = {"space": " ", "slash": "/"}.get(key, key if len(key) == 1 else None)
         event = events.Key(key, character)
         event.set_sender(self._app)
@@ -197,11 +198,11 @@ class TreeBench(KeyBench):
     def __init__(self, app: RoamApp, rounds: RoundSelector) -> None:
         super().__init__(app, rounds)
         self._screen = app.main_screen
-        self._library = app.main_screen.session.state.library
+        self.library = app.main_screen.session.state.library
 
     async def unfold_everything(self) -> None:
         """Show all sections at once."""
-        for top in self._library.children(self._library.root_id):
+        for top in self.library.children(self.library.root_id):
             self._screen.dispatch(partial(unfold_subtree, section_id=top))
             await self.rest()
 
@@ -228,7 +229,7 @@ class TreeBench(KeyBench):
 
         The line in the conversation that tells of it is left out.
         """
-        ids = list(self._library.walk())
+        ids = list(self.library.walk())
         seconds = []
         tree = self._screen.tree_pane
         for turn in range(_TURNS):
@@ -263,7 +264,7 @@ async def _measure_bare(rounds: RoundSelector) -> tuple[list[float], list[float]
 
 
 @asynccontextmanager
-async def _open_wide(rounds: RoundSelector) -> AsyncIterator[TreeBench]:
+async def open_wide(rounds: RoundSelector, *, defers_garbage: bool = True) -> AsyncIterator[TreeBench]:
     """Open the wide document, its cursor on the first line of the tree."""
     app = make_app(text=make_wide_text())
     app.driver_class = SilentTerminal
@@ -272,14 +273,15 @@ async def _open_wide(rounds: RoundSelector) -> AsyncIterator[TreeBench]:
         await bench.rest()
         await bench.press(["escape", "g"])
         _ = app.main_screen.session.state.library.root.tokens_before
-        defer_garbage_collection()
+        if defers_garbage:
+            defer_garbage_collection()
         yield bench
         gc.unfreeze()
 
 
 async def _run(rounds: RoundSelector) -> list[Finding]:
     before = await _measure_bare(rounds)
-    async with _open_wide(rounds) as bench:
+    async with open_wide(rounds) as bench:
         walk = islice(cycle(["j", "j", "l", "pagedown", "k", "space", "pageup", "j"]), _PRESSES)
         folded = await bench.press(walk)
         nothing = await bench.press(["f12"] * _TURNS)
@@ -334,7 +336,7 @@ def _find_median(what: str, seconds: list[float], seconds_max: float = math.inf)
 
 
 async def _find(rounds: RoundSelector) -> list[Finding]:
-    async with _open_wide(rounds) as bench:
+    async with open_wide(rounds) as bench:
         seconds = await bench.find_as_typed()
     what = "what a letter in the picker makes the next key wait"
     return [_find_median(what, seconds), _finding(what, seconds, _LETTER_SECONDS_MAX)]
@@ -342,15 +344,16 @@ async def _find(rounds: RoundSelector) -> list[Finding]:
 
 def bench_wide_tree() -> list[Finding]:
     """Return the findings over one running app."""
-    return _run_watched(_run)
+    return run_watched(_run)
 
 
 def bench_find() -> list[Finding]:
     """Return what letters take in the picker over as many sections."""
-    return _run_watched(_find)
+    return run_watched(_find)
 
 
-def _run_watched(run: Callable[[RoundSelector], Coroutine[None, None, list[Finding]]]) -> list[Finding]:
+def run_watched(run: Callable[[RoundSelector], Coroutine[None, None, list[Finding]]]) -> list[Finding]:
+    """Run a bench with a loop that notes its longest round."""
     rounds = RoundSelector()
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(rounds)) as runner:
         return runner.run(run(rounds))

@@ -1,0 +1,186 @@
+"""What the parts buy that roamtui has in place of Textual's own: each number with the part, and without it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from itertools import cycle, islice
+from statistics import median
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.widgets import Tree
+from textual.widgets.tree import TreeNode
+from typing_extensions import override
+
+from roamtui.document.library import Library
+from roamtui.tui import app as tui_app
+from roamtui.tui.key_queue import KeyQueue, TypedEvent
+from tests.benchmarks.measuring import Finding
+from tests.benchmarks.wide_tree import KeyBench, RoundSelector, SilentTerminal, open_wide, run_watched
+from tests.tui.driving import make_app
+
+_BURSTS = 20
+_PRESSES = 300
+_HEIGHTS = range(2, 6)
+_WALK = ["j", "j", "pagedown", "k", "space", "space", "pageup", "j", "pagedown"]
+
+
+class NoQueue(KeyQueue):
+    """Passes every key on at once, as Textual does."""
+
+    @override
+    async def add(self, event: TypedEvent) -> None:
+        await self._take(event)
+
+
+async def _type_bursts(rounds: RoundSelector, *, is_queued: bool) -> tuple[int, float]:
+    """Return how many bursts of keys ended elsewhere than the same keys one by one, and the time of a single key."""
+    app = make_app()
+    app.driver_class = SilentTerminal
+    if not is_queued:
+        app._key_order = NoQueue(app, app._key_order._take)
+    async with app.run_test(headless=False, size=(120, 40)):
+        bench = KeyBench(app, rounds)
+        await bench.rest()
+        box, wrong = app.main_screen.question_box, 0
+        for _ in range(_BURSTS):
+            for key in ("f1", "escape", "escape", "j", "2", *"abc"):
+                await bench.send(key)
+            await bench.rest()
+            wrong += box.text != "abc" or app.screen is not app.main_screen
+            while app.screen is not app.main_screen:
+                await bench.press(["escape"])
+            box.clear()
+            box.focus()
+            await bench.rest()
+        await bench.press(["escape"])
+        return wrong, median(await bench.press(["j", "k"] * 30))
+
+
+async def _compare_key_queue(rounds: RoundSelector) -> list[Finding]:
+    (wrong, seconds), (wrong_without, seconds_without) = (
+        await _type_bursts(rounds, is_queued=True),
+        await _type_bursts(rounds, is_queued=False),
+    )
+    times = f"{seconds * 1_000:.1f} / {seconds_without * 1_000:.1f} ms"
+    return [
+        Finding(
+            what=f"KeyQueue / without: wrong of {_BURSTS} bursts of keys",
+            value=f"{wrong} / {wrong_without}",
+            goal="0",
+            is_met=wrong == 0,
+        ),
+        Finding(what="KeyQueue / without: a key, median of own CPU", value=times),
+    ]
+
+
+async def _walk_wide(rounds: RoundSelector, *, is_deferred: bool) -> list[float]:
+    thresholds = gc.get_threshold()
+    async with open_wide(rounds, defers_garbage=is_deferred) as bench:
+        await bench.unfold_everything()
+        await bench.press(["g"])
+        seconds = await bench.press(islice(cycle(_WALK), _PRESSES))
+    gc.set_threshold(*thresholds)
+    return seconds
+
+
+async def _compare_garbage_collection(rounds: RoundSelector) -> list[Finding]:
+    ours, without = await _walk_wide(rounds, is_deferred=True), await _walk_wide(rounds, is_deferred=False)
+    return [
+        Finding(
+            what=f"deferred garbage collection / without: the slowest of {_PRESSES} keys",
+            value=f"{max(ours) * 1_000:.0f} / {max(without) * 1_000:.0f} ms",
+        )
+    ]
+
+
+async def _count_crashes() -> int:
+    """Return at how many low heights of the terminal paging in the palette ends the app."""
+    crashes = 0
+    for height in _HEIGHTS:
+        app = make_app()
+        try:
+            async with app.run_test(size=(80, height)) as pilot:
+                await pilot.press("ctrl+p", "pagedown", "pageup", "escape")
+                await pilot.pause()
+        except Exception:  # noqa: BLE001 - whatever ended the app
+            crashes += 1
+    return crashes
+
+
+def bench_palette_guard() -> list[Finding]:
+    """Return in how many low terminals the palette ends the app."""
+    crashes = asyncio.run(_count_crashes())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tui_app, "_PALETTE_HEIGHT_MIN", 0)
+        without = asyncio.run(_count_crashes())
+    what = f"palette guard / without: heights of {_HEIGHTS[0]} to {_HEIGHTS[-1]} rows where a page ends the app"
+    return [Finding(what=what, value=f"{crashes} / {without}", goal="0", is_met=crashes == 0)]
+
+
+class StockTreeApp(App[None]):
+    """A library in Textual's own tree, all unfolded."""
+
+    def __init__(self, library: Library) -> None:
+        super().__init__()
+        self.outline: Tree[str] = Tree("")
+        self._library = library
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.outline
+
+    def fill(self) -> None:
+        """Add all sections."""
+        nodes: dict[str | None, TreeNode[str]] = {self._library.root_id: self.outline.root}
+        for section_id in self._library.walk():
+            above = nodes.get(self._library.parent(section_id), self.outline.root)
+            nodes[section_id] = above.add(self._library.title_of(section_id), section_id, expand=True)
+        self.outline.root.expand()
+
+
+async def _compare_tree(rounds: RoundSelector) -> list[Finding]:
+    async with open_wide(rounds) as bench:
+        library = bench.library
+        seconds = await bench.measure(bench.unfold_everything)
+        await bench.press(["g"])
+        keys = await bench.press(islice(cycle(["down", "down", "up", "pagedown"]), 60))
+    app = StockTreeApp(library)
+    app.driver_class = SilentTerminal
+    async with app.run_test(headless=False, size=(160, 48)):
+        stock = KeyBench(app, rounds)
+        await stock.rest()
+
+        async def fill() -> None:
+            app.fill()
+
+        stock_seconds = await stock.measure(fill)
+        app.outline.focus()
+        await stock.press(["down"])
+        stock_keys = await stock.press(islice(cycle(["down", "down", "up", "pagedown"]), 60))
+    return [
+        Finding(
+            what="own tree / Textual's: show 100,000 sections unfolded",
+            value=f"{seconds:.2f} / {stock_seconds:.2f} s",
+        ),
+        Finding(
+            what="own tree / Textual's: a key in it, median of own CPU",
+            value=f"{median(keys) * 1_000:.1f} / {median(stock_keys) * 1_000:.1f} ms",
+        ),
+    ]
+
+
+def bench_key_queue() -> list[Finding]:
+    """Return what the queue of keys buys and costs."""
+    return run_watched(_compare_key_queue)
+
+
+def bench_garbage_collection() -> list[Finding]:
+    """Return what deferring the garbage collection buys."""
+    return run_watched(_compare_garbage_collection)
+
+
+def bench_own_tree() -> list[Finding]:
+    """Return what the own tree buys."""
+    return run_watched(_compare_tree)
