@@ -28,7 +28,7 @@ _EXAMPLE = ("ask", "examples/handbook.md", "Can I drop the folding bike off in t
 _COLUMNS = "80"
 _MAIN_ACTIONS = (
     "global.next_pane",
-    "global.step_out",
+    "global.back",
     "tree.fold",
     "tree.read",
     "tree.open",

@@ -102,7 +102,9 @@ ACTIONS: tuple[Action, ...] = (
     _action("global.go_tree", "1", "Outline", "Go to the outline."),
     _action("global.go_chat", "2", "Question", "Go to the question box."),
     _action("global.go_reader", "3", "Reader", "Go to the reader."),
-    _focus_action("global.step_out", "escape", "Step out", "Go one step back: close a field, a list or a pane."),
+    _focus_action(
+        "global.back", "escape", "Step out", "Go one step back: close a field, a list or a pane.", "step_out"
+    ),
     _action(
         "global.copy_or_cancel",
         "ctrl+c",
@@ -201,7 +203,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("tree.unfold_all", "E", "unfold all", "Unfold everything below the section.", "screen.send('unfold_all')"),
     _action("tree.fold_all", "C", "fold all", "Fold everything below the section.", "screen.send('fold_all')"),
     _action(
-        "tree.close_agent",
+        "tree.tidy_up",
         "z",
         "tidy up",
         "Close and fold all that the model opened and you did not pin.",
@@ -215,12 +217,12 @@ ACTIONS: tuple[Action, ...] = (
         "screen.send('undo')",
     ),
     _action("tree.redo", "U", "redo", "Do again what was taken back last.", "screen.send('redo')"),
-    _action("tree.last_opened", ".", "cited", "Go to what the last answer cites, else to what was opened last."),
+    _action("tree.go_to_cited", ".", "cited", "Go to what the last answer cites, else to what was opened last."),
     _action("tree.next_open", "}", "next open", "Go to the next open section.", "go_open(1)"),
     _action("tree.previous_open", "{", "previous open", "Go to the previous open section.", "go_open(-1)"),
     _action("tree.wider", ">", "wider outline", "Make the outline wider; its edge can be dragged too.", "widen(4)"),
     _action("tree.narrower", "<", "narrower outline", "Make the outline narrower.", "widen(-4)"),
-    _hinted_action("tree.filter", "s", "titles", "Find titles by a few letters.", "screen.find('Titles')"),
+    _hinted_action("tree.find_titles", "s", "titles", "Find titles by a few letters.", "screen.find('Titles')"),
     _hinted_action(
         "tree.search", "/", "search", "Find words in the text of all that is open here.", "screen.find('Text')"
     ),
@@ -243,7 +245,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("chat.first", "g home", "top", "Go to the beginning of the conversation."),
     _navigation_action("chat.last", "G end", "end", "Go to its end."),
     _hinted_action("chat.retry", "r", "ask again", "Go back to before the last question and ask it again."),
-    _action("chat.open_unread", "o", "open and ask", "Open what search found and nobody opened, and ask again."),
+    _action("chat.open_and_ask", "o", "open and ask", "Open what search found and nobody opened, and ask again."),
     _hinted_action(
         "chat.edit", "e", "edit question", "Change the last question; sending it takes the old one's place."
     ),
@@ -347,7 +349,14 @@ _TELLING_TERMINALS = (
     frozenset({"xterm-kitty", "xterm-ghostty", "foot", "foot-extra", "alacritty", "rio"}),
 )
 """Values of TERM_PROGRAM and TERM of terminals that support kitty's keyboard protocol by default or on request."""
-_RENAMED = {"find.change_side": "find.next_kind"}
+_RENAMED = {
+    "find.change_side": "find.next_kind",
+    "tree.filter": "tree.find_titles",
+    "tree.last_opened": "tree.go_to_cited",
+    "tree.close_agent": "tree.tidy_up",
+    "chat.open_unread": "chat.open_and_ask",
+    "global.step_out": "global.back",
+}
 """New action ids by old ones, which people may have in their configuration."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
 _NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | set(KEY_NAME_REPLACEMENTS.values())

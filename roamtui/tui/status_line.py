@@ -144,7 +144,7 @@ class StatusLine(ClickableBar):
         alert = Content.styled(sanitise_line(status.alert), "bold $warning")
         message = Content(_PART_GAP).join(part for part in (alert, Content(sanitise_line(status.message))) if part)
         size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tok"
-        opened = _make_clickable(Content(size if status.open_count else "◇ nothing open"), "tree.last_opened")
+        opened = _make_clickable(Content(size if status.open_count else "◇ nothing open"), "tree.go_to_cited")
         usage = Content()
         if status.usage.input_tokens or status.usage.output_tokens:
             usage = Content.styled(describe_usage(status.usage, status.document_tokens), "$muted")

@@ -36,7 +36,7 @@ FIELDS = {
 }
 OWN_KEYS = {
     "global.find": ("/", "alt+2"),
-    "global.step_out": ("q", "escape"),
+    "global.back": ("q", "escape"),
     "global.next_pane": ("question_mark", "tab"),
     "global.copy_or_cancel": ("space",),
     "global.quit": ("1",),

@@ -351,7 +351,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is not None:
             self.post_message(self.RetryRequested(is_edited=False))
 
-    def action_open_unread(self) -> None:
+    def action_open_and_ask(self) -> None:
         """Ask the last question again with the search results that were not opened."""
         if self.current is not None and self.current.unopened is not None and self.current.unopened.likely:
             opening = tuple(hit.section_id for hit in self.current.unopened.likely)

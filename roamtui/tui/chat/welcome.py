@@ -16,7 +16,7 @@ _WHAT = (
 )
 _LESSONS = (
     ("input.send", "asks your question"),
-    ("global.step_out", "goes to the outline, to walk and read it"),
+    ("global.back", "goes to the outline, to walk and read it"),
     ("global.help", "shows every key"),
 )
 

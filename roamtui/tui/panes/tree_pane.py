@@ -88,7 +88,7 @@ class TreePane(Vertical):
         ancestors = format_ancestors(self._state.library, self.outline.cursor_id)
         self.title_line.show_note(*((ancestors,) if ancestors else format_library_size(self._state.library)))
 
-    def action_last_opened(self) -> None:
+    def action_go_to_cited(self) -> None:
         """Go to the next section that the last answer cites, or else to the section opened last."""
         ids = self._list_cited_ids() or tuple(section.section_id for section in self._state.open_sections[-1:])
         if ids:
