@@ -14,11 +14,11 @@ from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import OFFLINE, make_model
 from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, ModelRewriter, make_embedder
 from roamtui.paths import cache_path, indexes_path
-from roamtui.search.base import Embedder, Progress, Searcher, SearchServices
+from roamtui.search.base import Progress, Searcher, SearchServices
 from roamtui.search.factory import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.lance import LanceDatabase
-from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
+from roamtui.search.options import Rerank, SearchMode
 from roamtui.settings import Settings
 
 _BEST_COUNT = 10
@@ -27,7 +27,7 @@ _BEST_COUNT = 10
 
 def make_searcher_factory(
     settings: Settings,
-    tell: Callable[[str], None] = warn,
+    on_warning: Callable[[str], None] = warn,
     progress: Progress | None = None,
     *,
     needs_vectors: bool = False,
@@ -36,7 +36,7 @@ def make_searcher_factory(
 
     Args:
         settings: The person's settings; their model reranks and rewrites.
-        tell: Receives a sentence about each limitation.
+        on_warning: Receives a sentence about each fallback and each rebuild.
         progress: Receives the progress of embedding, or None for lines on stderr.
         needs_vectors: Whether a hybrid search fails if its embedder fails, instead of falling back to keywords.
 
@@ -47,14 +47,14 @@ def make_searcher_factory(
     options = settings.retrieval
     if options.index is not None and options.mode is not SearchMode.OFF:
         LanceDatabase(options.index)  # fails now instead of at the first search
-    services = replace(make_search_services(settings, tell, progress), needs_vectors=needs_vectors)
+    services = replace(make_search_services(settings, on_warning, progress), needs_vectors=needs_vectors)
     # Evaluation must not leave an index behind.
-    location = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=tell)
+    location = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=on_warning)
     return partial(make_searcher, options=options, services=services, location=location)
 
 
 def make_search_services(
-    settings: Settings, tell: Callable[[str], None] = warn, progress: Progress | None = None
+    settings: Settings, on_warning: Callable[[str], None] = warn, progress: Progress | None = None
 ) -> SearchServices:
     """Create the services that search needs besides a library; nothing is loaded or requested yet.
 
@@ -66,9 +66,17 @@ def make_search_services(
     if not options.needs_vectors and not is_model_asked:
         return SearchServices()
     background = BackgroundLoop()
-    services = SearchServices(cache=cache_path(), progress=progress or EmbeddingProgress(), on_warning=tell)
+    services = SearchServices(cache=cache_path(), progress=progress or EmbeddingProgress(), on_warning=on_warning)
     if options.needs_vectors:
-        services = replace(services, embedder=_make_embedder(options, background))
+        hint = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without"
+        if importlib.util.find_spec("numpy") is None:
+            install = 'pip install "roamtui[vectors]"'
+            raise UsageError(f"search mode {options.mode} needs numpy; {hint}. Install it with: {install}")
+        if options.embedder is None:
+            needed = f"search mode {options.mode} needs an embedder; {hint}"
+            raise UsageError(f"{needed}. Name one with --embedder: {EXAMPLES}.")
+        embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
+        services = replace(services, embedder=embedder)
     if is_model_asked:
         name = settings.model
         if name == OFFLINE or name.startswith(RECORDED):
@@ -83,13 +91,3 @@ def make_search_services(
             rewriter=ModelRewriter(model, background) if options.rewrite else None,
         )
     return services
-
-
-def _make_embedder(options: RetrievalOptions, background: BackgroundLoop) -> Embedder:
-    hint = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without"
-    if importlib.util.find_spec("numpy") is None:
-        install = 'pip install "roamtui[vectors]"'
-        raise UsageError(f"search mode {options.mode} needs numpy; {hint}. Install it with: {install}")
-    if options.embedder is None:
-        raise UsageError(f"search mode {options.mode} needs an embedder; {hint}. Name one with --embedder: {EXAMPLES}.")
-    return make_embedder(options.embedder, background, api_base=options.embedder_api_base)

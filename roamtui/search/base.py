@@ -30,7 +30,7 @@ class Hit:
 
     section_id: str
     score: float
-    """Above 0; higher is better. Comparable only within one search. Keyword search gives shares of the best score."""
+    """Above 0; higher is better. Comparable only within one search. In keyword search, a share of the best score."""
     why: str
     """How the search found it, such as ``text rank 1 · vector rank 3``."""
     snippet: str = ""

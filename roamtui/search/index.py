@@ -325,7 +325,7 @@ class SectionStore:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Lock the store, unless another program has replaced text of this library in the file."""
+        """Hold the lock for a read, which fails if another program has replaced text of this library in the file."""
         with self._lock, self._convert_errors():
             before = self._bases
             self._read_bases()

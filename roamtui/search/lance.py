@@ -74,14 +74,8 @@ class LanceSearcher:
         with self._lock:
             if self._table is not None and self._table.library is self._library:
                 return self._table
-            database = LanceDatabase(options.index)
-            make_table = partial(
-                LanceTable,
-                database,
-                self._library,
-                (options.chunk_size, options.chunk_overlap),
-                on_progress=on_progress,
-            )
+            database, chunking = LanceDatabase(options.index), (options.chunk_size, options.chunk_overlap)
+            make_table = partial(LanceTable, database, self._library, chunking, on_progress=on_progress)
             if options.needs_vectors:
                 assert services.embedder is not None
                 with closing(VectorStore(services.cache, services.warn_once)) as store:
@@ -130,7 +124,7 @@ class LanceSearcher:
         best = found[0].score if found and mode is SearchMode.KEYWORD else 1.0
         hits = []
         for rank, hit in enumerate(found, start=1):
-            other = max((one.text_score for one in found if one is not hit), default=0.0)
+            other = max((rival.text_score for rival in found if rival is not hit), default=0.0)
             share = other / hit.text_score if hit.text_score else float("inf")
             hits.append(
                 Hit(
@@ -256,7 +250,9 @@ class LanceTable:
             if stored_keys and keys and stored_keys.isdisjoint(keys):
                 example = min(stored_keys) or "a single document"
                 uri = self._database.uri
-                raise UsageError(f"{uri} holds the index of other documents, such as {example}. Name another place.")
+                raise UsageError(
+                    f"{uri} holds the index of other documents, such as {example}. Choose another location."
+                )
             stored = set(rows["part"].unique().to_pylist())
             delete_rows(self._table, "part", stored - {segment.digest for segment in segments})
             missing = [segment for segment in segments if segment.digest not in stored]

@@ -135,7 +135,9 @@ def _list_groups(
             kind=SearchKind.TITLES,
             summary=f"{titles.count:,}" if titles.is_close else "like what you typed",
             count=titles.count,
-            sections=tuple(_describe(library, one, matches, has_excerpt=False) for one in titles.section_ids),
+            sections=tuple(
+                _describe(library, section_id, matches, has_excerpt=False) for section_id in titles.section_ids
+            ),
             words=matches.words,
             is_exact=titles.is_close,
         )
@@ -157,7 +159,9 @@ def _list_groups(
             kind=SearchKind.TEXT,
             summary=f"{scattered}, the words stand apart" if matches.are_scattered else counted,
             count=matches.count,
-            sections=tuple(_describe(library, one, matches, keyword_hits.get(one)) for one in text_ids),
+            sections=tuple(
+                _describe(library, section_id, matches, keyword_hits.get(section_id)) for section_id in text_ids
+            ),
             words=matches.words,
         ),
         ResultGroup(
@@ -233,7 +237,7 @@ _FUZZY_SCORE_SPREAD = 8
 _FUZZY_LENGTH_MIN = 3
 """Shorter patterns resemble nearly every title."""
 SLICE = 2_000
-"""Titles compared in one slice of work; the slowest comparison takes some milliseconds for them."""
+"""Titles compared in one slice of work; the slowest comparison takes a few milliseconds for them."""
 _Rated = tuple[float, int, int]
 """Sort key of a title: how badly it matches, its length, and its number."""
 
@@ -280,7 +284,7 @@ class TitleSearch:
                 best = nsmallest(limit, [*best, *((rating, length, start + index) for rating, length, index in rated)])
                 yield
             if rate is _rate_likeness:
-                best = [one for one in best if one[0] <= best[0][0] + _FUZZY_SCORE_SPREAD]
+                best = [title for title in best if title[0] <= best[0][0] + _FUZZY_SCORE_SPREAD]
                 count = len(best)
             if best:
                 found = (self._layout.locate(number) for _, _, number in best)

@@ -1,4 +1,4 @@
-"""Titles by a few letters: which are found, in which order, and how many."""
+"""Titles found by a few letters: which ones, in which order, and how many."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def _find(pattern: str, limit: int = 9) -> tuple[TitleResults, list[str]]:
         ("zzzzzz", []),
     ],
 )
-async def test_words_win_over_letters_and_letters_over_likeness_and_the_best_comes_first(
+async def test_words_rank_above_letters_and_letters_above_similar_titles(
     pattern: str, found: list[str], slice_length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finder, "SLICE", slice_length)
@@ -51,7 +51,7 @@ async def test_words_win_over_letters_and_letters_over_likeness_and_the_best_com
     assert matches.is_close is (pattern not in ("prlv", "vacaiton policy"))
 
 
-async def test_no_more_are_listed_than_wanted_and_all_are_counted() -> None:
+async def test_the_limit_applies_to_the_list_but_not_to_the_count() -> None:
     matches, titles = await _find("a", 2)
     assert (titles, matches.count) == (["Leave", "Sick leave"], 6)
 
@@ -67,5 +67,5 @@ async def test_no_more_are_listed_than_wanted_and_all_are_counted() -> None:
         ("Parental leave", "zz", ""),
     ],
 )
-def test_the_letters_that_match_are_known(title: str, pattern: str, matched: str) -> None:
-    assert "".join(title[place] for place in sorted(match_characters(title, pattern))) == matched
+def test_the_matching_characters_are_returned(title: str, pattern: str, matched: str) -> None:
+    assert "".join(title[index] for index in sorted(match_characters(title, pattern))) == matched

@@ -1,4 +1,4 @@
-"""Words in a whole library: where they stand, how often, in which sections, and the way from one to the next."""
+"""Matches of words in a whole library: their positions, number and sections, and the steps between them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def titles(matches: TextMatches, start: TextPosition = START, limit: int = 9) ->
     return [matches.library.title_of(section_id) for section_id, _ in matches.list_sections(start, limit)]
 
 
-def test_places_are_counted_and_sections_named_in_order_from_anywhere() -> None:
+def test_matches_are_counted_and_their_sections_listed_from_any_position() -> None:
     matches = find(make_library(), "rye")
     assert (matches.count, matches.words, matches.are_scattered) == (4, ("rye",), False)
     assert titles(matches) == ["", "Bread", "Sour"]
@@ -54,23 +54,23 @@ def test_places_are_counted_and_sections_named_in_order_from_anywhere() -> None:
     assert find(make_library(), " ").count == 0
 
 
-def test_words_that_stand_apart_are_found_by_section() -> None:
+def test_scattered_words_are_found_by_section() -> None:
     matches = find(make_library(), "wheat rye")
     assert titles(matches) == ["Bread", "Sour"]
     assert (matches.count, matches.words, matches.are_scattered) == (2, ("wheat", "rye"), True)
 
 
-def test_steps_go_from_match_to_match_over_all_documents_and_round_the_end() -> None:
+def test_steps_go_through_all_documents_and_wrap_around() -> None:
     library = make_library("# A\n\nRye.\n\n## B\n")
     host = [*library.walk()][-1]
     library = library.graft_all({host: parse_document("# C\n\nRye, rye.\n", key="c")})
     matches = find(library, "rye")
-    place, walked = START, []
+    position, walked = START, []
     for _ in range(4):
-        step = matches.get_adjacent(place, 1)
+        step = matches.get_adjacent(position, 1)
         assert step is not None
-        place = step
-        walked.append((place, matches.get_number(place)))
+        position = step
+        walked.append((position, matches.get_number(position)))
     first, second, third = TextPosition("", 5), TextPosition("c", 5), TextPosition("c", 10)
     assert walked == [(first, 1), (second, 2), (third, 3), (first, 1)]
     assert matches.get_adjacent(first, -1) == third
@@ -80,7 +80,7 @@ def test_steps_go_from_match_to_match_over_all_documents_and_round_the_end() -> 
 
 
 @given(st.lists(st.sampled_from(["# A", "## B", "rye", "wheat rye", "", "x"]), max_size=30))
-def test_a_section_is_found_exactly_where_its_own_text_has_the_word(lines: list[str]) -> None:
+def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(lines: list[str]) -> None:
     library = make_library("\n".join(lines) + "\n")
     matches = find(library, "rye")
     expected = [section_id for section_id in library.walk() if "rye" in library.own_text(section_id)]
@@ -98,7 +98,7 @@ def test_a_section_is_found_exactly_where_its_own_text_has_the_word(lines: list[
         ("x İstanbul", "İstan", [2]),
     ],
 )
-def test_places_are_found_whatever_the_case_the_line_ends_and_the_length_of_a_step(
+def test_case_line_ends_and_window_sizes_do_not_matter(
     text: str, words: str, found: list[int], window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_search, "_WINDOW", window)
