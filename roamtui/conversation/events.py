@@ -69,7 +69,6 @@ class ConversationStarted:
 
     conversation_id: str
     unfolded: tuple[str, ...] = ()
-    """Nodes that are unfolded at the start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +232,6 @@ class LoadingProgressed:
     done: int
     total: int
     bytes_received: int = 0
-    """Bytes of pages received so far."""
     are_pages: bool = False
 
 
@@ -263,7 +261,6 @@ class SaveWarningRaised:
 
     message: str
     conversation_id: str
-    """Current id of the conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +327,6 @@ class StepStarted:
     """A request was sent to the model."""
 
     number: int
-    """1 for the first step of the question."""
     input_tokens: int
     """Estimated tokens of the request."""
 

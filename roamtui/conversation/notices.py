@@ -97,7 +97,6 @@ class Notice:
     text: str
     """Not sanitised: may quote the model, a document or a person."""
     sections: tuple[SectionLabel, ...] = ()
-    """The sections that the message is about."""
     symbol: str = ""
     """Precedes the message in the list of the model's actions."""
     severity: Severity = Severity.INFO

@@ -76,9 +76,9 @@ class KeepOpenMode(StrEnum):
     """What happens to open sections between questions."""
 
     KEEP = "keep"
-    """The least useful sections close when the open text exceeds the budget."""
+    """The least useful sections close, to stay within the budget."""
     FRESH = "fresh"
-    """All close before each question, as in the first implementation of roaming."""
+    """All sections of earlier questions close, as in the first implementation of roaming, unless they are pinned."""
     ALL = "all"
     """None ever closes."""
 
@@ -168,7 +168,7 @@ class Transcript:
     """The conversation as the model reads it."""
 
     system: str = ""
-    """The system prompt, which holds only our own fixed text."""
+    """Our own fixed text, the only message with the system role."""
     prologue: str = ""
     """The outline and the open sections at the last rebuild."""
     exchanges: tuple[Exchange, ...] = ()
@@ -515,7 +515,7 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
 
 
 def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: Origin) -> ConversationState:
-    """Open sections or add text to open ones. This removes a closing mark, unless only the agent opens them again."""
+    """Open sections or add text to open ones. This removes closing marks, but the agent cannot remove a person's."""
     number = state.question_number
     sections = {section.section_id: section for section in state.open_sections}
     for delivery in deliveries:

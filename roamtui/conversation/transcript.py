@@ -42,7 +42,6 @@ class QuoteState(StrEnum):
     """Found in pieces: an ellipsis spans more than one sentence, list item or table row."""
     UNVERIFIED = "unverified"
     NO_QUOTE = "no_quote"
-    """The citation has no quote."""
 
     @property
     def label(self) -> str:
