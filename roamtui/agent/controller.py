@@ -1,4 +1,4 @@
-"""The one way in which a front end changes a conversation, and hears what happens in it."""
+"""The only way for a front end to change a conversation and to receive its events."""
 
 from __future__ import annotations
 
@@ -22,55 +22,55 @@ from roamtui.outline.render import compute_outline_budget
 from roamtui.search.base import Hit, Indexable
 
 CommandFactory = Callable[[ConversationState], Command | str]
-"""Makes a command from the newest state when its turn comes, so that quick keys do not cross.
+"""Makes a command from the newest state when its turn comes, so that fast key presses do not interfere.
 
-May return why there is nothing to do instead, or an empty string if that needs no explanation.
+If there is nothing to do, it returns the reason instead, or an empty string if none is needed.
 """
 _INDEXED_AHEAD_MIN = 5_000
-"""Sections of a library whose index takes longer than anyone likes to wait for."""
+"""Minimum number of sections for which indexing takes noticeably long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationUpdated:
-    """Something that happened in the conversation, with the newest state."""
+    """An event of the conversation, with the state after it."""
 
     event: ConversationEvent
     state: ConversationState
 
 
 class ConversationController:
-    """Runs everything that changes a conversation in one queue, and tells subscribers what happened.
+    """Runs all changes of a conversation in one queue, and publishes their events.
 
-    Questions, reloads, rewinds and switches to another conversation wait for each other, first come, first served, so
-    that a question is asked in the conversation that was on the screen when its turn came, and ends there.
-    Section commands do not wait for an answer: while one is under way they only mark what is to close. To stop a
-    question, cancel the task that asks it; its partial answer is kept and published before the cancellation goes on.
+    Questions, reloads, rewinds and switches to another conversation wait for each other, first come, first served. So
+    a question ends in the conversation in which it started. Section commands do not wait for an answer; during a
+    question, sections are only marked for closing. To stop a question, cancel the task that asks it: its partial answer
+    is saved and published before the cancellation propagates.
     """
 
     def __init__(self, agent: Agent, approve: Approver = deny) -> None:
-        """Change the conversation of `agent`, which from now on nobody else may change.
+        """Take control of the conversation of `agent`. Nothing else may change it from now on.
 
-        `approve` is called within the task that asks or dispatches, and may wait for a person: nothing else stops.
+        `approve` is called in the task that asks or dispatches. It may wait for a person; nothing else blocks.
         """
         self.agent = agent
         agent.session.approver = approve
         self._subscribers: list[Callable[[ConversationUpdated], None]] = []
-        # asyncio's locks are fair, which makes each of them a queue. Who needs both takes them in this order.
+        # The locks of asyncio are fair, so each is a queue. To avoid deadlocks, they are acquired in this order.
         self._queue = asyncio.Lock()
         self._commands = asyncio.Lock()
 
     @property
     def session(self) -> Session:
-        """The conversation that is held now."""
+        """The current conversation."""
         return self.agent.session
 
     @property
     def state(self) -> ConversationState:
-        """The newest state."""
+        """The current state."""
         return self.agent.session.state
 
     def subscribe(self, subscriber: Callable[[ConversationUpdated], None]) -> None:
-        """Call `subscriber` with each update, in order and at once; it must not wait for anything."""
+        """Call `subscriber` with each update, in order and immediately. It must not block."""
         self._subscribers.append(subscriber)
 
     async def ask(
@@ -84,14 +84,14 @@ class ConversationController:
         """Ask a question in its turn.
 
         Args:
-            question: A person's words.
-            within: Id of the section that the question is about, None for the whole document.
-            replaces: The exchange in whose place it is asked; it is rewound first. If the conversation does not have it
-                any more, because another one was switched to, nothing is asked.
-            open_first: Sections to open before.
+            question: The person's question.
+            within: Id of the section that the question is about, or None for the whole document.
+            replaces: The exchange that the question replaces, which is rewound first. If the conversation no longer has
+                it, because of a switch to another one, nothing is asked.
+            open_first: Sections to open before the question.
 
         Raises:
-            UnknownSectionError: `within` names no section.
+            UnknownSectionError: There is no section `within`.
         """
         async with self._queue, self._publishing_rest():
             if replaces is not None:
@@ -104,12 +104,12 @@ class ConversationController:
             await self._publish_each(self.agent.ask(question, within=within))
 
     async def dispatch(self, make: CommandFactory) -> str:
-        """Carry out a section command as soon as those before it are done; an answer does not hold it up.
+        """Carry out a section command after the earlier ones, without waiting for an answer.
 
-        A command that has to fetch a page holds up no other.
+        While a command fetches a page, others can run.
 
         Returns:
-            Why nothing happened, if that is worth a word.
+            Why nothing happened, or empty.
         """
         async with self._publishing_rest():
             async with self._commands:
@@ -125,16 +125,16 @@ class ConversationController:
         return ""
 
     async def rewind(self, exchange: Exchange) -> None:
-        """Take an exchange and all that followed out of the conversation; nothing happens if it is not in it any more.
+        """Remove an exchange and all later ones, if the conversation still has it.
 
-        An exchange, unlike its number, cannot be mistaken for one of the conversation that was switched to meanwhile.
+        After a switch to another conversation, a number could refer to a different exchange.
         """
         async with self._changing() as session:
             if _has_exchange(session.state, exchange):
                 self._publish(*await session.rewind(exchange.number))
 
     async def reload(self, library: Library) -> None:
-        """Continue over the document as it is now, once a question that is under way has ended."""
+        """Continue with a new version of the document, after the current question has ended."""
         async with self._changing() as session:
             events = await session.reload(library)
             if self.agent.searcher is not None:
@@ -142,7 +142,7 @@ class ConversationController:
             self._publish(*events)
 
     async def rename(self, title: str) -> None:
-        """Give the conversation another title."""
+        """Change the title of the conversation."""
         async with self._publishing_rest(), self._commands:
             self._publish(*await self.session.rename(title))
 
@@ -158,7 +158,7 @@ class ConversationController:
         """Switch to a saved conversation about the same document.
 
         Raises:
-            StoreError: It cannot be read; the one that is held stays.
+            StoreError: The conversation cannot be read. The current one stays.
         """
 
         def make(session: Session) -> Session:
@@ -171,19 +171,16 @@ class ConversationController:
         await self._switch(make)
 
     async def fork(self, exchange: Exchange) -> None:
-        """Switch to a new conversation that shares everything before an exchange; the one before is kept.
-
-        Nothing happens if the conversation does not have the exchange any more.
-        """
+        """Branch off a new conversation from before an exchange, if the conversation still has it, and switch to it."""
         await self._switch(
             lambda session: session.fork(exchange.number) if _has_exchange(session.state, exchange) else session
         )
 
     async def _switch(self, make: Callable[[Session], Session]) -> None:
-        """Switch to the conversation that `make` makes of the present one, in a thread."""
+        """Switch to the conversation that `make` creates from the current one in a thread."""
 
         def save_and_make() -> Session:
-            session.flush()  # in the thread too: another program may hold the files for seconds
+            session.flush()  # also in the thread, because another program may lock the files for seconds
             return make(session)
 
         async with self._changing() as session:
@@ -193,16 +190,16 @@ class ConversationController:
                 self._publish(*session.switch_to(other))
 
     async def load_all(self) -> Library:
-        """Read the files that were not read yet, and return the whole library."""
+        """Load the remaining files, and return the complete library."""
         async with self._commands:
             await self._publish_each(self.session.load_all())
         return self.state.library
 
     async def search(self, query: str, limit: int) -> tuple[Hit, ...]:
-        """Return the sections that the configured search finds in the whole document.
+        """Search the whole document with the configured search mode.
 
         Raises:
-            RoamtuiError: The search failed; the message is for the person.
+            RoamtuiError: The search failed. The message is for the person.
         """
         searcher = self.agent.searcher
         if searcher is None or not query.strip():
@@ -212,19 +209,19 @@ class ConversationController:
         return tuple(hit for hit in hits if hit.section_id in self.state.library)
 
     async def warm_up(self) -> str:
-        """Load and start what the first question needs, so that nobody waits for it; return the model's note."""
+        """Prepare for the first question: fill caches and start the model. Return the model's note."""
         await asyncio.to_thread(_warm_caches, self.state.library)
         model = self.agent.model
         await warm_up_model(model)
         return get_startup_note(model)
 
     async def index_ahead(self, report: Callable[[int, int], None]) -> None:
-        """Bring the search index of a large source up to date before a question needs it, in a thread.
+        """Update the search index of a large source in a thread, before a question needs it.
 
-        The program may end meanwhile: what is not written by then is written the next time.
+        If the program ends during the update, the next one writes the rest.
 
         Args:
-            report: Called in the thread with the number of sections that are done, and of all.
+            report: Called in the thread with the numbers of indexed and of all sections.
         """
         searcher: object = self.agent.searcher
         library = self.state.library
@@ -233,10 +230,10 @@ class ConversationController:
         await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
 
     async def propose_questions(self) -> tuple[str, ...]:
-        """Return questions to ask: from the model, or from the headings if no language model answers.
+        """Suggest questions: from the model, or from the headings if the model is the offline one.
 
         Raises:
-            ModelError: The model could not answer.
+            ModelError: The model did not answer.
         """
         agent, library = self.agent, self.state.library
         if agent.model.name == OFFLINE:
@@ -247,13 +244,13 @@ class ConversationController:
 
     @asynccontextmanager
     async def _changing(self) -> AsyncIterator[Session]:
-        """Wait for everything that was requested before, and keep commands out meanwhile."""
+        """Wait for all earlier requests, and block section commands during the change."""
         async with self._queue, self._commands, self._publishing_rest():
             yield self.session
 
     @asynccontextmanager
     async def _publishing_rest(self) -> AsyncIterator[None]:
-        """Publish in the end what happened without being told, because the task that waited for it was cancelled."""
+        """Finally publish the events that nobody received because their task was cancelled."""
         try:
             yield
         finally:
@@ -272,14 +269,14 @@ class ConversationController:
 
 
 def _warm_caches(library: Library) -> None:
-    """Do what the first section that is opened and the first filter would otherwise wait for."""
-    from rapidfuzz import fuzz, process  # noqa: F401, PLC0415 - importing it takes a while, so it happens in a thread
+    # Otherwise the first filter would wait for the import, and the first opened section for the lines.
+    from rapidfuzz import fuzz, process  # noqa: F401, PLC0415 - slow to import, so in a thread
 
     for document in library.documents:
         _ = document.line_starts
 
 
 def _has_exchange(state: ConversationState, exchange: Exchange) -> bool:
-    """Return whether a conversation holds an exchange; later events may have been added to it."""
+    # Compares no events: the exchange may have got more of them since.
     found = state.transcript.exchanges[exchange.number - 1 : exchange.number]
     return [(one.question, one.answer) for one in found] == [(exchange.question, exchange.answer)]
