@@ -114,9 +114,8 @@ def stamp_source(source: str) -> SourceStamp | None:
         found = Path(source).stat()
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return SourceStamp(found.st_mtime_ns, found.st_size, found.st_ino)
+    is_file = stat.S_ISREG(found.st_mode)
+    return SourceStamp(found.st_mtime_ns, found.st_size, found.st_ino) if is_file else None
 
 
 class FileStamps:

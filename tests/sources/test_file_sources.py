@@ -6,7 +6,6 @@ import ntpath
 import os
 import re
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,7 +59,7 @@ def test_those_on_several_drives_of_windows_are_refused(tmp_path: Path, monkeypa
         list_sources([tmp_path / "a.md", tmp_path / "b.md"])
 
 
-def test_a_missing_one_is_told_at_once(tmp_path: Path) -> None:
+def test_a_missing_source_is_an_error_at_once(tmp_path: Path) -> None:
     write(tmp_path, "a.md")
     with pytest.raises(SourceError, match="Did you mean"):
         list_sources([tmp_path / "a.md", tmp_path / "aa.md"])
@@ -81,47 +80,40 @@ def look(stamps: FileStamps) -> dict[str, SourceStamp]:
     return dict(found)
 
 
-def _write(folder: Path) -> None:
-    (folder / "a.md").write_text("# longer than before\n", "utf-8")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.md", "# longer than before\n"), ("b/three.md", "x"), ("b/one.md", ""), ("c/d/e.md", "x")],
+    ids=["written", "new", "removed", "in a new folder"],
+)
+def test_a_change_shows_in_the_stamp_of_its_file_only(folder: Path, name: str, text: str) -> None:
+    stamps, before = _stamp_long_ago(folder)
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if text:
+        path.write_text(text, "utf-8")
+    else:
+        path.unlink()
+    assert _list_changes(before, look(stamps)) == {name}
 
 
-def _add(folder: Path) -> None:
-    (folder / "b/three.md").write_text("x", "utf-8")
-
-
-def _remove(folder: Path) -> None:
-    (folder / "b/one.md").unlink()
-
-
-def _replace(folder: Path) -> None:
+def test_a_file_that_is_replaced_has_another_stamp(folder: Path) -> None:
+    stamps, before = _stamp_long_ago(folder)
     (folder / "b/new").write_text("# b/two.md\n", "utf-8")
     (folder / "b/new").replace(folder / "b/two.md")
+    assert _list_changes(before, look(stamps)) == {"b/two.md"}
 
 
-def _add_folder(folder: Path) -> None:
-    (folder / "c/d").mkdir(parents=True)
-    (folder / "c/d/e.md").write_text("x", "utf-8")
-
-
-@pytest.mark.parametrize(
-    ("change", "keys"),
-    [
-        (_write, {"a.md"}),
-        (_add, {"b/three.md"}),
-        (_remove, {"b/one.md"}),
-        (_replace, {"b/two.md"}),
-        (_add_folder, {"c/d/e.md"}),
-    ],
-)
-def test_what_changed_is_seen_and_nothing_else(folder: Path, change: Callable[[Path], None], keys: set[str]) -> None:
+def _stamp_long_ago(folder: Path) -> tuple[FileStamps, dict[str, SourceStamp]]:
     for directory in (folder, folder / "b"):
         os.utime(directory, ns=(1, 1))  # so that a change in the same tick shows
     stamps = FileStamps([str(folder)])
     before = look(stamps)
     assert set(before) == {"a.md", "b/one.md", "b/two.md"}
-    change(folder)
-    after = look(stamps)
-    assert {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)} == keys
+    return stamps, before
+
+
+def _list_changes(before: dict[str, SourceStamp], after: dict[str, SourceStamp]) -> set[str]:
+    return {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
 
 
 def test_folders_are_not_walked_again_while_nothing_comes_or_goes(
@@ -130,7 +122,7 @@ def test_folders_are_not_walked_again_while_nothing_comes_or_goes(
     stamps = FileStamps([str(folder)])
     look(stamps)
     monkeypatch.setattr(file_sources, "list_sources", None)
-    _write(folder)
+    (folder / "a.md").write_text("# longer than before\n", "utf-8")
     assert set(look(stamps)) == {"a.md", "b/one.md", "b/two.md"}
 
 
@@ -154,7 +146,7 @@ def test_archives_and_several_sources_have_keys_as_in_their_listing(folder: Path
     with zipfile.ZipFile(archive, "a") as file:
         file.writestr("x/z.md", "x")
     after = look(stamps)
-    assert {key for key in after if before.get(key) != after[key]} == {"z.zip/x/y.md", "z.zip/x/z.md"}
+    assert _list_changes(before, after) == {"z.zip/x/y.md", "z.zip/x/z.md"}
 
 
 @pytest.mark.parametrize("source", ["-", "https://example.org/a.md", "no/such/file.md", "nul\0.md", ""])

@@ -25,10 +25,6 @@ def _refuse(name: str | Path) -> str:
     return message
 
 
-def _pipe(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
-
-
 @pytest.mark.parametrize(("name", "is_markdown"), [("a.md", True), ("a.txt", True), ("A.CSV", False), ("a.log", False)])
 def test_hashes_begin_headings_only_where_they_may(name: str, is_markdown: bool, tmp_path: Path) -> None:  # noqa: FBT001
     (tmp_path / name).write_text("# x\n")
@@ -36,19 +32,16 @@ def test_hashes_begin_headings_only_where_they_may(name: str, is_markdown: bool,
 
 
 def test_a_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    _pipe(monkeypatch, "# Größe\n".encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("# Größe\n".encode()), encoding="ascii"))
     raw = read_source("-")
     assert (raw.text, raw.source, raw.name) == ("# Größe\n", "-", "standard input")
 
 
-def test_a_keyboard_is_no_document(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_a_keyboard_nor_closed_standard_input_is_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
     _, keyboard = os.openpty()
     with os.fdopen(keyboard, "r") as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
         assert "pipe" in _refuse("-")
-
-
-def test_closed_standard_input_is_no_document(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert "pipe" in _refuse("-")
 
@@ -62,7 +55,7 @@ def test_a_named_pipe_is_read(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_a_missing_file_is_told_with_the_nearest_name(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "handbook.md").write_text(_PROJECT_LIKE)
     message = _refuse(tmp_path / "hanbook.md")
     assert f"There is no file {tmp_path / 'hanbook.md'}." in message

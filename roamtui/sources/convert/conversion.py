@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from roamtui.errors import SourceError
@@ -71,11 +72,8 @@ def convert(
 
         converted = convert_cached(found, data, name, cache_dir=cache_dir, report=report)
     note = f"{name}: converted from {found.value}; line numbers refer to the converted text."
-    return ConvertedText(
-        text=converted.text,
-        title=converted.title,
-        page_starts=converted.page_starts,
-        notes=(note, *(f"{name}: {sentence[:1].lower()}{sentence[1:]}" for sentence in converted.notes)),
+    return replace(
+        converted, notes=(note, *(f"{name}: {sentence[:1].lower()}{sentence[1:]}" for sentence in converted.notes))
     )
 
 

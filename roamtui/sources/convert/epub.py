@@ -72,11 +72,10 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
     points: dict[str, list[_NavigationPoint]] = {}
     if book.navigation:
         source = decode_html(package.read(book.navigation) or b"")[0]
+        entries = list(islice(_read_ncx(source) if book.is_ncx else _read_nav(source), _POINTS_MAX))
         target = ("", "")
         # From the end, because an entry without a target leads where the next entry does.
-        for level, title, href in reversed(
-            [*islice(_read_ncx(source) if book.is_ncx else _read_nav(source), _POINTS_MAX)]
-        ):
+        for level, title, href in reversed(entries):
             target = _split_href(href, book.navigation) if href else target
             if title and target[0]:
                 point = _NavigationPoint(level=level, title=title, fragment=target[1])

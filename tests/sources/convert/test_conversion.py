@@ -68,7 +68,7 @@ def test_bytes_count_before_names(data: bytes, name: str, media_type: str | None
     ],
     ids=("PDF", "EPUB", "DOCX", "HTML"),
 )
-def test_each_format_is_converted_and_told(data: bytes, name: str, first: str) -> None:
+def test_each_format_is_converted_with_a_note(data: bytes, name: str, first: str) -> None:
     converted = convert(data, name)
     assert converted is not None
     assert converted.text.startswith(first)
@@ -175,12 +175,13 @@ def test_a_strangers_module_in_the_working_directory_is_not_run(
     assert "one boat" in converted.text
 
 
-def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_conversion_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess_converter, "_CACHED_SECONDS_MIN", 0)
     first = convert(_PDF, "a.pdf", cache_dir=tmp_path / "kept")
     assert first is not None
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
-    assert convert(_PDF, "b.pdf", cache_dir=tmp_path / "kept") == replace(first, notes=_rename(first.notes))
+    notes = tuple(note.replace("a.pdf", "b.pdf") for note in first.notes)
+    assert convert(_PDF, "b.pdf", cache_dir=tmp_path / "kept") == replace(first, notes=notes)
     (file,) = (tmp_path / "kept").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     for damaged in (b"", b"[]", b'{"text": 1, "title": "", "page_starts": [], "notes": []}'):
@@ -189,11 +190,7 @@ def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pyte
             convert(_PDF, "a.pdf", cache_dir=tmp_path / "kept")
 
 
-def _rename(notes: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(note.replace("a.pdf", "b.pdf") for note in notes)
-
-
-def test_of_what_is_kept_the_least_recently_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_conversions_are_deleted_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess_converter, "_CACHED_SECONDS_MIN", 0)
     monkeypatch.setattr(subprocess_converter, "_CACHE_BYTES_MAX", 200)
     kept = []

@@ -78,16 +78,8 @@ def test_a_table_is_written_with_its_heads_above_its_columns() -> None:
 
 
 def test_a_label_that_goes_on_below_is_one_and_a_title_is_not() -> None:
-    rows = _rows(
-        _line(
-            "Sales of all",
-        ),
-        _line("goods", "10"),
-        _line("Costs:"),
-        _line("rent", "7"),
-        _line("Else"),
-        _line("Tax", "1"),
-    )
+    lines = (("Sales of all",), ("goods", "10"), ("Costs:",), ("rent", "7"), ("Else",), ("Tax", "1"))
+    rows = _rows(*(_line(*line) for line in lines))
     written = write_table(rows, 0).splitlines()[2:]
     assert written == ["| Sales of all goods | 10 |", "| Costs: |  |", "| rent | 7 |", "| Else |  |", "| Tax | 1 |"]
 
