@@ -85,10 +85,7 @@ def run_app(arguments: AppArguments) -> int:
 
 
 def _open_initial_document(
-    arguments: AppArguments,
-    settings: Settings,
-    model: Model | None = None,
-    report: PageReport | None = None,
+    arguments: AppArguments, settings: Settings, model: Model | None = None, report: PageReport | None = None
 ) -> StartupContext:
     # `model` overrides the model of the settings.
     is_whole = (  # a resumed conversation, a trace's digest and vector search need the text before the app starts
@@ -96,13 +93,8 @@ def _open_initial_document(
         or settings.model.startswith("recorded")
         or arguments.conversation != ConversationArguments()
     )
-    library, loader = open_lazily(
-        arguments.sources,
-        is_whole=is_whole,
-        web=arguments.web,
-        index=settings.retrieval.index,
-        report=report,
-    )
+    index = settings.retrieval.index
+    library, loader = open_lazily(arguments.sources, is_whole=is_whole, web=arguments.web, index=index, report=report)
     from roamtui.tui.context import StartupContext
 
     state = begin_conversation(library, settings.keep_options())

@@ -136,10 +136,10 @@ class PlainChat:
         notes: Iterable[str] = (),
         examples: Iterable[str] = (),
     ) -> None:
-        """Prepare a conversation with `agent`.
+        """Prepare a conversation, new or resumed.
 
         Args:
-            agent: Answers; its conversation may be a resumed one.
+            agent: Answers the questions.
             choose_model: Creates the model with a name.
             remember: Saves a preference and returns a confirmation.
             notes: Sentences to show at the start, such as replacements made while reading the document.

@@ -337,7 +337,7 @@ def _guess_sections(parsed: ParsedRequest) -> tuple[str, ...]:
     """Guess what to open, once per question: before any search by its words, then the suggested ids."""
     if parsed.found or parsed.within_id is not None or not query_terms(parsed.question):
         return ()
-    if _has_match(_rank_candidates(parsed)):
+    if any(candidate.score >= _MATCH_MIN for candidate in _rank_candidates(parsed)):
         return ()
     if not parsed.nearest_ids and not parsed.has_searched:
         return (parsed.question.strip(),)
@@ -360,7 +360,7 @@ def _write_answer(parsed: ParsedRequest) -> str:
     if not terms:
         return "Please ask a question about the document, in words that it may contain."
     candidates = _rank_candidates(parsed)
-    if not _has_match(candidates):
+    if not candidates or candidates[0].score < _MATCH_MIN:
         looked = ", ".join(f"“{term}”" for term in terms[:6])
         reply = f"Not found: no section that was opened answers this. Looked for {looked}."
         ideas = [f"\n- What does the document say about {hit.path.split(' > ')[-1]}?" for hit in parsed.found[:2]]
@@ -396,10 +396,6 @@ def _write_line(lead: str, section: DeliveredSection, quote: str, title: str = "
         words = words[:_QUOTE_LENGTH_MAX].rsplit(" ", 1)[0]
     quoted = f'"{words}"' if '"' not in words else f"“{words}”"
     return f"{lead}{under}: {quoted} [{section_id}]."
-
-
-def _has_match(candidates: Sequence[_Candidate]) -> bool:
-    return bool(candidates) and candidates[0].score >= _MATCH_MIN
 
 
 def _rank_candidates(parsed: ParsedRequest) -> list[_Candidate]:

@@ -66,7 +66,14 @@ class BackgroundLoop:
 
     def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         """Run a coroutine and return its result; call this from any thread except the loop's own."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._start())
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=_run, args=(self._loop,), name="background models", daemon=True)
+                thread.start()
+                self._end = finalize(self, _end, self._loop, thread, self.worker)
+            loop = self._loop
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
             return future.result()
         except BaseException:
@@ -79,15 +86,6 @@ class BackgroundLoop:
             if self._end is not None:
                 self._end()
             self._end = self._loop = None
-
-    def _start(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=_run, args=(self._loop,), name="background models", daemon=True)
-                thread.start()
-                self._end = finalize(self, _end, self._loop, thread, self.worker)
-            return self._loop
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -100,8 +100,8 @@ def test_events_come_line_by_line_and_the_answer_last(run: RunCommand, garden: P
     row = re.search(r"^\| `answer` \|.*\| ([^|]*) \|$", EVENTS_PAGE.read_text("utf-8"), re.MULTILINE)
     assert row is not None
     assert set(re.findall(r"`(\w+)`", row[1])) == set(answer) - {"v", "event"}
-    told = set(re.findall(r"`(\w+)`", EVENTS_PAGE.read_text("utf-8").rpartition("\n\n")[2]))
-    assert {*answer["citations"][0], *answer["usage"]} <= told
+    documented = set(re.findall(r"`(\w+)`", EVENTS_PAGE.read_text("utf-8").rpartition("\n\n")[2]))
+    assert {*answer["citations"][0], *answer["usage"]} <= documented
     steps = [{**event} for event in events if event["event"] == "tool_finished"]
     assert [{key: step[key] for key in step if key not in ("v", "event")} for step in steps] == answer["steps"]
     whole = run("ask", garden, QUESTION, "--json").json
@@ -175,8 +175,8 @@ def _fail_as_in_0_2(log: Path) -> None:
         line.pop("is_one_shot", None)
         if line["event"] == "question_answered":
             line |= {"answer": "", "citations": [], "stopped": "error", "error": "OPENAI_API_KEY is not set."}
-    kept = [line for line in lines if line["event"] != "draft_recorded"]
-    log.write_text("".join(json.dumps(line) + "\n" for line in kept), "ascii")
+    saved = [line for line in lines if line["event"] != "draft_recorded"]
+    log.write_text("".join(json.dumps(line) + "\n" for line in saved), "ascii")
 
 
 def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path) -> None:
@@ -190,8 +190,8 @@ def test_what_was_never_answered_is_not_continued(run: RunCommand, garden: Path)
         (second, False),
         (first, True),
     ]
-    going_on = run("ask", garden, "And a spade?", "--continue", "--json").json
-    assert going_on["conversation"] == first
+    resumed = run("ask", garden, "And a spade?", "--continue", "--json").json
+    assert resumed["conversation"] == first
     _fail_as_in_0_2(data_path() / f"{first}.jsonl")
     refused = run("ask", garden, "And a spade?", "--continue")
     assert (refused.code, "no answered conversation about this document" in refused.err) == (2, True)

@@ -54,30 +54,30 @@ def test_a_command_prints_what_it_printed(
 ) -> None:
     monkeypatch.chdir(PROJECT_DIR)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    kept = path.read_bytes().decode("utf-8")
+    expected = path.read_bytes().decode("utf-8")
     with FakeOpenAIServer() as server:
         places = {"TMP": str(tmp_path), "SERVER": server.url}
-        now = _play(_SCRIPT_LINE.findall(kept), run, server, places)
+        now = _play(_SCRIPT_LINE.findall(expected), run, server, places)
     if IS_UPDATE:
         path.write_bytes(now.encode("utf-8"))
     else:
-        assert now == kept
+        assert now == expected
 
 
 @pytest.mark.parametrize("pattern", REAL_DOCUMENTS)
 def test_a_real_document_has_the_outline_that_it_had(run: RunCommand, data_dir: Path, pattern: str) -> None:
-    kept = json.loads(DIGESTS_PATH.read_text("utf-8")) if DIGESTS_PATH.exists() else {}
+    expected = json.loads(DIGESTS_PATH.read_text("utf-8")) if DIGESTS_PATH.exists() else {}
     now = {}
     for name in list_documents(pattern):
         if (data_dir / name).is_file() and not name.endswith((".json", ".tsv")):
             outputs = [run("outline", data_dir / name, *more) for more in ((), ("--json",))]
             now[name] = [_digest(output.out.replace(str(data_dir), "DATA")) for output in outputs]
     if IS_UPDATE:
-        merged = dict(sorted({**kept, **now}.items()))
+        merged = dict(sorted({**expected, **now}.items()))
         lines = [f"{json.dumps(name)}: {json.dumps(digests)}" for name, digests in merged.items()]
         DIGESTS_PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
     else:
-        assert now == {name: kept[name] for name in now}
+        assert now == {name: expected[name] for name in now}
 
 
 def _digest(text: str) -> str:
@@ -111,9 +111,9 @@ def _play(script: list[str], run: RunCommand, server: FakeOpenAIServer, places: 
     return "".join(parts)
 
 
-def _make_reply(said: dict[str, Any]) -> FakeReply:
-    calls = tuple((name, json.dumps(arguments)) for name, arguments in said.get("calls", []))
-    return FakeReply(text=said.get("text", ""), calls=calls, chunk_size=60)
+def _make_reply(script: dict[str, Any]) -> FakeReply:
+    calls = tuple((name, json.dumps(arguments)) for name, arguments in script.get("calls", []))
+    return FakeReply(text=script.get("text", ""), calls=calls, chunk_size=60)
 
 
 def _lay_out(text: str) -> str:

@@ -52,36 +52,36 @@ class _Handler(QuietHandler):
         if path.endswith("/table/list"):
             self._answer({"tables": self.fake.database.list_tables().tables})
             return
-        name, _, deed = path.removeprefix("/v1/table/").strip("/").partition("/")
-        if deed == "create":
+        name, _, action = path.removeprefix("/v1/table/").strip("/").partition("/")
+        if action == "create":
             data = pa.ipc.open_stream(body).read_all()
             self.fake.database.create_table(name, data, exist_ok=True)
             self._answer({})
-        elif deed == "drop":
+        elif action == "drop":
             self.fake.database.drop_table(name)
             self._answer({})
         elif name not in self.fake.database.list_tables().tables:
             self._send(404, b'{"error": {"message": "There is no such table."}}')
         else:
-            self._work(self.fake.database.open_table(name), deed, body)
+            self._work(self.fake.database.open_table(name), action, body)
 
     def do_POST(self) -> None:
         self.do_GET()
 
-    def _work(self, table: Any, deed: str, body: bytes) -> None:  # noqa: ANN401 - LanceDB's own
-        if deed == "insert":
+    def _work(self, table: Any, action: str, body: bytes) -> None:  # noqa: ANN401 - LanceDB's own
+        if action == "insert":
             table.add(pa.ipc.open_stream(body).read_all())
             self._answer({"version": table.version})
             return
         asked = json.loads(body or b"{}")
-        if deed == "query":
+        if action == "query":
             found = _query(table, asked)
             buffer = io.BytesIO()
             with pa.ipc.new_file(buffer, found.schema) as file:
                 file.write_table(found)
             self._send(200, buffer.getvalue(), "application/vnd.apache.arrow.file")
             return
-        deeds: dict[str, Callable[[], object]] = {
+        actions: dict[str, Callable[[], object]] = {
             "describe": lambda: _describe(table),
             "count_rows": table.count_rows,
             "delete": lambda: {"version": table.delete(asked["predicate"]).version},
@@ -89,7 +89,7 @@ class _Handler(QuietHandler):
             "index/list": lambda: {"indexes": [_name_index(index.columns) for index in table.list_indices()]},
         }
         stats = {"num_indexed_rows": table.count_rows(), "num_unindexed_rows": 0, "index_type": "FTS"}
-        self._answer(stats if deed.endswith("/stats") else deeds[deed]())
+        self._answer(stats if action.endswith("/stats") else actions[action]())
 
     def _answer(self, value: object) -> None:
         self._send(200, json.dumps(value).encode())

@@ -121,9 +121,9 @@ def _finish(reply: ScriptedReply, request: ModelRequest, number: int) -> Iterato
         yield ToolCallReceived(call)
     if reply.error is not None:
         raise reply.error
-    said = reply.text + "".join(f"{name}{arguments}" for name, arguments in reply.calls)
+    sent_text = reply.text + "".join(f"{name}{arguments}" for name, arguments in reply.calls)
     sent = sum(estimate_tokens(message.text) for message in request.messages)
-    yield UsageReported(reply.usage or Usage(input_tokens=sent, output_tokens=estimate_tokens(said)))
+    yield UsageReported(reply.usage or Usage(input_tokens=sent, output_tokens=estimate_tokens(sent_text)))
     thinking = json.dumps([{"type": "thinking", "thinking": reply.thinking}]) if reply.thinking else ""
     yield ReplyFinished("tool_calls" if calls else reply.reason, thinking)
 

@@ -43,9 +43,9 @@ def test_each_summary_is_written_once(file: SummaryStore, capsys: pytest.Capture
     library = add(LIBRARY, model, file)
     assert sorted(library.summaries.values()) == ["One.", "Three.", "Two."]
     assert model.is_closed
-    told = capsys.readouterr().err
-    assert told.startswith("3 summaries by scripted: 3 requests, about ")
-    assert "3 of 3 summaries\n" in told
+    message = capsys.readouterr().err
+    assert message.startswith("3 summaries by scripted: 3 requests, about ")
+    assert "3 of 3 summaries\n" in message
 
     again = _make_model()
     assert add(LIBRARY, again, file).summaries == library.summaries

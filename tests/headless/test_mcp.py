@@ -150,10 +150,10 @@ async def test_what_fails_at_first_is_told_and_tried_again() -> None:
         lambda: (open_library((str(HANDBOOK),)), None), options=OpenSectionOptions(), make_searcher=make_searcher
     )
     async with Client(make_mcp_server(shared)) as client:
-        told = [await client.call_tool("outline", {}) for _ in range(3)]
-    assert [result.is_error for result in told] == [True, True, False]
-    assert read_text(told[0]) == "The index cannot be written."
-    assert read_text(told[1]) == "A defect in roamtui stopped this call (KeyError). Another call may work."
+        results = [await client.call_tool("outline", {}) for _ in range(3)]
+    assert [result.is_error for result in results] == [True, True, False]
+    assert read_text(results[0]) == "The index cannot be written."
+    assert read_text(results[1]) == "A defect in roamtui stopped this call (KeyError). Another call may work."
 
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -198,20 +198,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def test_a_client_hears_how_far_reading_is(folder: Path) -> None:
-    heard: list[tuple[float, float | None]] = []
+    reports: list[tuple[float, float | None]] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def report(progress: float, total: float | None, message: str | None) -> None:
         assert message is None
-        heard.append((progress, total))
+        reports.append((progress, total))
 
     async with connect_stdio(folder) as client:
-        result = await client.call_tool("list_documents", {"limit": 2, "offset": 5}, progress_callback=hear)
+        result = await client.call_tool("list_documents", {"limit": 2, "offset": 5}, progress_callback=report)
     assert read_text(result).startswith(f"Documents 6 to 7 of {FILES}:\n[")
     assert "note-005.md" in read_text(result)
     assert "Words of note 5." in read_text(result)
     assert f"({FILES - 7} more: call list_documents with offset 7.)" in read_text(result)
-    assert [heard[0], heard[-1]] == [(0, FILES), (FILES, FILES)]
-    assert heard == sorted(heard)
+    assert [reports[0], reports[-1]] == [(0, FILES), (FILES, FILES)]
+    assert reports == sorted(reports)
 
 
 CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -316,10 +316,10 @@ def test_a_new_token_is_told_and_ctrl_c_ends_it() -> None:
             "roamtui: serving The Tallow Street Tool Library Handbook at http://127.0.0.1:"
         )
         assert served.process.stderr is not None
-        told = served.process.stderr.readline().split()
-        assert told[-3:-1] == ["Authorization:", "Bearer"]
-        assert len(told[-1]) > 30
-        assert _post(served, Authorization=f"Bearer {told[-1]}") == 406
+        words = served.process.stderr.readline().split()
+        assert words[-3:-1] == ["Authorization:", "Bearer"]
+        assert len(words[-1]) > 30
+        assert _post(served, Authorization=f"Bearer {words[-1]}") == 406
         served.process.send_signal(signal.SIGINT)
         assert served.process.wait(WAIT_SECONDS) == 0
         assert served.process.stderr.read() == ""

@@ -161,7 +161,7 @@ def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reply"),
     [
         ("/open", "Name a section by its id or full title"),
         ("/read noise", "Engines are off after ten."),
@@ -178,9 +178,9 @@ def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -
         ("/SECTIONS", "No section is open."),
     ],
 )
-def test_wrong_and_right_commands_are_answered_in_a_sentence(line: str, told: str, pipe: Pipe) -> None:
+def test_wrong_and_right_commands_are_answered_in_a_sentence(line: str, reply: str, pipe: Pipe) -> None:
     chat = Chat()
-    assert told in pipe(chat, line)
+    assert reply in pipe(chat, line)
     assert chat.model.requests == []
 
 

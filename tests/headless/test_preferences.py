@@ -36,10 +36,10 @@ def test_what_is_too_long_is_cut_at_a_line_and_said(tmp_path: Path) -> None:
     path = tmp_path / "preferences.md"
     path.write_text("Short sentences.\n" * 1_000, "utf-8")
     preferences = load_preferences(path)
-    kept, _, said = preferences.text.rpartition("\n")
-    assert said == "(The rest was left out, because it is too long.)"
-    assert set(kept.split("\n")) == {"Short sentences."}
-    assert LENGTH_MAX - 20 < len(kept) <= LENGTH_MAX
+    start, _, end = preferences.text.rpartition("\n")
+    assert end == "(The rest was left out, because it is too long.)"
+    assert set(start.split("\n")) == {"Short sentences."}
+    assert LENGTH_MAX - 20 < len(start) <= LENGTH_MAX
     assert preferences.note.startswith("Your preferences have more than 4,000 characters: the last 13,0")
 
 

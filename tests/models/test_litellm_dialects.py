@@ -168,7 +168,7 @@ async def test_thinking_is_shown_kept_and_sent_back(
 
 
 @pytest.mark.parametrize(
-    ("name", "said", "reason"),
+    ("name", "finish_reason", "reason"),
     [
         ("openai/gpt-4.1-mini", "length", "length"),
         ("openai/gpt-4.1-mini", "content_filter", "filtered"),
@@ -177,8 +177,10 @@ async def test_thinking_is_shown_kept_and_sent_back(
         ("ollama_chat/llama3.1", "length", "length"),
     ],
 )
-async def test_a_reply_that_was_cut_off_says_why(worker: WorkerProcess, name: str, said: str, reason: str) -> None:
-    with SERVERS[name.partition("/")[0]](FakeReply(text="Half an ans", reason=said)) as server:
+async def test_a_reply_that_was_cut_off_says_why(
+    worker: WorkerProcess, name: str, finish_reason: str, reason: str
+) -> None:
+    with SERVERS[name.partition("/")[0]](FakeReply(text="Half an ans", reason=finish_reason)) as server:
         events = await collect(LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker))
     assert join_text(events) == "Half an ans"
     assert events[-1] == ReplyFinished(reason)
@@ -186,8 +188,8 @@ async def test_a_reply_that_was_cut_off_says_why(worker: WorkerProcess, name: st
 
 @pytest.mark.parametrize("name", ["openai/gpt-4.1-mini", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1"])
 async def test_whatever_a_model_said_can_be_sent_back(worker: WorkerProcess, name: str) -> None:
-    said = ("[" * 9_999, '{"limit": NaN}', '{"limit": 1e999}', '{"query": "\\ud83d"}', '{"query": "\ud83d"}', '{"a', "")
-    calls = tuple(ToolCall(id=f"call_{i}", name="do it!" * i, arguments=text) for i, text in enumerate(said))
+    broken = ("[" * 9_999, '{"limit": NaN}', '{"limit": 1e999}', '{"q": "\\ud83d"}', '{"q": "\ud83d"}', '{"a', "")
+    calls = tuple(ToolCall(id=f"call_{i}", name="do it!" * i, arguments=text) for i, text in enumerate(broken))
     request = answer_calls(make_request("A \ud83d?"), calls)
     with SERVERS[name.partition("/")[0]](FakeReply(text="Fine.")) as server:
         model = LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker)

@@ -121,11 +121,11 @@ def test_each_provider_is_told_with_its_variable() -> None:
 
 async def test_a_model_that_needs_nothing_is_usable(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    begun, asked = (
+    started, asked = (
         ConversationStarted(conversation_id="c0ffee"),
         QuestionAsked(number=1, question="Why?", window_tokens=9_000),
     )
-    path.write_bytes(encode_entries((begun, asked)))
+    path.write_bytes(encode_entries((started, asked)))
     for name, window in (("offline", 128_000), (f"recorded:{path}", 9_000)):
         report = await inspect_model(name)
         assert (report.is_usable, report.window_tokens) == (True, window)

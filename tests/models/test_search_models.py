@@ -241,13 +241,13 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    kept = {name: sys.modules.pop(name) for name in _NAMES if name in sys.modules}
+    saved = {name: sys.modules.pop(name) for name in _NAMES if name in sys.modules}
     monkeypatch.syspath_prepend(folder)
     importlib.invalidate_caches()
     yield folder
     for name in _NAMES:
         sys.modules.pop(name, None)
-    sys.modules.update(kept)
+    sys.modules.update(saved)
 
 
 def test_queries_and_documents_are_encoded_as_such(packages: Path) -> None:

@@ -199,14 +199,14 @@ def make_model(worker: WorkerProcess, name: str, api_base: str | None = None) ->
 
 @one_loop
 @pytest.mark.parametrize(
-    ("name", "is_told"), [("openai/gpt-4.1-mini", False), ("openai/my-own-model", True), ("ollama_chat/gemma3", False)]
+    ("name", "is_noted"), [("openai/gpt-4.1-mini", False), ("openai/my-own-model", True), ("ollama_chat/gemma3", False)]
 )
-async def test_a_cap_that_cannot_hold_is_told(worker: WorkerProcess, name: str, *, is_told: bool) -> None:
+async def test_a_cap_that_cannot_hold_is_told(worker: WorkerProcess, name: str, *, is_noted: bool) -> None:
     options = ModelOptions(has_spending_cap=True)
     model = LitellmModel(name, options=options, worker=worker)
     await warm_up_model(model)
-    told = f"No price known for {name}; the spending limit does not apply."
-    assert get_startup_note(model) == (told if is_told else "")
+    note = f"No price known for {name}; the spending limit does not apply."
+    assert get_startup_note(model) == (note if is_noted else "")
 
 
 @one_loop
