@@ -284,7 +284,7 @@ async def _run(rounds: RoundSelector) -> list[Finding]:
     async with open_wide(rounds) as bench:
         walk = islice(cycle(["j", "j", "l", "pagedown", "k", "space", "pageup", "j"]), _PRESSES)
         folded = await bench.press(walk)
-        nothing = await bench.press(["f12"] * _TURNS)
+        nothing = await bench.press(["f24"] * _TURNS)  # no action has this key
         await bench.press(["G"])
         wide = await bench.press(["space"] * 2 * _TURNS)
         batch = await bench.expand_batches()

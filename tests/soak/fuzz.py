@@ -332,7 +332,7 @@ def _compare_tree(main: MainScreen, state: ConversationState) -> str:
     tree = main.tree_pane.outline
     shown = 0
     for line, section_id in enumerate(tree.lines):
-        text = tree._drawing.draw(line, _TREE_WIDTH, tree._read_palette()).text
+        text = tree._renderer.draw(line, _TREE_WIDTH, tree._read_palette()).text
         section = state.get_open(section_id)
         sign = f"{'◆' if section.opened_by is Origin.AGENT else '◇'}{'…' * section.is_closing} " if section else ""
         if section and (sign not in text or ("⚑" in text) != section.is_pinned):

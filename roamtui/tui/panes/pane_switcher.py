@@ -136,7 +136,7 @@ class PaneSwitcher(Horizontal):
     @on(QuestionBox.ScrollRequested)
     def _scroll_page(self, event: QuestionBox.ScrollRequested) -> None:
         if Pane.CHAT not in self.shown:
-            self._reader.action_page(event.direction)
+            self._reader.reader.action_page(event.direction)
         elif event.direction > 0:
             self._log_view.action_page_down()
         else:
@@ -144,6 +144,8 @@ class PaneSwitcher(Horizontal):
 
     def get_scope_widget(self, scope: Scope) -> Widget:
         """Return the widget that runs a scope's actions: the screen for the global scope."""
+        if scope is Scope.READER:
+            return self._reader.reader
         return self._scope_widgets.get(scope, self.screen)
 
     @property

@@ -1,4 +1,4 @@
-"""The reader's pane: its actions and its history of positions."""
+"""The reader's pane: its title line and its history of positions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.messages import CopyRequested, ReadingPosition, ReadingPositionChanged, StatusMessage
+from roamtui.tui.actions import Keymap
+from roamtui.tui.messages import ReadingPosition, ReadingPositionChanged
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.status_line import format_key_hint
 
@@ -27,8 +27,6 @@ _BACK_MAX = 100
 
 class ReaderPane(Vertical):
     """The text of a document from a section on."""
-
-    BINDINGS = make_bindings(Scope.READER)
 
     def __init__(self, keys: Keymap) -> None:
         super().__init__(id="reader-pane")
@@ -131,10 +129,6 @@ class ReaderPane(Vertical):
                 return True
         return False
 
-    def action_copy(self) -> None:
-        if self.section_id is not None:
-            self.post_message(CopyRequested(self.reader.selected_or_section_text(), "the text"))
-
     @property
     def selection(self) -> tuple[str | None, Span | None]:
         """The section and span of the selection or highlight, else the current section."""
@@ -142,36 +136,3 @@ class ReaderPane(Vertical):
         if span is None or self._library is None:
             return self.section_id, None
         return self._library.section_at(span.doc, span.start) or self.section_id, span
-
-    def action_scroll(self, lines: int) -> None:
-        self.reader.scroll_lines(lines)
-
-    def action_scroll_sideways(self, columns: int) -> None:
-        self.reader.scroll_columns(columns)
-
-    def action_page(self, pages: int) -> None:
-        self.reader.page(pages)
-
-    def action_top(self) -> None:
-        self.reader.go_top()
-
-    def action_bottom(self) -> None:
-        self.reader.go_bottom()
-
-    def action_step_link(self, direction: int) -> None:
-        if not self.reader.select_adjacent_link(direction):
-            self.post_message(StatusMessage("no further link here"))
-
-    def action_follow(self) -> None:
-        """Follow the selected link, or select the first one in view."""
-        href = self.reader.current_link()
-        if href is not None:
-            self.reader.activate_link(href)
-        elif not self.reader.select_adjacent_link(1, only_in_view=True):
-            self.post_message(StatusMessage("no link in view"))
-
-    def action_raw(self) -> None:
-        self.reader.toggle_raw()
-
-    def action_wrap(self) -> None:
-        self.reader.toggle_wrap()

@@ -22,9 +22,17 @@ from roamtui.document.markdown.blocks import get_block_end
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import sanitise_line
+from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_full_path
 from roamtui.tui.markdown.line import Line, measure_runs
-from roamtui.tui.messages import LinkClicked, ReadingPosition, ReadingPositionChanged, ScrolledPastEnd
+from roamtui.tui.messages import (
+    CopyRequested,
+    LinkClicked,
+    ReadingPosition,
+    ReadingPositionChanged,
+    ScrolledPastEnd,
+    StatusMessage,
+)
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, SelectedText, compute_selection_span, list_selected_lines
 from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition
@@ -43,6 +51,7 @@ _NOTHING = DocumentView(document=parse_document(""), is_generated=True)
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     """A document, shown from one of its sections on. After scrolling, the section at the top is the current one."""
 
+    BINDINGS = make_bindings(Scope.READER)
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
 
     def __init__(
@@ -139,11 +148,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._highlights = Highlights()
         self._lay_out(0)
 
-    def toggle_raw(self) -> None:
+    def action_raw(self) -> None:
         self.is_raw = not self.is_raw
         self._lay_out(self._offset_in_view())
 
-    def toggle_wrap(self) -> None:
+    def action_wrap(self) -> None:
         self.is_wrapped = not self.is_wrapped
         self._lay_out(self._offset_in_view())
 
@@ -190,6 +199,18 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
         return True
 
+    def action_step_link(self, direction: int) -> None:
+        if not self.select_adjacent_link(direction):
+            self.post_message(StatusMessage("no further link here"))
+
+    def action_follow(self) -> None:
+        """Follow the selected link, or select the first one in view."""
+        link = self.current_link()
+        if link is not None:
+            self.activate_link(link)
+        elif not self.select_adjacent_link(1, only_in_view=True):
+            self.post_message(StatusMessage("no link in view"))
+
     def _get_section_at(self, offset: int) -> str | None:
         """Return the id of the section that contains an offset of the document."""
         if self._library is None or self._view.is_generated:
@@ -214,6 +235,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def page_in_view(self) -> int | None:
         """Return the page at the top of the view, or None if the document has no pages."""
         return self._view.document.page_at(self._offset_in_view())
+
+    def action_copy(self) -> None:
+        if self.section_id is not None:
+            self.post_message(CopyRequested(self.selected_or_section_text(), "the text"))
 
     def selected_or_section_text(self) -> str:
         """Return the selection, else the section's exact source text. If it has a page, title and page follow."""
@@ -275,11 +300,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         else:
             self.scroll_into_view(y)
 
-    def scroll_columns(self, columns: int) -> None:
+    def action_scroll_sideways(self, columns: int) -> None:
         """Scroll right by `columns` cells, or left if negative."""
         self.scroll_to(x=self.scroll_offset.x + columns, animate=False, force=True)
 
-    def scroll_lines(self, lines: int) -> None:
+    def action_scroll(self, lines: int) -> None:
         """Scroll down by `lines`, or up if negative. Post a message if the document ends there."""
         self._post_scrolled_past_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
@@ -294,14 +319,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _post_wheel_past_end(self, event: events.MouseEvent) -> None:
         self._post_scrolled_past_end(1 if isinstance(event, events.MouseScrollDown) else -1)
 
-    def page(self, pages: int) -> None:
+    def action_page(self, pages: int) -> None:
         """Scroll down by `pages` screens, or up if negative. Two lines stay in view."""
-        self.scroll_lines(pages * max(1, self.view_size.height - 2))
+        self.action_scroll(pages * max(1, self.view_size.height - 2))
 
-    def go_top(self) -> None:
+    def action_top(self) -> None:
         self.scroll_to(y=0, animate=False, force=True)
 
-    def go_bottom(self) -> None:
+    def action_bottom(self) -> None:
         chunk, height = len(self.lines.chunks) - 1, 0
         while chunk >= 0 and height < self.view_size.height:
             height += len(self.lines.get_chunk_lines(chunk).lines)

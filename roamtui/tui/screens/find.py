@@ -236,7 +236,7 @@ class FindDialog(ListDialog[Choice | None]):
 
     def action_page(self, pages: int) -> None:
         """Scroll the section down by pages."""
-        self._preview.page(pages)
+        self._preview.action_page(pages)
 
 
 def _draw_heading(group: ResultGroup, count: int) -> Content:

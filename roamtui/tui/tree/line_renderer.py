@@ -69,10 +69,10 @@ class TreeHighlights:
 class LineRenderer:
     """A renderer of `lines` for one `state`. It counts open sections only when a line needs them."""
 
-    def __init__(self, lines: VisibleLines, state: ConversationState, marked: TreeHighlights) -> None:
+    def __init__(self, lines: VisibleLines, state: ConversationState, highlights: TreeHighlights) -> None:
         self._lines = lines
         self._state = state
-        self._marked = marked
+        self._highlights = highlights
 
     @cached_property
     def _open(self) -> dict[str, OpenSection]:
@@ -100,7 +100,7 @@ class LineRenderer:
         """Hidden descendants of each line: open sections, found sections, and tokens read."""
         return (
             self._count_hidden(dict.fromkeys(self._open, 1)),
-            self._count_hidden(dict.fromkeys(self._marked.found, 1)),
+            self._count_hidden(dict.fromkeys(self._highlights.found, 1)),
             self._count_hidden(self._read),
         )
 
@@ -114,7 +114,7 @@ class LineRenderer:
         return counts
 
     @cached_property
-    def _is_whole(self) -> bool:
+    def _is_loaded(self) -> bool:
         """Whether all files are loaded. Only then are the sizes of folders known."""
         return not self._lines.library.list_unloaded()
 
@@ -124,8 +124,8 @@ class LineRenderer:
         order = sorted(found for found in map(self._lines.layout.find, self._open) if found is not None)
         if number is None or not order:
             return None
-        place = bisect_right(order, number) if direction > 0 else bisect_left(order, number) - 1
-        return self._lines.layout.id_of(order[place % len(order)])
+        index = bisect_right(order, number) if direction > 0 else bisect_left(order, number) - 1
+        return self._lines.layout.id_of(order[index % len(order)])
 
     def draw(
         self, line: int, width: int, palette: Palette, *, is_cursor: bool = False, has_focus: bool = False
@@ -137,7 +137,7 @@ class LineRenderer:
             above = palette["cursor"]
         elif is_cursor:
             below += palette["cursor-blurred"]
-        elif self._lines.id_at(line) in self._marked.opened:
+        elif self._lines.id_at(line) in self._highlights.opened:
             below += palette["batch"]
         parts = self.list_parts(line, width, palette)
         return Strip(
@@ -193,11 +193,11 @@ class LineRenderer:
             ("❝", is_cited),
             ("◦", section is None and section_id in self._read),
             ("¶", section_id == self._state.reading_id),
-            ("✎", section_id in self._marked.noted),
+            ("✎", section_id in self._highlights.noted),
         )
         drawn = "".join(sign for sign, is_set in marks if is_set)
         found = self._inside[1][line]
-        if found or section_id in self._marked.found:
+        if found or section_id in self._highlights.found:
             drawn += f"⌕{found or ''}"
         return f" {drawn}" if drawn else ""
 
@@ -212,7 +212,7 @@ class LineRenderer:
     def _measure(self, document: Document, row: int) -> int:
         """Estimate the tokens of a node and its descendants. Fast even for long documents."""
         if document.columns.kinds[row] is NodeKind.FOLDER:
-            return self._lines.library.node(document.ids[row]).tokens if self._is_whole else 0
+            return self._lines.library.node(document.ids[row]).tokens if self._is_loaded else 0
         graft = self._lines.library.grafts.get(document.ids[row])
         below = estimate_row_tokens(graft, 0, len(graft.columns)) if graft is not None else 0
         return below + estimate_row_tokens(document, row, document.columns.ends[row])

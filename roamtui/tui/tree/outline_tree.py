@@ -66,7 +66,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.highlights = TreeHighlights()
         """Marked nodes that are not in the conversation state."""
         self._state = state
-        self._drawing = LineRenderer(self.lines, state, self.highlights)
+        self._renderer = LineRenderer(self.lines, state, self.highlights)
         self._palette: Palette = {}
         self._revealed_id: str | None = None
         """The node to scroll into view once the widget has a size."""
@@ -78,7 +78,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if not 0 <= line < len(self.lines):
             return Strip.blank(width, palette["base"])
         is_cursor = line == self.cursor_line
-        return self._drawing.draw(line, width, palette, is_cursor=is_cursor, has_focus=self.has_focus)
+        return self._renderer.draw(line, width, palette, is_cursor=is_cursor, has_focus=self.has_focus)
 
     @override
     def notify_style_update(self) -> None:
@@ -156,18 +156,14 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return self.lines.id_at(line) if 0 <= line < len(self.lines) else None
 
     def on_resize(self) -> None:
-        """Draw the lines in the new size."""
         self.sync_size()
         if self._revealed_id is not None:
             revealed_id, self._revealed_id = self._revealed_id, None
             self.reveal(revealed_id)
 
-    def on_focus(self) -> None:
-        """Draw the cursor as focused."""
-        self.refresh_line(self.cursor_line)
-
-    def on_blur(self) -> None:
-        """Draw the cursor as blurred."""
+    @on(events.Focus)
+    @on(events.Blur)
+    def _redraw_cursor(self) -> None:
         self.refresh_line(self.cursor_line)
 
     def show(self, state: ConversationState) -> None:
@@ -188,7 +184,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._rebuild_lines()
 
     def _rebuild_lines(self) -> None:
-        self._drawing = LineRenderer(self.lines, self._state, self.highlights)
+        self._renderer = LineRenderer(self.lines, self._state, self.highlights)
         self.sync_size()
         self.refresh()
 
@@ -213,7 +209,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def get_adjacent_open(self, direction: int) -> str | None:
         """Return the id of the open node after (1) or before (-1) the cursor, hidden or not, or None."""
-        return self._drawing.get_adjacent_open(self.cursor_id, direction) if self.cursor_id else None
+        return self._renderer.get_adjacent_open(self.cursor_id, direction) if self.cursor_id else None
 
     @on(events.Click)
     def _choose_clicked(self, event: events.Click) -> None:
@@ -222,7 +218,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if offset is None or not 0 <= line < len(self.lines):
             return
         section_id = self.lines.id_at(line)
-        parts = self._drawing.list_parts(line, self.scrollable_content_region.width, self._read_palette())
+        parts = self._renderer.list_parts(line, self.scrollable_content_region.width, self._read_palette())
         ends = accumulate(cell_len(part.text) for part in parts)
         part = next((part for part, end in zip(parts, ends, strict=True) if offset.x < end), parts[-1])
         if part.is_fold:

@@ -111,7 +111,7 @@ async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> No
         app.main_screen.panes.focus_tree()
         await pilot.press("enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
-        app.main_screen.reader_pane.reader.scroll_lines(100)
+        app.main_screen.reader_pane.reader.action_scroll(100)
         await pilot.pause()
         line = app.main_screen.reader_pane.reader.line_in_view()
         assert line is not None

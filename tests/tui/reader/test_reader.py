@@ -130,12 +130,12 @@ async def test_a_quote_far_down_is_found_without_laying_out_what_is_above() -> N
 async def test_scrolling_changes_the_section_in_view() -> None:
     async with _run(_LIBRARY, "Handbook") as (app, reader, pilot):
         assert reader.section_id == find_id(_LIBRARY, "Handbook")
-        reader.scroll_lines(5)
+        reader.action_scroll(5)
         await pilot.pause()
         assert _top(reader) == "Leave"
         assert app.heard == [ReadingPositionChanged(find_id(_LIBRARY, "Leave"))]
         assert reader.breadcrumb() == "Leave"
-        reader.go_top()
+        reader.action_top()
         await pilot.pause()
         assert app.heard[-1] == ReadingPositionChanged(next(_LIBRARY.walk()))
         assert reader.breadcrumb() == "(opening text)"
@@ -144,14 +144,14 @@ async def test_scrolling_changes_the_section_in_view() -> None:
 async def test_pages_overlap_and_end_at_the_edges() -> None:
     async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
         last = _lines(reader)[-2:]
-        reader.page(1)
+        reader.action_page(1)
         await pilot.pause()
         assert _lines(reader)[:2] == last
-        reader.page(-50)
+        reader.action_page(-50)
         await pilot.pause()
         assert _top(reader) == "Book"
-        reader.go_bottom()
-        reader.page(1)
+        reader.action_bottom()
+        reader.action_page(1)
         await pilot.pause()
         assert reader.scroll_offset.y == reader.max_scroll_y
         assert "Sentence 399" in "".join(_lines(reader))
@@ -164,23 +164,23 @@ async def test_raw_text_and_wrapping_keep_the_place() -> None:
             find_id(_BOOK_LIBRARY, "Book"),
             highlight=Span(doc="", start=_BOOK.index("## Chapter 90"), end=_BOOK.index("## Chapter 90") + 5),
         )
-        reader.scroll_lines(3)
+        reader.action_scroll(3)
         await pilot.pause()
         assert _top(reader) == "Chapter 90"
-        reader.toggle_raw()
+        reader.action_raw()
         await pilot.pause()
         assert reader.is_raw
         assert _top(reader).split(maxsplit=1)[1] == "## Chapter 90"
-        reader.toggle_wrap()
+        reader.action_wrap()
         await pilot.pause()
         assert not reader.is_wrapped
         assert _top(reader).split(maxsplit=1)[1] == "## Chapter 90"
         assert reader.virtual_size.width > reader.view_size.width
-        reader.scroll_columns(20)
+        reader.action_scroll_sideways(20)
         await pilot.pause()
         assert reader.scroll_offset.x == 20
-        reader.toggle_raw()
-        reader.toggle_wrap()
+        reader.action_raw()
+        reader.action_wrap()
         await pilot.pause()
         assert _top(reader) == "Chapter 90"
 
@@ -227,10 +227,10 @@ async def test_an_excerpt_is_the_section_alone_and_shows_the_match_that_was_gone
         await app.mount(reader)
         await pilot.pause()
         assert _marked(reader, HighlightKind.CURRENT_MATCH) == ["needle"]
-        reader.go_bottom()
+        reader.action_bottom()
         await pilot.pause()
         assert "The needle." in _lines(reader)
-        reader.go_top()
+        reader.action_top()
         await pilot.pause()
         assert "B" in _lines(reader)[0]
 
@@ -269,11 +269,11 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         assert len(reader.lines.chunks) > 300
         assert len(reader.lines.measured) <= 2
         for _ in range(3):
-            reader.page(1)
+            reader.action_page(1)
             await pilot.pause()
-        reader.scroll_lines(5_000)
+        reader.action_scroll(5_000)
         await pilot.pause()
-        reader.go_bottom()
+        reader.action_bottom()
         await pilot.pause()
         assert len(reader.lines.measured) <= 12
 
@@ -345,10 +345,10 @@ async def test_wide_tables_of_html_are_scrolled_to_and_so_is_a_link_in_them() ->
     cells = "".join(f"<td>column-{number:02}-of-it</td>" for number in range(12)) + '<td><a href="x.md">far</a></td>'
     async with _run(make_library(f"# Page\n\n<table><tr>{cells}</tr></table>\n"), "Page") as (_, reader, pilot):
         assert "column-00" in "".join(_lines(reader))
-        reader.scroll_columns(1_000)
+        reader.action_scroll_sideways(1_000)
         await pilot.pause()
         assert "column-11" in "".join(_lines(reader))
-        reader.scroll_columns(-1_000)
+        reader.action_scroll_sideways(-1_000)
         await pilot.pause()
         reader.select_adjacent_link(1)
         assert "far" in _marked(reader, HighlightKind.CURRENT_LINK)
