@@ -57,6 +57,8 @@ _PREFACE_TOKENS_MAX = 32_000
 """Maximum of tokens for the same, whatever the window."""
 _HISTORY_WINDOW_SHARE = 0.2
 """Share of the context window for earlier questions and answers after a rebuild."""
+_CALLS_MAX = 8
+"""Maximum of tool calls to run in one reply."""
 
 
 @dataclass(slots=True)
@@ -202,7 +204,8 @@ class Agent:
         room = self._compute_window_share(_FOUND_WINDOW_SHARE)
         if self._uses_retrieval():
             if whole := list_whole_document(state.library, room):
-                retrieved = RetrievedContext(auto_opened=tuple(i for i in whole if state.get_open(i) is None))
+                unopened = tuple(section_id for section_id in whole if state.get_open(section_id) is None)
+                retrieved = RetrievedContext(auto_opened=unopened)
             elif self.searcher is not None:
                 retrieved = await retrieve_context(self.searcher, state, question, within, room_tokens=room)
         context = replace(
@@ -348,9 +351,8 @@ class Agent:
         self.session.record(progress.pop_draft())
         room = compute_step_tokens(self._make_request(allow_calls=True), self._calibration.get_window(self.model))
         for index, call in enumerate(reply.calls):
-            if index >= self.options.calls_max:
-                refusal = f"{LIMIT_REACHED}: at most {self.options.calls_max} calls a step"
-                reply.uses.append(ToolUse(call=call, result=refusal))
+            if index >= _CALLS_MAX:
+                reply.uses.append(ToolUse(call=call, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step"))
                 continue
             outcome = await self._run_call(call, room)
             room = max(0, room - estimate_tokens(outcome.text))

@@ -22,8 +22,6 @@ class AgentOptions:
 
     steps_max: int = 12
     """Maximum of requests to the model."""
-    calls_max: int = 8
-    """Maximum of tool calls to run in one reply."""
     outline_tokens: int | None = None
     """Maximum size of the outline, or None to choose it by the document and the model."""
     cost_usd_max: float | None = None

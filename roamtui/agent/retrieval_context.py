@@ -116,7 +116,7 @@ def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str,
 
 
 async def retrieve_context(
-    searcher: Searcher, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None = None
+    searcher: Searcher, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None
 ) -> RetrievedContext:
     """Search for a question. The result is empty if the search finds nothing or fails.
 

@@ -15,7 +15,7 @@ import msgspec
 from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.question_set import read_lines
 
-RESAMPLES = 1_000
+_RESAMPLES = 1_000
 _SHARES = 40
 """Quantiles of 2.5 % each: the interval excludes the first and the last."""
 _PLACES = (1, 5, 10)
@@ -167,13 +167,11 @@ class Metric:
         return sum(values) / total if total else None
 
 
-def bootstrap_intervals(
-    metrics: Sequence[Metric], *, seed: int = 0, resamples: int = RESAMPLES
-) -> dict[str, tuple[float, float]]:
+def bootstrap_intervals(metrics: Sequence[Metric], *, seed: int = 0) -> dict[str, tuple[float, float]]:
     """Compute the 95 % percentile interval of each metric, all over the same resampled questions."""
     count = len(metrics[0].values) if metrics else 0
     generator = random.Random(seed)  # noqa: S311 - not a secret
-    draws = [generator.choices(range(count), k=count) for _ in range(resamples)] if count else []
+    draws = [generator.choices(range(count), k=count) for _ in range(_RESAMPLES)] if count else []
     intervals = {}
     for metric in metrics:
         values = [value for draw in draws if (value := metric.compute(draw)) is not None]

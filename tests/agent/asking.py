@@ -1,4 +1,4 @@
-"""Agents with a scripted model over a manual or a small document about birds, and what they are asked."""
+"""Agents with a scripted model over a manual or a small document about birds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roamtui.conversation.state import ConversationState, OpenSectionOptions
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Message
 from roamtui.document.library import Library
-from roamtui.search.base import Hit
+from roamtui.search.base import Hit, Searcher
 from tests.conversation.conversations import check_messages, find, make_library
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
@@ -44,17 +44,17 @@ Open daily.
 
 
 class FakeSearcher:
-    """Finds the same sections whatever is asked, and records the searches."""
+    """Returns the same hits for every query, and records the searches."""
 
     def __init__(self, *hits: Hit, error: Exception | None = None) -> None:
         self._hits = hits
         self._error = error
         self.searches: list[tuple[str, int, str | None]] = []
         self.earlier: tuple[str, ...] = ()
-        """What the last search was told of the conversation."""
+        """Earlier messages, as passed to the last search."""
 
     def refresh(self, library: Library) -> None:
-        """Know the same sections as before."""
+        """Do nothing."""
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -71,7 +71,7 @@ def make_agent(
     *,
     text: str = MANUAL,
     store: ConversationStore | None = None,
-    searcher: FakeSearcher | None = None,
+    searcher: Searcher | None = None,
     options: AgentOptions | None = None,
     keep: OpenSectionOptions | None = None,
     window_tokens: int | None = 128_000,
@@ -86,7 +86,7 @@ def model_of(agent: Agent) -> ScriptedModel:
 
 
 async def ask(agent: Agent, question: str = "How much is it?") -> list[ConversationEvent]:
-    """Ask, and check that a provider would have taken every request."""
+    """Ask, and check that a provider would accept every request."""
     events = [event async for event in agent.ask(question)]
     for request in model_of(agent).requests:
         check_messages(request.messages)
@@ -110,7 +110,7 @@ def saying(text: str) -> ScriptedReply:
 
 
 def results(agent: Agent) -> list[str]:
-    """Return what the tools answered in the last exchange, in order."""
+    """List the results of the tool calls in the last exchange."""
     exchange = agent.session.state.transcript.exchanges[-1]
     return [use.result for step in exchange.steps for use in step.uses]
 
@@ -150,7 +150,7 @@ class Desk:
     events: list[ConversationEvent] = field(default_factory=list)
 
     async def ask(self, question: str, *replies: Reply, within: str | None = None) -> QuestionAnswered:
-        """Ask with these replies of the model and return how it ended."""
+        """Ask, let the model give these replies, and return the outcome."""
         self.model.add_replies(*replies)
         self.events = [event async for event in self.agent.ask(question, within=within)]
         last = self.events[-1]
@@ -162,7 +162,7 @@ class Desk:
         return ScriptedReply(calls=(("expand_sections", {"section_ids": [self.ids[title] for title in titles]}),))
 
     def quoting(self, title: str, quote: str) -> ScriptedReply:
-        """Return an answer with words of a section."""
+        """Return an answer that quotes a section."""
         return ScriptedReply(text=f'It says "{quote}" [{self.ids[title]}].')
 
     @property
@@ -171,9 +171,9 @@ class Desk:
         return self.model.requests[-1].messages
 
 
-def make_desk(approver: Approver | None = None, **given: Any) -> Desk:  # noqa: ANN401 - as `make_agent` takes it
-    """Return an agent over a document about birds; the model has no replies yet."""
-    agent = make_agent(text=DOCUMENT, **given)
+def make_desk(approver: Approver | None = None, *, text: str = DOCUMENT, **options: Any) -> Desk:  # noqa: ANN401 - see `make_agent`
+    """Make an agent, by default over the document about birds. The model has no replies yet."""
+    agent = make_agent(text=text, **options)
     if approver is not None:
         agent.session.approver = approver
     library = agent.session.state.library
