@@ -12,6 +12,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, StopReason
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
+from roamtui.errors import RoamtuiError
 from roamtui.outline.labels import format_path
 from roamtui.search.base import Searcher
 from roamtui.search.terms import locate_terms, query_terms
@@ -81,7 +82,10 @@ def _format_nearby_sections(state: ConversationState, searcher: Searcher | None)
     lines = []
     if opened:
         lines.append("Opened: " + "; ".join(f"{format_path(library, node_id)} [{node_id}]" for node_id in opened))
-    hits = searcher.search(exchange.question, limit=_NEAREST + len(opened)) if searcher is not None else ()
+    try:
+        hits = searcher.search(exchange.question, limit=_NEAREST + len(opened)) if searcher is not None else ()
+    except RoamtuiError:  # the answer counts, nearby sections are only a help
+        hits = ()
     nearest = []
     for section_id in [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST]:
         text = f"{library.title_of(section_id)}\n{library.text_at(library.get_own_content_span(section_id))}"

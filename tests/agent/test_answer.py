@@ -1,4 +1,4 @@
-"""How a question ends: answered, not found, nothing said, or after a reminder."""
+"""Outcomes of a question: answered, not found, empty, or after a reminder."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from roamtui.agent.answer import ANSWER_REMINDER, list_unopened_hits
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.events import ReminderSent
 from roamtui.conversation.transcript import StopReason
+from roamtui.errors import SourceError
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, make_desk, model_of, saying
 from tests.conversation.conversations import check_messages
@@ -15,10 +16,10 @@ from tests.fakes.scripted_model import ScriptedReply
 
 
 def _hits(*section_ids: str) -> FakeSearcher:
-    return FakeSearcher(*(Hit(section_id=i, score=1.0, snippet="", why="") for i in section_ids))
+    return FakeSearcher(*(Hit(section_id=section_id, score=1.0, snippet="", why="") for section_id in section_ids))
 
 
-async def test_not_found_lists_what_was_opened_and_what_search_finds_nearest() -> None:
+async def test_not_found_lists_opened_and_nearest_sections() -> None:
     fees, lost, hours, lending = ids(make_agent(), "Fees", "Lost books", "Hours", "Lending")
     agent = make_agent(searcher=_hits(fees, lost, hours, lending))
     model_of(agent).add_replies(expanding(fees), saying("Not found: nothing on parking. Try “where to park”."))
@@ -33,32 +34,33 @@ async def test_not_found_lists_what_was_opened_and_what_search_finds_nearest() -
     assert agent.session.state.transcript.exchanges[0].answer == last.answer
 
 
-async def test_not_found_names_the_words_that_the_nearest_sections_share_with_the_question() -> None:
+async def test_not_found_shows_words_shared_with_the_question() -> None:
     (fees,) = ids(make_agent(), "Fees")
     agent = make_agent([saying("Not found: no.")], searcher=_hits(fees))
     last = await answer(agent, "Are there fees for zebras?")
     assert last.answer.endswith(f"Nearest sections: Manual > Lending > Fees [{fees}] (has fees)")
 
 
-async def test_what_search_found_and_nobody_opened_is_told() -> None:
+async def test_not_found_is_an_answer_even_if_the_search_for_nearby_sections_fails() -> None:
+    agent = make_agent([saying("Not found: no.")], searcher=FakeSearcher(error=SourceError("The index is gone.")))
+    last = await answer(agent)
+    assert (last.stopped, last.answer) == (StopReason.NOT_FOUND, "Not found: no.")
+
+
+async def test_likely_hits_that_nobody_opened_are_listed() -> None:
     fees, lost, hours, lending = ids(make_agent(), "Fees", "Lost books", "Hours", "Lending")
     scores = {fees: 9.0, lost: 8.0, hours: 5.0, lending: 7.0}
-    searcher = FakeSearcher(*(Hit(section_id=one, score=score, snippet="", why="") for one, score in scores.items()))
-    agent = make_agent(searcher=searcher, options=AgentOptions(confident_start=RetrievalStart.OFF))
+    searcher = FakeSearcher(*(Hit(section_id=key, score=score, snippet="", why="") for key, score in scores.items()))
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "fees"}),))
-    model_of(agent).add_replies(search, expanding(lending), saying(f'It costs "2 euros" [{fees}].'))
-    await answer(agent)
-    state = agent.session.state
-    assert (
-        list_unopened_hits(state.transcript.exchanges[-1], state.library).likely == ()
-    )  # they came with what is above them
-    agent = make_agent(searcher=searcher, options=agent.options)
-    model_of(agent).add_replies(search, expanding(fees), saying(f'It costs "2 euros" [{fees}].'))
-    await answer(agent)
-    state = agent.session.state
-    unread = list_unopened_hits(state.transcript.exchanges[-1], state.library)
-    assert [(hit.section_id, hit.score) for hit in unread.likely] == [(lost, 8.0), (lending, 7.0)]
-    assert unread.summary == "2 likely sections not opened"
+    expected = {lending: [], fees: [(lost, 8.0), (lending, 7.0)]}  # a parent is delivered with its subsections
+    for opened, likely in expected.items():
+        agent = make_agent(searcher=searcher, options=AgentOptions(confident_start=RetrievalStart.OFF))
+        model_of(agent).add_replies(search, expanding(opened), saying(f'It costs "2 euros" [{fees}].'))
+        await answer(agent)
+        state = agent.session.state
+        unopened = list_unopened_hits(state.transcript.exchanges[-1], state.library)
+        assert [(hit.section_id, hit.score) for hit in unopened.likely] == likely
+    assert unopened.summary == "2 likely sections not opened"
 
 
 @pytest.mark.parametrize(
@@ -68,11 +70,11 @@ async def test_what_search_found_and_nobody_opened_is_told() -> None:
         *("Nicht gefunden:", "Non trouvé :", "No encontrado:", "未找到："),
     ],
 )
-async def test_not_found_is_known_however_it_is_dressed_and_in_the_language_of_the_question(start: str) -> None:
+async def test_not_found_is_recognised_in_any_format_and_language(start: str) -> None:
     assert (await answer(make_agent([saying(f"{start} no such thing.")]))).stopped is StopReason.NOT_FOUND
 
 
-async def test_quotes_of_an_answer_that_found_nothing_are_checked_too() -> None:
+async def test_quotes_of_a_not_found_answer_are_checked_too() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
     model_of(agent).add_replies(expanding(fees), saying(f'Not found: only "2 euros a day" [{fees}] and "3" is there.'))
@@ -82,7 +84,7 @@ async def test_quotes_of_an_answer_that_found_nothing_are_checked_too() -> None:
     assert agent.session.state.open_sections[0].last_cited == 1
 
 
-async def test_an_answer_that_was_cut_off_says_so() -> None:
+async def test_a_truncated_answer_says_so() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
     half = f'It costs "2 euros a day" [{fees}], but'
@@ -95,7 +97,7 @@ async def test_an_answer_that_was_cut_off_says_so() -> None:
     assert [citation.is_verified for citation in last.citations] == [True]
 
 
-async def test_a_draft_is_the_answer_where_nothing_better_follows() -> None:
+async def test_the_draft_before_a_reminder_is_the_answer_if_nothing_follows() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
     model_of(agent).add_replies(expanding(fees), saying("It costs two euros."), ScriptedReply())
@@ -106,7 +108,7 @@ async def test_a_draft_is_the_answer_where_nothing_better_follows() -> None:
 PLAIN = ScriptedReply(text="Herons eat fish.")
 
 
-async def test_an_answer_without_a_quote_brings_one_reminder() -> None:
+async def test_an_answer_without_a_quote_triggers_one_reminder() -> None:
     desk = make_desk()
     cited = ScriptedReply(text=f'It eats "forty grams of fish a day" [{desk.ids["Herons"]}].')
     answer = await desk.ask("What do herons eat?", desk.opening("Herons"), PLAIN, cited)
@@ -129,7 +131,7 @@ async def test_an_answer_without_a_quote_brings_one_reminder() -> None:
         "It eats `forty grams of fish a day` [{Herons}].",
     ],
 )
-async def test_what_is_bound_to_a_section_rightly_or_wrongly_brings_none(text: str) -> None:
+async def test_an_answer_with_any_citation_triggers_no_reminder(text: str) -> None:
     desk = make_desk()
     answer = await desk.ask(
         "What do herons eat?", desk.opening("Herons"), ScriptedReply(text=text.format_map(desk.ids))
@@ -138,7 +140,7 @@ async def test_what_is_bound_to_a_section_rightly_or_wrongly_brings_none(text: s
     assert len(answer.citations) == 1
 
 
-async def test_an_empty_reply_brings_a_reminder_then_an_honest_error() -> None:
+async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:
     desk = make_desk()
     answer = await desk.ask("What do herons eat?", ScriptedReply(), ScriptedReply(text="  "))
     assert answer.stopped is StopReason.ERROR
