@@ -1,4 +1,4 @@
-"""Records a conversation with a scripted model, and has it again from the trace."""
+"""Records a conversation with a scripted model, and replays it from the trace."""
 
 from __future__ import annotations
 
@@ -31,39 +31,39 @@ OPTIONS = AgentOptions(steps_max=4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What a person does once."""
+    """A question, and what the person does before and during it."""
 
     question: str
     replies: tuple[ScriptedReply, ...]
     opens: tuple[str, ...] = ()
-    """Sections that the person opens before."""
+    """Sections that the person opens first."""
     stops_after: int | None = None
-    """Events after which the person stops the question."""
+    """Number of events after which the person stops the question."""
     within: str | None = None
 
 
 def make_library(text: str = DOCUMENT) -> Library:
-    """Return the document about birds, or another under its name."""
+    """Parse a text, by default the document about birds, as ``birds.md``."""
     return Library(source="birds.md", root=parse_document(text, name="birds.md"))
 
 
 def make_replies(turns: tuple[Turn, ...]) -> list[ScriptedReply]:
-    """Return the script of a whole conversation."""
+    """List the replies of a whole conversation."""
     return [reply for turn in turns for reply in turn.replies]
 
 
 async def talk(agent: Agent, turns: tuple[Turn, ...]) -> list[list[str]]:
-    """Have a conversation and return its events, told as text without what differs by conversation and by the moment.
+    """Have a conversation and return its events as text, without ids and times that differ each time.
 
-    What a model says is one event, and what ends a question with an exception is its last.
+    Streamed text becomes one event. An exception becomes the last event of its question.
     """
-    told = []
+    described = []
     for turn in turns:
         if turn.opens:
             command = ExpandSections(section_ids=turn.opens, origin=Origin.PERSON)
             _ = [event async for event in agent.session.dispatch(command)]
-        told.append(await _ask(agent, turn))
-    return told
+        described.append(await _ask(agent, turn))
+    return described
 
 
 async def _ask(agent: Agent, turn: Turn) -> list[str]:
@@ -77,13 +77,13 @@ async def _ask(agent: Agent, turn: Turn) -> list[str]:
                     break
     except RoamtuiError as error:
         failure = (f"{type(error).__name__}: {error}",)
-    return [*_tell_all(events), *failure]
+    return [*_describe_all(events), *failure]
 
 
-def _tell_all(events: list[ConversationEvent]) -> Iterator[str]:
-    told = (event for event in events if not isinstance(event, ThinkingStreamed | LoadingProgressed))
-    for is_said, group in groupby(told, lambda event: isinstance(event, AnswerStreamed)):
-        if is_said:
+def _describe_all(events: list[ConversationEvent]) -> Iterator[str]:
+    lasting = (event for event in events if not isinstance(event, ThinkingStreamed | LoadingProgressed))
+    for is_text, group in groupby(lasting, lambda event: isinstance(event, AnswerStreamed)):
+        if is_text:
             yield f"said {''.join(event.text for event in group if isinstance(event, AnswerStreamed))}"
         else:
             yield from (_NONCE.sub("", repr(event)) for event in group)
@@ -92,14 +92,14 @@ def _tell_all(events: list[ConversationEvent]) -> Iterator[str]:
 async def record(
     path: Path, turns: tuple[Turn, ...], model: Model | None = None, environ: dict[str, str] | None = None
 ) -> list[list[str]]:
-    """Have a conversation with a scripted model, or another, traced."""
+    """Have a conversation with a scripted or another model, and write its trace."""
     session = start_traced(path, make_library(), environ)
     searcher = KeywordSearcher(session.state.library)
     return await talk(Agent(session, model or ScriptedModel(make_replies(turns)), searcher, OPTIONS), turns)
 
 
 def start_traced(path: Path, library: Library, environ: dict[str, str] | None = None) -> Session:
-    """Return a new conversation that is written into a file."""
+    """Start a conversation that writes a trace."""
     session = Session.start(library)
     session.trace = Trace(path, Secrets.from_environ(environ or {}).redact)
     return session
@@ -113,7 +113,7 @@ async def replay(
     options: AgentOptions = OPTIONS,
     environ: dict[str, str] | None = None,
 ) -> list[list[str]]:
-    """Have the conversation of a trace again."""
+    """Replay the conversation of a trace."""
     library = make_library(text)
     searcher = KeywordSearcher(library)
     return await talk(Agent(Session.start(library), RecordedModel(path, environ or {}), searcher, options), turns)

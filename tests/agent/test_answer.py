@@ -52,15 +52,19 @@ async def test_likely_hits_that_nobody_opened_are_listed() -> None:
     scores = {fees: 9.0, lost: 8.0, hours: 5.0, lending: 7.0}
     searcher = FakeSearcher(*(Hit(section_id=key, score=score, snippet="", why="") for key, score in scores.items()))
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "fees"}),))
-    expected = {lending: [], fees: [(lost, 8.0), (lending, 7.0)]}  # a parent is delivered with its subsections
-    for opened, likely in expected.items():
+    # a parent is delivered with its subsections
+    expected = {
+        lending: ([], "0 likely sections not opened"),
+        fees: ([(lost, 8.0), (lending, 7.0)], "2 likely sections not opened"),
+    }
+    for opened, (likely, summary) in expected.items():
         agent = make_agent(searcher=searcher, options=AgentOptions(confident_start=RetrievalStart.OFF))
         model_of(agent).add_replies(search, expanding(opened), saying(f'It costs "2 euros" [{fees}].'))
         await answer(agent)
         state = agent.session.state
         unopened = list_unopened_hits(state.transcript.exchanges[-1], state.library)
         assert [(hit.section_id, hit.score) for hit in unopened.likely] == likely
-    assert unopened.summary == "2 likely sections not opened"
+        assert unopened.summary == summary
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Citations: what is a quote, which words bind to which section, and what code finds of them."""
+"""Citations: which words are a quote, to which section they bind, and where they are found."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_quotations_in_many_languages(answer: str, quotes: list[str]) -> None:
 
 
 @given(st.text(alphabet='ab “”„«»「」"`\n.[', max_size=60))
-def test_quotations_never_overlap_and_stand_where_they_say(answer: str) -> None:
+def test_quotations_never_overlap_and_have_correct_offsets(answer: str) -> None:
     quotations = extract_quotations(answer)
     assert all(before.end <= after.start for before, after in itertools.pairwise(quotations))
     for quotation in quotations:
@@ -80,7 +80,7 @@ _EXACT, _NORMALISED, _MISATTRIBUTED, _JOINED, _UNVERIFIED, _NO_QUOTE = (
 
 
 def _open(*titles: str, text: str = MANUAL) -> ConversationState:
-    """Return a state in which sections are open, each by itself."""
+    """Return a state with open sections."""
     return expand_by_agent(begin(make_state(text)), *titles)[0]
 
 
@@ -90,14 +90,14 @@ def state() -> ConversationState:
 
 
 def _cite(answer: str, state: ConversationState) -> tuple[Citation, ...]:
-    """Check an answer in which ``{Title}`` stands for the id of that section."""
+    """Verify an answer. ``{Title}`` becomes the id of that section."""
     for section_id in state.library.walk():
         answer = answer.replace(f"{{{state.library.title_of(section_id)}}}", section_id)
     return verify_citations(answer, state)
 
 
 def _found(answer: str, state: ConversationState) -> list[tuple[str, str | None, QuoteState]]:
-    """Return title, quote and state of each citation."""
+    """List title, quote and state of each citation."""
     return [
         (
             state.library.title_of(citation.section_id) if citation.section_id in state.library else "?",
@@ -302,7 +302,7 @@ def test_pieces_of_several_sentences_prove_nothing() -> None:
     assert _found(f'It says "{_LEAP}" [{{Hours}}].', state) == [("Hours", _LEAP, _UNVERIFIED)]
 
 
-def test_a_section_that_holds_a_quote_whole_goes_before_one_that_holds_it_in_pieces() -> None:
+def test_a_section_with_the_whole_quote_beats_one_with_its_pieces() -> None:
     state = _open("Rules", "Notice", "Hours", text=_LENT)
     assert _found(f'It says "{_LEAP}" [{{Rules}}, {{Notice}}].', state) == [
         ("Notice", _LEAP, _NORMALISED),
@@ -312,7 +312,7 @@ def test_a_section_that_holds_a_quote_whole_goes_before_one_that_holds_it_in_pie
     assert _found(f'It says "{_LEAP}".', state) == [("Notice", _LEAP, _NORMALISED)]
 
 
-def test_a_number_that_the_given_text_cuts_is_not_quoted() -> None:
+def test_a_number_cut_by_an_excerpt_is_not_verified() -> None:
     state = begin(make_state(_LENT))
     start = _LENT.index("The fee")
     excerpt = Span(doc="", start=start, end=start + len("The fee is 1"))
@@ -322,17 +322,17 @@ def test_a_number_that_the_given_text_cuts_is_not_quoted() -> None:
     assert _found('It says "The fee is" [{Rules}].', state) == [("Rules", "The fee is", _EXACT)]
 
 
-def test_words_of_another_section_that_was_given_are_misattributed(state: ConversationState) -> None:
+def test_words_of_another_delivered_section_are_misattributed(state: ConversationState) -> None:
     (citation,) = _cite('It costs "2 euros a day" [{Hours}].', state)
     assert citation.state is _MISATTRIBUTED
     assert not citation.is_verified
     assert citation.section_id == find(state, "Hours")
-    assert (citation.start_line, citation.end_line) == (11, 11), "where the words stand"
+    assert (citation.start_line, citation.end_line) == (11, 11), "the lines of the words, not of the section"
     assert citation.span is not None
     assert state.library.text_at(citation.span) == "2 euros a day"
 
 
-def test_what_was_not_given_proves_nothing() -> None:
+def test_a_quote_of_an_undelivered_section_is_unverified() -> None:
     state = _open("Hours")
     assert _found('It costs "2 euros a day" [{Fees}].', state) == [("Fees", "2 euros a day", _UNVERIFIED)]
     assert _found('It costs "2 euros a day" [{Lending}].', state) == [("Lending", "2 euros a day", _UNVERIFIED)]
@@ -341,7 +341,7 @@ def test_what_was_not_given_proves_nothing() -> None:
     ]
 
 
-def test_only_the_pages_that_were_given_prove_anything() -> None:
+def test_only_delivered_pages_are_searched() -> None:
     words = [f"word-{index}" for index in range(12_000)]
     state = _open("Long", text="# Long\n\n" + "\n\n".join(" ".join(words[i : i + 20]) for i in range(0, 12_000, 20)))
     assert len(state.open_sections[0].deliveries) == 1
@@ -351,7 +351,7 @@ def test_only_the_pages_that_were_given_prove_anything() -> None:
     ]
 
 
-def test_a_quote_across_two_sections_is_in_neither() -> None:
+def test_a_quote_across_two_sections_is_in_neither_of_them() -> None:
     state = _open("Fees", "Lost books")
     across = "Late returns cost 2 euros a day. Lost books A lost book costs"
     for title in ("Fees", "Lost books", "Hours"):
@@ -360,7 +360,7 @@ def test_a_quote_across_two_sections_is_in_neither() -> None:
     assert _found(f'It says "{across}" [{{Lending}}].', whole) == [("Lending", across, _NORMALISED)]
 
 
-def test_a_quote_goes_on_over_a_page_footer() -> None:
+def test_a_quote_may_span_a_page_footer() -> None:
     state = _open("Fees", text="# A\n\n## Fees\n\nA late book costs\n\n- 17 -\n\n2 euros a day.\n")
     assert _found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _NORMALISED)]
 
@@ -373,7 +373,7 @@ def test_an_invented_id_proves_nothing_even_with_true_words(state: ConversationS
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_lines_are_those_of_the_quote(newline: str) -> None:
+def test_a_citation_has_the_lines_of_its_quote(newline: str) -> None:
     text = MANUAL.replace("\n", newline)
     state = _open("Lending", "Hours", text=text)
     lines = text.split(newline)
@@ -387,7 +387,7 @@ def test_lines_are_those_of_the_quote(newline: str) -> None:
         assert citation.path[-1] == title
 
 
-def test_code_is_a_quote_only_where_an_id_stands_in_its_sentence_and_it_is_found(state: ConversationState) -> None:
+def test_code_is_a_quote_only_if_its_sentence_has_an_id_and_it_is_found(state: ConversationState) -> None:
     answer = 'Call `fee("late")` as told [{Fees}].\n\n```py\nprint("hello")\n```\n\nIt is "Open daily" [{Hours}].'
     assert _found(answer, state) == [("Hours", "Open daily", _EXACT)]
     answer = "It says `2 euros a day` [{Fees}]. `Open daily` stands there too."

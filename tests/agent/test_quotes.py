@@ -1,4 +1,4 @@
-"""Looking a quote up in a text."""
+"""Finding a quote in a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEXT = (
 
 
 @given(st.integers(0, len(_TEXT)), st.integers(0, len(_TEXT)))
-def test_any_piece_of_a_text_is_found_exactly_in_it(start: int, end: int) -> None:
+def test_any_piece_of_a_text_is_found_exactly(start: int, end: int) -> None:
     quote = _TEXT[start:end].strip()
     assume(sum(character.isalnum() for character in quote) >= 2)
     place = _TEXT.index(quote, start)
@@ -33,7 +33,7 @@ def test_any_piece_of_a_text_is_found_exactly_in_it(start: int, end: int) -> Non
     st.lists(st.sampled_from(["fee", "day", "2", "Über", "两欧元", "a_b", "x-y", "C++", "§"]), min_size=2, max_size=8),
     st.data(),
 )
-def test_words_are_found_whatever_marks_stand_around_them(words: list[str], data: st.DataObject) -> None:
+def test_words_are_found_despite_markup_around_them(words: list[str], data: st.DataObject) -> None:
     assume(sum(character.isalnum() for word in words for character in word) >= 2)
     marks = ["{}", "*{}*", "**{}**", "`{}`", "~~{}~~", "[{}](x.md)", "“{}”", "\u200b{}"]
     spaces = [" ", "  ", "\n", "\r\n", "\n> ", "\n  ", "\u00a0", "\t"]
@@ -47,7 +47,7 @@ def test_words_are_found_whatever_marks_stand_around_them(words: list[str], data
 
 
 @given(st.text(alphabet="ab *_`[]()#>-|\\\n\r\"'“”&;1.…漢", max_size=80))
-def test_normal_text_knows_where_each_character_came_from(text: str) -> None:
+def test_a_normalised_text_has_the_offset_of_each_character(text: str) -> None:
     for has_numbers in (False, True):
         normal = normalise_markdown(text, has_numbers=has_numbers)
         assert len(normal.text) == len(normal.offsets)
@@ -174,7 +174,7 @@ def test_what_counts_as_the_same_words(quote: str, text: str, is_found: bool) ->
         ("a b", "|a|b|", True),
     ],
 )
-def test_no_quote_begins_or_ends_inside_a_number(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
+def test_no_match_starts_or_ends_inside_a_number(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
     assert (find_quote(quote, text) is not None) is is_found
 
 
@@ -222,20 +222,20 @@ in the U.S. Treasury of the club.
         ("It is … club", True),
     ],
 )
-def test_an_ellipsis_leaves_out_words_of_one_sentence_item_or_row(quote: str, is_whole: bool) -> None:  # noqa: FBT001
+def test_an_ellipsis_omits_words_of_one_sentence_item_or_row(quote: str, is_whole: bool) -> None:  # noqa: FBT001
     assert (find_quote(quote, _RULES) is not None) is is_whole
     match = find_quoted_words(quote, _RULES)
     assert match is not None
     assert match.is_joined is not is_whole
 
 
-def test_a_later_sentence_that_holds_all_pieces_counts() -> None:
+def test_a_later_sentence_with_all_pieces_counts() -> None:
     text = "Books are old. Tools are lent. Books and all tools are lent."
     match = find_quote("Books … tools are lent", text)
     assert match == QuoteMatch(text.rindex("Books"), len(text) - 1, is_exact=False)
 
 
-def test_pieces_in_words_that_a_line_break_divides_are_joined_too() -> None:
+def test_pieces_in_hyphenated_words_are_joined_too() -> None:
     text = "Die Voraus-\nsetzung gilt. Das Er-\ngebnis nicht."
     assert find_quote("Voraussetzung … Das", text) is None
     match = find_quoted_words("Voraussetzung … Ergebnis nicht", text)
@@ -251,14 +251,14 @@ def test_an_ellipsis_spans_all_its_parts() -> None:
     assert text[match.start : match.end] == "one thing, and another thing"
 
 
-def test_words_divided_at_the_end_of_a_line_are_found_whole() -> None:
+def test_hyphenated_words_are_found_whole() -> None:
     text = "Die Vor-\naussetzung und das Er-\ngebnis gelten."
     match = find_quote("Voraussetzung und das Ergebnis", text)
     assert match is not None
     assert text[match.start : match.end] == "Vor-\naussetzung und das Er-\ngebnis"
 
 
-def test_letters_that_are_written_otherwise_are_found_whole() -> None:
+def test_combining_accents_and_ligatures_are_found_whole() -> None:
     text = "Die Gebu\u0308hr fa\u0308llt an: e\ufb03cient cafe\u0301!"
     match = find_quote("Gebühr  fällt an: efficient café", text)
     assert match is not None

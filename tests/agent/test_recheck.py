@@ -1,4 +1,4 @@
-"""What became of quotes and notes in the document of today."""
+"""Quotes and notes in the current version of their document."""
 
 from __future__ import annotations
 
@@ -48,28 +48,27 @@ def parse(text: str) -> Library:
 
 
 def look_up(text: str, quote: str = QUOTE) -> tuple[ClaimStatus, str]:
-    (section_id,) = (one for one in parse(HANDBOOK).walk() if parse(HANDBOOK).title_of(one) == "Loans")
     library = parse(text)
-    finding = recheck(Claim(quote=quote, place="", section_id=section_id), library)
+    finding = recheck(Claim(quote=quote, place="", section_id=find(parse(HANDBOOK), "Loans")), library)
     return finding.standing, library.text_at(finding.span) if finding.span is not None else ""
 
 
-def test_a_quote_is_the_same_wherever_its_section_begins() -> None:
+def test_a_quote_is_the_same_if_its_section_starts_elsewhere() -> None:
     assert look_up(HANDBOOK.replace("## Loans", "New words.\n\n## Loans")) == (ClaimStatus.SAME, QUOTE)
 
 
 @pytest.mark.parametrize("new", ["## Lending", "### Loans\n\n## Lending"])
-def test_a_quote_in_a_section_of_another_name_has_moved(new: str) -> None:
+def test_a_quote_in_a_renamed_section_has_moved(new: str) -> None:
     assert look_up(HANDBOOK.replace("## Loans", new)) == (ClaimStatus.MOVED, QUOTE)
 
 
-def test_other_words_are_found_whole() -> None:
+def test_changed_words_are_found_as_a_whole() -> None:
     changed = HANDBOOK.replace("kept for three weeks", "kept for a month")
     assert look_up(changed) == (ClaimStatus.CHANGED, "A book may be kept for a month")
     assert format_word_diff("for three weeks", "for four weeks") == "for [-three-]{+four+} weeks"
 
 
-def test_what_is_like_it_by_chance_is_not_taken_for_it() -> None:
+def test_words_similar_by_chance_are_not_a_changed_quote() -> None:
     changed = HANDBOOK.replace(f"{QUOTE}, then it costs 2 euros a day.", "Books stay here.")
     assert look_up(changed + "\nA room may be kept for three hours.\n") == (ClaimStatus.GONE, "")
 
@@ -92,7 +91,7 @@ def test_pieces_of_several_sentences_are_joined() -> None:
     )
 
 
-def test_a_quote_that_ends_inside_a_number_of_today_has_changed() -> None:
+def test_a_quote_that_now_ends_inside_a_number_has_changed() -> None:
     quote = "then it costs 2 euros a day"
     assert look_up(HANDBOOK.replace("2 euros", "0.2 euros"), quote) == (
         ClaimStatus.CHANGED,
@@ -101,7 +100,7 @@ def test_a_quote_that_ends_inside_a_number_of_today_has_changed() -> None:
     assert look_up(HANDBOOK.replace("costs 2 euros", "costs 2.5 euros"), "then it costs 2")[1] == "then it costs 2.5"
 
 
-def test_what_an_older_version_found_in_pieces_is_not_lost() -> None:
+def test_a_quote_that_an_older_version_found_in_pieces_is_not_stale() -> None:
     library = parse(HANDBOOK)
     start, end = HANDBOOK.index("A book"), HANDBOOK.index(" for longer")
     section_id = find(library, "Loans")
@@ -112,7 +111,7 @@ def test_what_an_older_version_found_in_pieces_is_not_lost() -> None:
     assert count_stale_quotes([citation], parse(HANDBOOK.replace("Ask at", "Go to"))) == 1
 
 
-def test_a_person_quotes_with_a_link() -> None:
+def test_claims_with_links_are_read() -> None:
     text = (
         'Three weeks: "A book\nmay be kept for three weeks" ([Loans](my%20handbook.md#loans)).\n\n'
         '"Nobody" says this. "See [the desk](desk.md) first" [Rooms](<rooms at night.md>)\n'
@@ -125,13 +124,13 @@ def test_a_person_quotes_with_a_link() -> None:
     )
 
 
-def test_real_documents_that_were_changed_are_told_apart() -> None:
+def test_changes_of_real_documents_are_classified() -> None:
     names = [name for name in list_documents(*PATTERNS) if "us-constitution" in name or "oci-runtime" in name]
     if not names:
         pytest.skip("No real documents here: set ROAMTUI_DATA.")
-    told = [(done, standing) for _, done, _, standing, _ in try_copies(names, 16)]
-    right = Counter(done for done, standing in told if standing is EXPECTED[done])
-    assert right["leave"] == sum(done == "leave" for done, _ in told)
+    results = [(change, standing) for _, change, _, standing, _ in try_copies(names, 16)]
+    right = Counter(change for change, standing in results if standing is EXPECTED[change])
+    assert right["leave"] == sum(change == "leave" for change, _ in results)
     assert {kind: right[kind] for kind in ("rename", "move", "reword")} == {"rename": 4, "move": 4, "reword": 4}
     assert right["delete"] >= 3  # of 4: a document may say nearly the same twice
 
@@ -175,7 +174,7 @@ def keep(title: str, quote: str = "", words: str = "") -> Note:
         (TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], "", ClaimStatus.GONE, None),
     ],
 )
-def test_a_section_is_found_again(old: str, new: str, standing: ClaimStatus, title: str | None) -> None:
+def test_a_noted_section_is_located(old: str, new: str, standing: ClaimStatus, title: str | None) -> None:
     library = make(TEXT.replace(old, new))
     [placed] = locate_notes([keep("Sheds")], library)
     assert placed.standing is standing
@@ -192,7 +191,7 @@ def test_a_section_is_found_again(old: str, new: str, standing: ClaimStatus, tit
         (SPADE, "", ClaimStatus.GONE, None),
     ],
 )
-def test_words_are_found_again(old: str, new: str, standing: ClaimStatus, found: str | None) -> None:
+def test_noted_words_are_located(old: str, new: str, standing: ClaimStatus, found: str | None) -> None:
     library = make(TEXT.replace(old, new))
     [placed] = locate_notes([keep("Tools", SPADE)], library)
     assert placed.standing is standing
@@ -200,14 +199,14 @@ def test_words_are_found_again(old: str, new: str, standing: ClaimStatus, found:
     assert (None if span is None else library.text_at(span)) == found
 
 
-def test_notes_stand_in_the_order_of_the_document_and_lost_ones_last() -> None:
+def test_notes_are_in_document_order_and_lost_ones_last() -> None:
     notes = [keep("Water"), keep("Sheds"), keep("Tools"), keep("Tools", SPADE)]
     library = make(TEXT.replace(TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], ""))
     placed = locate_notes(notes, library)
     assert [one.note for one in placed] == [notes[2], notes[3], notes[0], notes[1]]
 
 
-def test_kept_pieces_of_several_sentences_say_so() -> None:
+def test_noted_pieces_of_several_sentences_say_so() -> None:
     joined = "A late spade costs … Rakes are free"
     note = keep("Tools", SPADE)
     note = replace(note, citation=replace(note.citation, quote=joined, state=QuoteState.JOINED))
@@ -216,13 +215,13 @@ def test_kept_pieces_of_several_sentences_say_so() -> None:
     assert placed.change_note == "these words are from several sentences"
 
 
-def test_an_export_claims_nothing_of_joined_pieces() -> None:
+def test_joined_pieces_in_an_export_are_no_claims() -> None:
     line = '- [a8a96034] Garden manual > Tools, line 5 ({}): "A late spade costs … Rakes are free"\n'
     assert read_claims(line.format(QuoteState.JOINED.label), "export.md") == ()
     assert len(read_claims(line.format(QuoteState.EXACT.label), "export.md")) == 1
 
 
-def test_an_odd_line_is_read_in_time_by_its_length() -> None:
+def test_a_line_with_many_states_is_read_in_linear_time() -> None:
     line = "- [a8a96034] " + '(a): "' * 2_700 + "x"
     started = time.process_time()
     assert read_claims(line, "export.md") == ()

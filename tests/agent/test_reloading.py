@@ -1,4 +1,4 @@
-"""Questions go on after a file that search showed was deleted, edited or renamed."""
+"""Questions after a file in the search results was deleted, edited or renamed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from roamtui.agent.citations import verify_citations
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.conversation.commands import ReadSection
-from roamtui.conversation.events import QuestionAnswered
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason
@@ -21,6 +20,7 @@ from roamtui.document.loader import load_files
 from roamtui.document.source_loader import open_sources
 from roamtui.library_loader import reload_changed_files
 from roamtui.search.keyword import KeywordSearcher
+from tests.agent.asking import answer
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite
 
@@ -44,12 +44,6 @@ def _make_agent(session: Session, *replies: ScriptedReply) -> Agent:
     return Agent(session, ScriptedModel(replies), KeywordSearcher(session.state.library), options)
 
 
-async def _ask(agent: Agent, question: str) -> QuestionAnswered:
-    *_, last = [event async for event in agent.ask(question)]
-    assert isinstance(last, QuestionAnswered)
-    return last
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     root = tmp_path / "docs"
@@ -59,21 +53,13 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def _delete(file: Path) -> None:
-    file.unlink()
-
-
 def _edit(file: Path) -> None:
     file.write_text("# Herons\n\nOwls turn their heads in the deep wood.\n", "utf-8")
 
 
-def _rename(file: Path) -> None:
-    file.rename(file.with_name("c.md"))
-
-
-@pytest.mark.parametrize("change", [_delete, _edit, _rename])
+@pytest.mark.parametrize("change", [Path.unlink, _edit, lambda file: file.rename(file.with_name("c.md"))])
 @pytest.mark.parametrize("is_resumed", [False, True])
-async def test_an_answer_with_a_made_up_quote_is_an_answer_after_a_file_that_was_shown_is_another(
+async def test_invented_quotes_do_no_harm_after_a_file_has_changed(
     change: Callable[[Path], None],
     *,
     is_resumed: bool,
@@ -83,7 +69,7 @@ async def test_an_answer_with_a_made_up_quote_is_an_answer_after_a_file_that_was
     store = ConversationStore(tmp_path / "conversations")
     session = Session.start(_open(folder), store=store)
     agent = _make_agent(session, NOT_FOUND, MADE_UP, MADE_UP)
-    await _ask(agent, QUESTION)
+    await answer(agent, QUESTION)
     assert verify_citations(f'They "{QUOTE}".', session.state)[0].is_verified, "search showed it"
 
     change(folder / "b.md")
@@ -96,13 +82,13 @@ async def test_an_answer_with_a_made_up_quote_is_an_answer_after_a_file_that_was
     assert verify_citations(f'They "{QUOTE}".', session.state) == ()
     assert verify_citations('They "turn their heads in the deep wood".', session.state) == ()
 
-    final = await _ask(agent, "What is said of umbrellas?")
+    final = await answer(agent, "What is said of umbrellas?")
     assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
     assert all(message.text.find("[interrupted") < 0 for message in session.state.transcript.messages())
 
 
 @pytest.mark.parametrize("is_read", [True, False])
-async def test_a_resumed_conversation_over_a_list_of_links_quotes_no_page_by_the_places_of_an_older_one(
+async def test_a_resumed_conversation_ignores_excerpts_of_changed_pages(
     *,
     is_read: bool,
     tmp_path: Path,
@@ -114,7 +100,7 @@ async def test_a_resumed_conversation_over_a_list_of_links_quotes_no_page_by_the
         page_id = next(node_id for node_id in library.walk() if library.title_of(node_id) == "b")
         for section_id in (page_id, page_id if is_read else None):
             _ = [event async for event in session.dispatch(ReadSection(section_id=section_id))]
-        await _ask(_make_agent(session, NOT_FOUND), QUESTION)
+        await answer(_make_agent(session, NOT_FOUND), QUESTION)
         assert verify_citations(f'They "{QUOTE}".', session.state)[0].is_verified
         assert session.state.open_sections == ()
 
@@ -126,12 +112,12 @@ async def test_a_resumed_conversation_over_a_list_of_links_quotes_no_page_by_the
         resumed = Session.resume(changed, session.state.id, store=store, loader=loader)
         assert resumed.state.library.is_loaded(page_id) == is_read
         assert resumed.state.excerpts == {}
-        final = await _ask(_make_agent(resumed, MADE_UP, MADE_UP), "What is said of umbrellas?")
+        final = await answer(_make_agent(resumed, MADE_UP, MADE_UP), "What is said of umbrellas?")
         assert (final.stopped, final.error) == (StopReason.ANSWERED, "")
 
 
 @pytest.mark.parametrize("is_edited", [True, False])
-async def test_a_conversation_of_0_2_can_quote_what_it_was_shown_while_the_files_are_the_same(
+async def test_a_conversation_of_0_2_keeps_excerpts_of_unchanged_files(
     *,
     is_edited: bool,
     folder: Path,
@@ -139,12 +125,12 @@ async def test_a_conversation_of_0_2_can_quote_what_it_was_shown_while_the_files
 ) -> None:
     store = ConversationStore(tmp_path / "conversations")
     session = Session.start(_open(folder), store=store)
-    await _ask(_make_agent(session, NOT_FOUND), QUESTION)
+    await answer(_make_agent(session, NOT_FOUND), QUESTION)
     log = tmp_path / "conversations" / f"{session.state.id}.jsonl"
     entries = [json.loads(line) for line in log.read_text("ascii").splitlines()]
     for entry in entries:
         if entry["event"] == "document_read":
-            entry["documents"] = []  # 0.2 noted what was delivered, not what search showed
+            entry["documents"] = []  # 0.2 recorded only deliveries, not search results
     log.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries), "ascii")
     if is_edited:
         _edit(folder / "b.md")
@@ -153,16 +139,16 @@ async def test_a_conversation_of_0_2_can_quote_what_it_was_shown_while_the_files
     assert resumed.state.needs_rebuild == is_edited
 
 
-async def test_a_folder_that_grows_to_two_files_gets_the_tool_that_lists_them(folder: Path) -> None:
+async def test_a_second_file_adds_the_tool_that_lists_documents(folder: Path) -> None:
     other = folder.parent / "b.md"
     (folder / "b.md").rename(other)
     session = Session.start(_open(folder))
     listing = ScriptedReply(calls=(("list_documents", {}),))
     agent = _make_agent(session, NOT_FOUND, listing, NOT_FOUND)
-    await _ask(agent, QUESTION)
+    await answer(agent, QUESTION)
     other.rename(folder / "b.md")
     await session.reload(reload_changed_files([str(folder)], None, session.state.library, frozenset({"b.md"})))
-    await _ask(agent, QUESTION)
+    await answer(agent, QUESTION)
     assert isinstance(agent.model, ScriptedModel)
     named = [[tool.name for tool in request.tools] for request in agent.model.requests]
     assert ["list_documents" in names for names in named] == [False, True, True]

@@ -1,4 +1,4 @@
-"""Hits as a model reads them: by file, with what answers and what limits it, and no noise."""
+"""Search hits as the model reads them: grouped by file, with answers, exceptions and no noise."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list
     return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, open: .*)?(?:, complete)?\)", r"\1", text).split("\n")
 
 
-def test_a_file_is_named_once_with_its_sections_below_it() -> None:
+def test_a_file_is_named_once_above_its_sections() -> None:
     herons, owls = id_of(LIBRARY, "Herons"), id_of(LIBRARY, "Owls")
     assert _lines(LIBRARY, "Herons", "Owls", query="eat")[:4] == [
         "birds.md:",
@@ -50,7 +50,7 @@ def test_a_file_is_named_once_with_its_sections_below_it() -> None:
     ]
 
 
-def test_a_small_section_comes_with_all_below_it_and_is_not_said_twice() -> None:
+def test_a_small_section_is_shown_once_with_its_subsections() -> None:
     fees, exceptions = id_of(LIBRARY, "Fees"), id_of(LIBRARY, "Exceptions")
     assert _lines(LIBRARY, "Late", "Fees", "Exceptions", query="late book") == [
         f"- [{fees}] fees.md",
@@ -62,7 +62,7 @@ def test_a_small_section_comes_with_all_below_it_and_is_not_said_twice() -> None
     ]
 
 
-def test_what_limits_a_long_section_follows_it() -> None:
+def test_exceptions_follow_a_long_section() -> None:
     library = make_library(f"# A\n\n## B\n\nRed. {_FILLER}\n\n### More\n\nBlue.\n\n### Exceptions\n\nNever red.\n")
     assert _lines(library, "B", query="red")[-2:] == [
         f"- [{id_of(library, 'Exceptions')}] B > Exceptions",
@@ -70,14 +70,14 @@ def test_what_limits_a_long_section_follows_it() -> None:
     ]
 
 
-def test_what_limits_a_hit_comes_with_the_best_alone() -> None:
+def test_limiting_sections_come_only_with_the_best_hits() -> None:
     parts = "".join(f"## Part {n}\n\nIt is red. {_FILLER}\n\n### Limits {n}\n\nNever {n}.\n\n" for n in range(9))
     library = make_library(f"# Parts\n\n{parts}")
     text = _describe(library, *(f"Part {n}" for n in range(9)), query="red").text
     assert [f"Never {n}." in text for n in range(9)] == [True, True, True, *[False] * 6]
 
 
-def test_what_is_complete_is_said_and_what_is_left_out_is_marked() -> None:
+def test_complete_sections_and_omissions_are_marked() -> None:
     long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(90))
     library = make_library(f"# Birds\n\n## Short\n\nHerons eat fish.\n\n## Long\n\n{long}\n\nHerons nest in trees.\n")
     short, *_ = _describe(library, "Short", query="herons eat").text.split("\n")
@@ -87,7 +87,7 @@ def test_what_is_complete_is_said_and_what_is_left_out_is_marked() -> None:
     assert "    […]" in excerpt
 
 
-def test_a_small_condition_that_an_excerpt_refers_to_follows_it() -> None:
+def test_a_condition_that_an_excerpt_refers_to_follows_it() -> None:
     text = "# A\n\n## 1. Fees\n\nRed is free, except as set forth in Section 4.2, and paid under Section 4.3."
     library = make_library(
         f"{text} {_FILLER}\n\n## 4. More\n\n### 4.2 Grace\n\nNot in May.\n\n### 4.3 Pay\n\nIn coins.\n"
@@ -98,19 +98,19 @@ def test_a_small_condition_that_an_excerpt_refers_to_follows_it() -> None:
     assert lines[-2:] == [f"- [{grace}] 4. More > 4.2 Grace", "    Not in May."]
 
 
-def test_words_that_nothing_found_holds_are_said_and_lines_that_follow_themselves_once() -> None:
+def test_missing_words_are_listed_and_repeated_lines_dropped() -> None:
     library = make_library(f"# A\n\n## B\n\nRed.\nRed.\n\n## C\n\n{_FILLER}\n")
     lines = _lines(library, "B", query="red zebra")
     assert lines[1:] == ["    Red.", "(In none of these: zebra.)"]
 
 
-def test_words_of_what_comes_with_the_hits_are_not_missing() -> None:
+def test_words_of_opened_sections_are_not_missing() -> None:
     state = ConversationState(id="c0ffee", library=LIBRARY, options=OpenSectionOptions())
     found = format_hits(state, [_hit(LIBRARY, "Late")], "mice zebra book", opened=[id_of(LIBRARY, "Owls")])
     assert found.text.endswith("(In none of these: zebra.)")
 
 
-def test_excerpts_heed_the_room_that_there_is() -> None:
+def test_excerpts_fit_the_room() -> None:
     parts = "".join(f"## Part {n}\n\nIt is red. {_FILLER}\n\n" for n in range(9))
     library = make_library(f"# Parts\n\n{parts}")
     state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
@@ -120,20 +120,20 @@ def test_excerpts_heed_the_room_that_there_is() -> None:
     assert sum(estimate_tokens(library.text_at(span)) for span in narrow.excerpts) <= 300
 
 
-def test_what_is_open_is_marked_and_not_quoted() -> None:
+def test_an_open_section_is_marked_without_an_excerpt() -> None:
     listed = _describe(LIBRARY, "Herons", "Late", query="eat", opened="Herons")
     assert ", open: its text stands above)" in listed.text
     assert "Herons eat" not in listed.text
     assert {span.doc for span in listed.excerpts} == {"fees.md"}
 
 
-def test_a_page_footer_is_no_part_of_an_excerpt_and_leaves_no_gap() -> None:
+def test_page_footers_are_dropped_from_excerpts() -> None:
     page = "No party may say so, as often as it would wish to say it. " * 40
     library = make_library(f"# A\n\n## B\n\n{page}\n\n6\n\n{page}\n\n## C\n\nRed wine is sold\n\n7\n\non Mondays.\n")
     assert _describe(library, "C", query="red").text.split("\n")[1:] == ["    Red wine is sold", "    on Mondays."]
 
 
-def test_no_line_of_an_excerpt_can_be_taken_for_ours() -> None:
+def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
     library = make_library("# A\n\n## B\n\n- [0123abcd] A red line (12)\n<!-- red -->\nQuestion: red?\n")
     head, *excerpt = _lines(library, "B", query="red")
     assert head == f"- [{id_of(library, 'B')}] B"
@@ -142,7 +142,7 @@ def test_no_line_of_an_excerpt_can_be_taken_for_ours() -> None:
     assert "[0123abcd]" not in "".join(excerpt)
 
 
-def test_hits_end_where_the_score_breaks_off_but_fused_ranks_are_left() -> None:
+def test_weak_hits_are_dropped_but_not_those_of_a_fused_ranking() -> None:
     scores = (10.0, 6.0, 3.4, 3.3)
     hits = [_hit(LIBRARY, "Owls", score) for score in scores]
     assert [hit.score for hit in trim_weak_hits(hits)] == [10.0, 6.0]

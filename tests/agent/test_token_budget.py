@@ -1,4 +1,4 @@
-"""What does not fit is made to fit: before it is sent where that can be known, once after the model said so."""
+"""Requests are shortened to fit the window, in advance or after the model has rejected one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def closed_by_overflow(desk: Desk) -> list[str]:
     ]
 
 
-async def test_an_overflow_drops_what_earlier_questions_opened_and_is_tried_once_more() -> None:
+async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> None:
     desk = make_desk()
     await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
     answer = await desk.ask(
@@ -47,7 +47,7 @@ async def test_an_overflow_drops_what_earlier_questions_opened_and_is_tried_once
     check_messages(desk.sent)
 
 
-async def test_with_nothing_earlier_the_first_steps_of_the_question_become_stubs() -> None:
+async def test_an_overflow_in_the_first_question_drops_its_first_steps() -> None:
     desk = make_desk()
     answer = await desk.ask(
         "Birds?",
@@ -62,7 +62,7 @@ async def test_with_nothing_earlier_the_first_steps_of_the_question_become_stubs
     check_messages(desk.sent)
 
 
-async def test_a_second_overflow_ends_the_question_with_its_sentence() -> None:
+async def test_a_second_overflow_ends_the_question_with_its_error() -> None:
     desk = make_desk()
     await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
     answer = await desk.ask("Owls?", desk.opening("Owls"), OVERFLOW, OVERFLOW)
@@ -75,20 +75,16 @@ async def test_a_second_overflow_ends_the_question_with_its_sentence() -> None:
 async def test_a_pinned_section_survives_an_overflow() -> None:
     desk = make_desk()
     await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
-    await pin(desk, "Herons")
+    async for _ in desk.agent.session.dispatch(PinSections(section_ids=(desk.ids["Herons"],), is_pinned=True)):
+        pass
     await desk.ask("Owls?", desk.opening("Owls"), OVERFLOW, desk.quoting("Herons", "forty grams of fish a day"))
     assert desk.ids["Herons"] in desk.agent.session.state.open_ids
     assert desk.events[-1].citations[0].is_verified  # type: ignore[union-attr]
     assert "forty grams" in desk.sent[1].text
 
 
-async def pin(desk: Desk, title: str) -> None:
-    async for _ in desk.agent.session.dispatch(PinSections(section_ids=(desk.ids[title],), is_pinned=True)):
-        pass
-
-
 @pytest.mark.parametrize("window", [3_000, 4_500, 8_000])
-async def test_no_request_passes_a_small_window(window: int) -> None:
+async def test_no_request_exceeds_a_small_window(window: int) -> None:
     desk = make_desk(window_tokens=window)
     for title, quote in [("Herons", "forty grams"), ("Owls", "270 degrees"), ("Swifts", "while it flies")] * 4:
         await desk.ask(f"{title}, please?", desk.opening(title), desk.quoting(title, quote))
@@ -97,8 +93,8 @@ async def test_no_request_passes_a_small_window(window: int) -> None:
 
 
 @pytest.mark.parametrize("source", ["provider", "estimate"])
-async def test_what_the_provider_counts_corrects_what_we_estimate(source: str) -> None:
-    """A model with tokens half as long as ours: no request after the first can pass its window."""
+async def test_counts_of_the_provider_correct_the_estimates(source: str) -> None:
+    """The model counts twice our estimate, so without calibration requests exceed its window."""
     desk = make_desk(window_tokens=12_000)
     counted: list[int] = []
 
@@ -116,7 +112,7 @@ async def test_what_the_provider_counts_corrects_what_we_estimate(source: str) -
     check_messages(desk.sent)
 
 
-async def test_a_long_history_is_left_out_and_said() -> None:
+async def test_a_long_history_is_omitted_with_a_note() -> None:
     desk = make_desk(window_tokens=6_000)
     for number in range(30):
         await desk.ask(f"Question {number}: {'and ' * 60}?", ScriptedReply(text=f"Answer {number}. {'Well. ' * 60}"))
@@ -137,7 +133,7 @@ def _request(words: int) -> ModelRequest:
     )
 
 
-def test_room_is_half_of_what_request_and_answer_leave() -> None:
+def test_a_step_may_add_half_of_the_remaining_room() -> None:
     used = estimate_request_tokens(_request(1_000))
     assert 1_900 < used < 2_700
     assert compute_step_tokens(_request(1_000), 20_000) == (20_000 - used - 4_000) // 2
@@ -147,7 +143,7 @@ def test_room_is_half_of_what_request_and_answer_leave() -> None:
 
 
 @pytest.mark.parametrize(("words", "window"), [(100, 20_000), (5_000, 10_000)])
-def test_what_a_provider_adds_to_a_short_request_says_nothing_of_the_rest(words: int, window: int) -> None:
+def test_a_short_request_does_not_change_the_calibration(words: int, window: int) -> None:
     request, model, calibration = _request(words), ScriptedModel(window_tokens=20_000), TokenCalibration()
     counted = Usage(input_tokens=2 * estimate_request_tokens(request), source="provider")
     calibration.learn(model.name, request, counted)

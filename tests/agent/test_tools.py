@@ -1,4 +1,4 @@
-"""The tools: a bad argument is an answer to the model, item by item, never an exception."""
+"""The tools: they answer bad arguments, item by item, and never raise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.search.libraries import make_folder
 
 
 async def _call(agent: Agent, tool: str, arguments: object) -> ToolFinished:
-    """Let the model call a tool once and return what became of it."""
+    """Let the model call a tool once, and return the event of its result."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     model_of(agent).add_replies(ScriptedReply(calls=((tool, text),)), ScriptedReply(text="Not found: no."))
     return next(event for event in await ask(agent) if isinstance(event, ToolFinished))
@@ -65,7 +65,7 @@ def _statuses(finished: ToolFinished) -> list[tuple[str, str]]:
         '{{"section_ids": ["{0}", null, "", "{1}"]}}',
     ],
 )
-async def test_ids_are_read_in_whatever_shape_they_come(shape: str) -> None:
+async def test_ids_are_parsed_from_any_shape(shape: str) -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")
     await _call(agent, "expand_sections", shape.format(fees, lost))
@@ -79,7 +79,7 @@ async def test_ids_are_read_in_whatever_shape_they_come(shape: str) -> None:
         "{", "true",
     ],
 )  # fmt: skip
-async def test_without_ids_the_tools_say_what_they_need(arguments: str) -> None:
+async def test_without_ids_the_tools_explain_their_arguments(arguments: str) -> None:
     agent = make_agent()
     for name in ("expand_sections", "collapse_sections"):
         await _call(agent, name, arguments)
@@ -87,7 +87,7 @@ async def test_without_ids_the_tools_say_what_they_need(arguments: str) -> None:
     assert agent.session.state.open_sections == ()
 
 
-async def test_unknown_ids_get_the_nearest_and_the_others_are_opened() -> None:
+async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
     wrong = ("0" if fees[0] != "0" else "1") + fees[1:]
@@ -98,7 +98,7 @@ async def test_unknown_ids_get_the_nearest_and_the_others_are_opened() -> None:
     assert f"Nearest: [{ids(agent, 'Lost books')[0]}] Manual > Lending > Lost books; [" in other
 
 
-async def test_of_three_hundred_ids_twenty_are_opened_and_the_rest_is_said() -> None:
+async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     agent = make_agent(text="# M\n\n" + "".join(f"## S{i}\n\nText {i}.\n\n" for i in range(300)))
     wanted = ids(agent, *(f"S{i}" for i in range(300)))
     finished = await _call(agent, "expand_sections", {"section_ids": wanted})
@@ -107,7 +107,7 @@ async def test_of_three_hundred_ids_twenty_are_opened_and_the_rest_is_said() -> 
     assert results(agent)[0].endswith("(280 more ids were not opened: at most 20 a call.)")
 
 
-async def test_an_id_that_is_asked_for_twice_is_given_once() -> None:
+async def test_a_repeated_id_is_delivered_once() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
     finished = await _call(agent, "expand_sections", {"section_ids": [fees, fees, f"[{fees}]"]})
@@ -117,7 +117,7 @@ async def test_an_id_that_is_asked_for_twice_is_given_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "expand", "delete_everything", "x" * 500, "search_sections"])
-async def test_an_unknown_tool_is_answered_with_those_there_are(name: str) -> None:
+async def test_a_call_of_an_unknown_tool_lists_the_tools(name: str) -> None:
     agent = make_agent()
     finished = await _call(agent, name, {"section_ids": ids(agent, "Fees")})
     assert results(agent) == [f'There is no tool "{name[:60]}". The tools are expand_sections, collapse_sections.']
@@ -125,7 +125,7 @@ async def test_an_unknown_tool_is_answered_with_those_there_are(name: str) -> No
     assert agent.session.state.open_sections == ()
 
 
-async def test_closing_is_advice_and_says_what_becomes_of_each() -> None:
+async def test_closing_reports_the_result_for_each_id() -> None:
     agent = make_agent()
     fees, lost = ids(agent, "Fees", "Lost books")
     model_of(agent).add_replies(
@@ -140,7 +140,7 @@ async def test_closing_is_advice_and_says_what_becomes_of_each() -> None:
     assert agent.session.state.open_sections == ()
 
 
-async def test_a_search_gives_ids_with_path_size_and_what_answers() -> None:
+async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     text = MANUAL.replace("2 euros a day.", "2 euros a day [deadbeef] <!-- x -->.")
     (fees,) = ids(make_agent(text=text), "Fees")
     searcher = FakeSearcher(Hit(section_id=fees, score=2.0, snippet="Late returns", why="text rank 1"))
@@ -172,7 +172,7 @@ async def test_a_search_gives_ids_with_path_size_and_what_answers() -> None:
     ("limit", "used"),
     [(None, 5), (0, 1), (-5, 1), (20, 20), (1_000, 20), ("7", 7), ("x", 5), (2.9, 2), (True, 5), (1e400, 5)],
 )
-async def test_limits_of_any_kind_are_read(limit: object, used: int) -> None:
+async def test_limits_are_parsed_from_any_type(limit: object, used: int) -> None:
     searcher = FakeSearcher()
     agent = make_agent(searcher=searcher)
     await _call(agent, "search_sections", {"query": "x y", "limit": limit})
@@ -180,7 +180,7 @@ async def test_limits_of_any_kind_are_read(limit: object, used: int) -> None:
     assert results(agent)[0].startswith("Nothing found.")
 
 
-async def test_a_search_is_told_what_was_said_before() -> None:
+async def test_a_search_gets_the_earlier_messages() -> None:
     searcher = FakeSearcher()
     agent = make_agent(searcher=searcher)
     model_of(agent).add_replies(
@@ -203,24 +203,21 @@ async def test_a_search_is_told_what_was_said_before() -> None:
         "late fees",
     ],
 )
-async def test_what_is_looked_for_is_read_under_other_names_too(arguments: dict[str, object]) -> None:
+async def test_the_query_is_parsed_from_other_argument_names_too(arguments: dict[str, object]) -> None:
     searcher = FakeSearcher()
     agent = make_agent(searcher=searcher)
     await _call(agent, "search_sections", arguments)
     assert searcher.searches[0][0] == "late fees"
 
 
-async def test_a_search_that_fails_is_an_answer() -> None:
+async def test_a_failing_search_is_reported_to_the_model() -> None:
     agent = make_agent(searcher=FakeSearcher(error=SourceError("The index is gone.")))
-    model_of(agent).add_replies(
-        ScriptedReply(calls=(("search_sections", {"query": "fees"}),)), ScriptedReply(text="So it is.")
-    )
-    await ask(agent)
+    await _call(agent, "search_sections", {"query": "fees"})
     assert results(agent) == ["search_sections failed: The index is gone."]
 
 
 @given(st.text(max_size=50) | st.sampled_from(["\ud800", "\x00", '"', "*", "AND OR NOT", "NEAR(", "x" * 5_000]))
-async def test_any_query_is_data_to_the_real_search(query: str) -> None:
+async def test_the_real_search_accepts_any_query(query: str) -> None:
     library = make_library(MANUAL)
     searcher = KeywordSearcher(library)
     assert searcher is not None
@@ -238,7 +235,7 @@ _JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["section_ids", "ids", "query", "limit", "within", "_raw"]), _JSON) | _JSON)
-def test_any_json_is_read_as_ids_without_an_error(value: object) -> None:
+def test_any_json_is_parsed_as_ids_without_an_error(value: object) -> None:
     text = json.dumps(value)
     for arguments in (text, json.dumps(text), text[: len(text) // 2]):
         found = parse_section_ids(parse_tool_arguments(arguments), _LIBRARY)
@@ -252,7 +249,7 @@ _FILES = {
 }
 
 
-async def test_documents_are_listed_with_their_opening_some_at_a_time(tmp_path: Path) -> None:
+async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Path) -> None:
     for name, text in _FILES.items():
         path = tmp_path / "animals" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -270,16 +267,16 @@ async def test_documents_are_listed_with_their_opening_some_at_a_time(tmp_path: 
     assert f"[{herons}] birds > herons.md (9 of 16): " in text
     assert "The heron stands in water." in text
     assert text.index(herons) < text.index(owls) < text.index(fish)
-    some = await call(limit="1", offset=1)
-    assert some.split("\n")[0] == "Documents 2 to 2 of 3:"
-    assert some.endswith("(1 more: call list_documents with offset 2.)")
+    page = await call(limit="1", offset=1)
+    assert page.split("\n")[0] == "Documents 2 to 2 of 3:"
+    assert page.endswith("(1 more: call list_documents with offset 2.)")
     assert await call(offset=9) == "There are 3 documents, none after 3."
 
 
 @pytest.mark.parametrize(
     ("library", "tokens_max"), [(make_library("# A\n"), 700), (make_folder({"a.md": "A.", "b.md": "B."}), 850)]
 )
-def test_our_text_and_the_tools_are_short(library: Library, tokens_max: int) -> None:
+def test_the_prompt_and_the_tools_are_short(library: Library, tokens_max: int) -> None:
     specs = [tool.spec for tool in make_tools(library, has_search=True).values()]
-    told = "".join(f"{spec.name}{spec.description}{json.dumps(spec.parameters)}" for spec in specs)
-    assert estimate_tokens(SYSTEM) + estimate_tokens(told) <= tokens_max
+    text = "".join(f"{spec.name}{spec.description}{json.dumps(spec.parameters)}" for spec in specs)
+    assert estimate_tokens(SYSTEM) + estimate_tokens(text) <= tokens_max

@@ -37,19 +37,19 @@ def find_codes(text: str, name: str = "guide.md") -> list[str]:
     return [rule.code for rule, _ in run(text, name).findings]
 
 
-def test_the_page_and_the_table_name_the_same_rules() -> None:
+def test_the_docs_and_the_table_have_the_same_rules() -> None:
     assert re.findall(r"^## ([A-Z]\d\d) ([\w-]+)$", PAGE, re.MULTILINE) == [(rule.code, rule.name) for rule in RULES]
 
 
 @pytest.mark.parametrize("code", EXAMPLES)
-def test_an_example_is_found_before_and_not_after(code: str) -> None:
+def test_each_example_has_a_finding_only_before_the_fix(code: str) -> None:
     name = "llms.txt" if code.startswith("X") else "guide.md"
     before, after = map(write_out, EXAMPLES[code])
     assert code in find_codes(before, name)
     assert code not in find_codes(after, name)
 
 
-def test_all_rules_but_those_that_need_more_than_a_text_have_examples() -> None:
+def test_every_rule_that_needs_only_a_text_has_an_example() -> None:
     assert {rule.code for rule in RULES} - EXAMPLES.keys() == {"X02", "X03", "Q01", "Q02"}
 
 
@@ -64,7 +64,7 @@ def test_all_rules_but_those_that_need_more_than_a_text_have_examples() -> None:
         '# Loans\n\n<img src="line.png" alt="">\n',
     ],
 )
-def test_what_is_no_finding(text: str) -> None:
+def test_exceptions_from_the_rules(text: str) -> None:
     assert find_codes(text) == []
 
 
@@ -76,12 +76,12 @@ def test_links_between_files(tmp_path: Path) -> None:
     assert [finding.message.rpartition(" ")[2] for _, finding in report.findings] == ["sub/c.md"]
 
 
-def test_a_score_has_the_parts_that_there_is_something_of() -> None:
+def test_the_score_has_only_parts_that_apply() -> None:
     report = run("# Loans\n\n![](a.png) ![b](b.png)\n\nText.\n")
     assert (report.score, report.parts) == (96, {"structure": 100, "headings": 100, "texts": 83, "links": 100})
     assert run("").score == 100
 
 
 @pytest.mark.parametrize(("selected", "ignored", "codes"), [(["S01,h", "dead-link"], ["H02"], "S01 H01 L01")])
-def test_rules_are_chosen_by_code_beginning_and_name(selected: list[str], ignored: list[str], codes: str) -> None:
+def test_rules_are_selected_by_code_prefix_and_name(selected: list[str], ignored: list[str], codes: str) -> None:
     assert [rule.code for rule in choose_rules(selected, ignored)] == codes.split()

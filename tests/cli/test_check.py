@@ -23,7 +23,7 @@ SITE = {
 }
 
 
-def test_findings_have_lines_and_remedies(run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_have_lines_and_fixes(run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "50%, old.md").write_text(HARD, "utf-8")
@@ -40,7 +40,7 @@ def test_findings_have_lines_and_remedies(run: RunCommand, tmp_path: Path, monke
     assert run("check", "docs", "--select", "Z9").code == 2
 
 
-def test_a_file_on_another_drive_of_windows_is_named_whole(
+def test_a_file_on_another_windows_drive_has_its_full_path(
     run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "hard.md").write_text(HARD, "utf-8")
@@ -48,25 +48,25 @@ def test_a_file_on_another_drive_of_windows_is_named_whole(
     assert run("check", tmp_path / "hard.md").out.startswith(f"{tmp_path / 'hard.md'}:3: S02")
 
 
-def test_nothing_to_find(run: RunCommand, garden: Path) -> None:
+def test_a_clean_document_has_no_findings(run: RunCommand, garden: Path) -> None:
     found = run("check", garden)
     assert (found.code, found.out.startswith("Score 100 of 100 (structure 100, ")) == (0, True)
 
 
-def test_pages_are_fetched_where_that_is_asked_for(run: RunCommand) -> None:
+def test_pages_are_fetched_on_request(run: RunCommand) -> None:
     with FakeSite(SITE) as site:
         assert run("check", site.origin).code == 0
         assert site.counts.paths == ["/llms.txt"]
         found = run("check", site.origin, "--fetch", "--format", "json")
-    assert [(one["code"], one["line"]) for one in found.json["findings"]] == [("X02", 7), ("X03", 9)]
+    assert [(finding["code"], finding["line"]) for finding in found.json["findings"]] == [("X02", 7), ("X03", 9)]
     assert "--allow-origin http://127.0.0.1:1" in found.err
 
 
-def test_questions_to_which_nothing_leads(run: RunCommand, garden: Path, tmp_path: Path) -> None:
-    asked = ("What does a late spade cost?", "How dear is bringing things home after the weekend?")
-    lines = [json.dumps({"doc": garden.name, "question": one, "path": ["Tools"]}) for one in asked]
+def test_questions_that_search_misses_are_reported(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    texts = ("What does a late spade cost?", "How dear is bringing things home after the weekend?")
+    lines = [json.dumps({"doc": garden.name, "question": text, "path": ["Tools"]}) for text in texts]
     questions = tmp_path / "questions.jsonl"
     questions.write_text("\n".join(lines), "utf-8")
     found = run("check", garden, "--questions", questions, "--format", "json")
-    assert [(one["code"], one["line"]) for one in found.json["findings"]] == [("Q01", 17)]
+    assert [(finding["code"], finding["line"]) for finding in found.json["findings"]] == [("Q01", 17)]
     assert found.json["parts"]["questions"] == 75

@@ -1,4 +1,4 @@
-"""`roamtui eval`, from arguments to what is written."""
+"""`roamtui eval`, from arguments to output."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ def questions(tmp_path: Path) -> Path:
     return write_questions(tmp_path / "questions.jsonl", CANOE, TYRE, JACKET)
 
 
-def test_bad_lines_are_told_with_their_numbers_and_the_rest_is_measured(
-    run: RunCommand, tmp_path: Path, docs: Path
-) -> None:
+def test_invalid_lines_are_reported_and_the_rest_is_measured(run: RunCommand, tmp_path: Path, docs: Path) -> None:
     questions = write_questions(tmp_path / "q.jsonl", CANOE, "{oops", {"question": "Why?"}, TYRE)
     result = run("eval", questions, "--docs", docs, "--json")
     assert result.code == 0
@@ -32,7 +30,7 @@ def test_bad_lines_are_told_with_their_numbers_and_the_rest_is_measured(
     assert "Traceback" not in result.err
 
 
-def test_results_of_questions_are_kept(run: RunCommand, tmp_path: Path, questions: Path, docs: Path) -> None:
+def test_results_of_questions_are_written(run: RunCommand, tmp_path: Path, questions: Path, docs: Path) -> None:
     out = tmp_path / "a.jsonl"
     run("eval", questions, "--docs", docs, "--questions-out", out)
     again = run("eval", questions, "--docs", docs, "--questions-out", out)
@@ -57,9 +55,7 @@ def test_a_sample_is_measured(run: RunCommand, questions: Path, docs: Path) -> N
     ],
 )
 @pytest.mark.usefixtures("docs", "questions")
-def test_what_cannot_be_measured_is_told_in_a_sentence(
-    run: RunCommand, tmp_path: Path, name: str, docs_name: str, word: str
-) -> None:
+def test_wrong_use_is_explained(run: RunCommand, tmp_path: Path, name: str, docs_name: str, word: str) -> None:
     (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
     result = run("eval", tmp_path / name, "--docs", tmp_path / docs_name, "--scope", "all")
     assert result.code == 1

@@ -9,7 +9,7 @@ from tests.cli.conftest import GARDEN, RunCommand
 SPADE = "A late spade costs 50 cents a day."
 
 
-def test_a_conversation_and_its_export_say_the_same(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+def test_a_conversation_and_its_export_give_the_same_results(run: RunCommand, garden: Path, tmp_path: Path) -> None:
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
     export = tmp_path / "export.md"
     export.write_text(run("conversations", "export", conversation).out, "utf-8")
@@ -28,7 +28,7 @@ def test_a_conversation_and_its_export_say_the_same(run: RunCommand, garden: Pat
     assert "unreachable" in gone.out
 
 
-def test_a_conversation_is_looked_up_in_another_source(run: RunCommand, garden: Path) -> None:
+def test_a_conversation_is_checked_against_another_source(run: RunCommand, garden: Path) -> None:
     run("ask", garden, "What does a late spade cost?")
     folder = garden.parent / "docs"
     folder.mkdir()
@@ -38,7 +38,7 @@ def test_a_conversation_is_looked_up_in_another_source(run: RunCommand, garden: 
     assert moved.json["quotes"][0]["now"]["doc"] == "manual.md"
 
 
-def test_questions_and_answers_beside_the_documents(run: RunCommand, garden: Path) -> None:
+def test_an_faq_next_to_the_documents_is_checked(run: RunCommand, garden: Path) -> None:
     faq = garden.parent / "faq.md"
     faq.write_text(f'# FAQ\n\nDear? No: "{SPADE}" ([Tools](garden.md#tools)).\n', "utf-8")
     assert run("recheck", faq).code == 0
@@ -47,14 +47,14 @@ def test_questions_and_answers_beside_the_documents(run: RunCommand, garden: Pat
     assert (gone.code, gone.out.splitlines()[0]) == (1, f'{faq}:3: gone: "{SPADE}"')
 
 
-def test_a_file_alone_makes_nothing_be_fetched(run: RunCommand, tmp_path: Path) -> None:
+def test_a_file_by_itself_triggers_no_fetch(run: RunCommand, tmp_path: Path) -> None:
     faq = tmp_path / "faq.md"
     faq.write_text(f'"{SPADE}" ([Tools](https://127.0.0.1:1/garden.md)).\n', "utf-8")
     refused = run("recheck", faq, "--json")
     assert "--allow-origin https://127.0.0.1:1" in refused.json["quotes"][0]["message"]
 
 
-def test_what_cannot_be_looked_up(run: RunCommand, tmp_path: Path) -> None:
+def test_unreachable_sources_and_wrong_use(run: RunCommand, tmp_path: Path) -> None:
     assert run("recheck").code == 2
     assert run("recheck", "0123456789ab").code == 1
     assert run("recheck", tmp_path / "none.md").code == 1

@@ -1,4 +1,4 @@
-"""Question files, and what counts as a hit for a question."""
+"""Question files, and the sections that count as hits for a question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from roamtui.evaluation.question_set import (
 from tests.evaluation.folders import BIKES, BOATS, CANOE, TYRE, write_questions
 
 
-def test_a_question_has_its_golds_and_what_was_said_before(tmp_path: Path) -> None:
+def test_a_question_has_golds_and_history(tmp_path: Path) -> None:
     alternative = {"doc": "bikes.md", "gold_section_titles_path": ["Prices"], "gold_line": 5}
     history = [{"role": "user", "content": "Have you boats?"}, {"role": "assistant", "content": "Yes."}]
     path = write_questions(tmp_path / "q.jsonl", {**CANOE, "gold_alt": [alternative], "history": history})
@@ -37,7 +37,7 @@ def test_a_question_has_its_golds_and_what_was_said_before(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("place", [{"line": 3}, {"path": ["A", "B"]}, {"heading": "B"}, {"gold_line": 1}])
-def test_a_persons_own_file_needs_only_question_document_and_place(tmp_path: Path, place: dict[str, object]) -> None:
+def test_a_minimal_question_file_is_valid(tmp_path: Path, place: dict[str, object]) -> None:
     path = write_questions(tmp_path / "q.jsonl", "", {"doc": "a.md", "question": "Why?", **place})
 
     read = read_questions(path)
@@ -63,7 +63,7 @@ def test_a_persons_own_file_needs_only_question_document_and_place(tmp_path: Pat
         ("[" * 100_000, "is not JSON"),
     ],
 )
-def test_a_bad_line_is_told_with_its_number_and_the_rest_is_used(tmp_path: Path, line: str, word: str) -> None:
+def test_an_invalid_line_is_reported_with_its_number(tmp_path: Path, line: str, word: str) -> None:
     read = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, line, TYRE))
 
     assert [question.id for question in read.questions] == ["canoe", "tyre"]
@@ -72,14 +72,14 @@ def test_a_bad_line_is_told_with_its_number_and_the_rest_is_used(tmp_path: Path,
     assert word in problem
 
 
-def test_bytes_that_are_no_utf_8_are_told(tmp_path: Path) -> None:
+def test_invalid_utf_8_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_bytes(b'{"question": "\xff"}\n')
 
     assert read_questions(path).problems == ("q.jsonl line 1 is not JSON; skipped.",)
 
 
-def test_a_sample_is_the_same_for_the_same_seed_and_in_order(tmp_path: Path) -> None:
+def test_a_sample_is_ordered_and_depends_on_the_seed(tmp_path: Path) -> None:
     lines = [{**TYRE, "id": f"q{number:02}"} for number in range(30)]
     questions = read_questions(write_questions(tmp_path / "q.jsonl", *lines)).questions
 
@@ -92,14 +92,14 @@ def test_a_sample_is_the_same_for_the_same_seed_and_in_order(tmp_path: Path) -> 
     assert sample_questions(questions, 100, 1) == questions
 
 
-def test_an_id_is_used_once(tmp_path: Path) -> None:
+def test_a_repeated_id_is_reported(tmp_path: Path) -> None:
     read = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, CANOE))
 
     assert len(read.questions) == 1
     assert read.problems == ("q.jsonl line 2 has the id of line 1; skipped.",)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="could not read"):
         read_questions(tmp_path / "none.jsonl")
 
@@ -132,9 +132,7 @@ def _name(ids: frozenset[str], document: Document = _BOATS) -> set[str]:
         (_question(_gold("Boats", "Safety", line=2)), {"Safety"}),  # the heading has moved
     ],
 )
-def test_what_lies_inside_a_gold_section_is_a_hit_unless_it_is_said_otherwise(
-    question: EvalQuestion, titles: set[str]
-) -> None:
+def test_subsections_of_a_gold_section_are_hits_by_default(question: EvalQuestion, titles: set[str]) -> None:
     assert _name(resolve_golds(question, _DOCUMENTS).strict) == titles
 
 
@@ -144,7 +142,7 @@ def test_an_alternative_in_another_document_is_a_hit() -> None:
     assert _name(golds.strict, _BIKES) == {"Prices"}
 
 
-def test_an_alternative_in_a_document_that_is_not_searched_is_left_out() -> None:
+def test_an_alternative_in_another_document_is_ignored_if_it_is_not_searched() -> None:
     question = _question(_gold("Safety"), _gold("Bicycles", "Prices", doc="bikes.md"))
     assert _name(resolve_golds(question, {"boats.md": _BOATS}).strict) == {"Safety"}
 
@@ -157,6 +155,6 @@ def test_the_line_decides_among_equal_headings() -> None:
 
 
 @pytest.mark.parametrize("gold", [_gold("Boats", "Sails"), _gold(line=99), _gold("Safety", doc="none.md")])
-def test_a_gold_section_that_is_not_there_is_told(gold: Gold) -> None:
+def test_a_missing_gold_section_is_an_error(gold: Gold) -> None:
     with pytest.raises(GoldError):
         resolve_golds(_question(gold), _DOCUMENTS)

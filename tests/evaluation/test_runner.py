@@ -1,4 +1,4 @@
-"""Questions of a small folder, asked of search and of models that do what they are told."""
+"""Questions about a small folder, for search and for scripted models."""
 
 from __future__ import annotations
 
@@ -37,43 +37,43 @@ def _make_plan(tmp_path: Path, *questions: dict[str, Any], scope: str = "all", m
 
 @pytest.mark.parametrize("scope", ["doc", "all"])
 async def test_search_finds_the_gold_sections(tmp_path: Path, scope: str) -> None:
-    course = await run_questions(_make_plan(tmp_path, scope=scope))
-    assert {name: row.rank for name, row in course.rows.items()} == {"canoe": 1, "tyre": 1, "jacket": 1}
-    assert course.problems == []
+    run = await run_questions(_make_plan(tmp_path, scope=scope))
+    assert {name: row.rank for name, row in run.rows.items()} == {"canoe": 1, "tyre": 1, "jacket": 1}
+    assert run.problems == []
 
 
-async def test_scope_doc_searches_nothing_but_the_document_of_the_question(tmp_path: Path) -> None:
+async def test_scope_doc_searches_only_the_document_of_the_question(tmp_path: Path) -> None:
     question = {**TYRE, "question": "What does a canoe cost?"}
     everything = await run_questions(_make_plan(tmp_path, question, scope="all"))
     document = await run_questions(_make_plan(tmp_path, question, scope="doc"))
     assert len(everything.rows["tyre"].hits) > len(document.rows["tyre"].hits)
 
 
-async def test_a_question_without_its_document_or_section_is_told_and_left_out(tmp_path: Path) -> None:
+async def test_a_question_without_its_document_or_section_is_skipped(tmp_path: Path) -> None:
     lost = {**CANOE, "id": "lost", "doc": "none.md"}
     gone = {**CANOE, "id": "gone", "gold_section_titles_path": ["Sails"]}
     outside = {**CANOE, "id": "outside", "doc": "../q.jsonl"}
-    course = await run_questions(_make_plan(tmp_path, lost, gone, outside, TYRE, scope="doc"))
-    assert list(course.rows) == ["tyre"]
-    assert [problem.partition(" is skipped")[0] for problem in course.problems] == [
+    run = await run_questions(_make_plan(tmp_path, lost, gone, outside, TYRE, scope="doc"))
+    assert list(run.rows) == ["tyre"]
+    assert [problem.partition(" is skipped")[0] for problem in run.problems] == [
         "question lost (line 1)",
         "question gone (line 2)",
         "question outside (line 3)",
     ]
 
 
-async def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
     plan = _make_plan(tmp_path)
     path = tmp_path / "rows.jsonl"
     first = await run_questions(replace(plan, questions=plan.questions[:2]), ResultFile(path, plan.key))
     file = ResultFile(path, plan.key)
-    course = await run_questions(plan, file)
-    assert course.rows["canoe"] == first.rows["canoe"]
+    run = await run_questions(plan, file)
+    assert run.rows["canoe"] == first.rows["canoe"]
     assert path.read_text("utf-8").count("\n") == 3
     assert set(ResultFile(path, plan.key).done) == {"canoe", "tyre", "jacket"}
 
 
-async def test_history_is_what_a_follow_up_leans_on(tmp_path: Path) -> None:
+async def test_a_follow_up_is_found_only_with_its_history(tmp_path: Path) -> None:
     history = [{"role": "user", "content": "Do you lend boats?"}, {"role": "assistant", "content": "We do."}]
     question = {"id": "p", "doc": "hire/boats.md", "question": "How many crowns is it?", "line": 5, "history": history}
     plan = _make_plan(tmp_path, question)
@@ -84,8 +84,8 @@ async def test_history_is_what_a_follow_up_leans_on(tmp_path: Path) -> None:
 
 
 async def test_the_agent_is_scored_by_what_it_opened_and_cited(tmp_path: Path) -> None:
-    course = await run_questions(_make_plan(tmp_path, model="offline", scope="doc"))
-    agent = course.rows["canoe"].agent
+    run = await run_questions(_make_plan(tmp_path, model="offline", scope="doc"))
+    agent = run.rows["canoe"].agent
     assert agent is not None
     assert (agent.gold_opened, agent.gold_cited) == (True, True)
     assert agent.quotes == agent.verified > 0
@@ -94,7 +94,7 @@ async def test_the_agent_is_scored_by_what_it_opened_and_cited(tmp_path: Path) -
     assert agent.stopped == "answered"
 
 
-async def test_what_is_given_with_a_section_above_it_is_opened(tmp_path: Path) -> None:
+async def test_a_section_delivered_with_its_parent_counts_as_opened(tmp_path: Path) -> None:
     plan = _make_plan(tmp_path, CANOE, scope="doc")
     (canoe,) = (await run_questions(plan)).rows["canoe"].hits[:1]
     document = open_library((str(tmp_path / "docs" / str(CANOE["doc"])),))
@@ -110,7 +110,7 @@ async def test_what_is_given_with_a_section_above_it_is_opened(tmp_path: Path) -
 
 
 def _fail(times: int) -> Callable[[], Model]:
-    """Return what makes a model that answers once, fails so often, and answers again."""
+    """Return a factory of models that answer once, fail some times, and answer again."""
     answer = ScriptedReply(text="Not found: nothing.")
     failure = ScriptedReply(error=ModelError("the server is gone"))
     return lambda: ScriptedModel([answer, *[failure] * times, *[answer] * 9])
@@ -124,13 +124,13 @@ async def test_a_model_that_fails_at_once_stops_the_run(tmp_path: Path) -> None:
         await run_questions(plan)
 
 
-async def test_a_question_that_the_model_failed_at_is_no_miss(tmp_path: Path) -> None:
-    course = await run_questions(replace(_make_plan(tmp_path, model="m"), make_model=_fail(1)))
-    assert list(course.rows) == ["canoe", "jacket"]
-    assert course.problems == ["question tyre (line 2) is skipped: the server is gone"]
+async def test_a_question_is_skipped_if_the_model_fails(tmp_path: Path) -> None:
+    run = await run_questions(replace(_make_plan(tmp_path, model="m"), make_model=_fail(1)))
+    assert list(run.rows) == ["canoe", "jacket"]
+    assert run.problems == ["question tyre (line 2) is skipped: the server is gone"]
 
 
-async def test_a_model_that_goes_on_failing_is_given_up(tmp_path: Path) -> None:
+async def test_a_model_that_keeps_failing_stops_the_run(tmp_path: Path) -> None:
     questions = [{**CANOE, "id": f"q{number}"} for number in range(9)]
     plan = _make_plan(tmp_path, *questions, model="m")
     with pytest.raises(ModelError, match="the server is gone"):

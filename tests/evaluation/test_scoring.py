@@ -1,4 +1,4 @@
-"""Results as lines of a file, and their numbers, computed by hand."""
+"""Result files, and metrics compared with values computed by hand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _write(path: Path, key: RunKey = _KEY) -> Path:
     return path
 
 
-def test_a_cut_line_is_told_and_the_next_result_stands_on_its_own(tmp_path: Path) -> None:
+def test_a_truncated_line_is_reported_and_the_next_result_is_intact(tmp_path: Path) -> None:
     path = _write(tmp_path / "rows.jsonl")
     path.write_bytes(path.read_bytes() + b'{"id": "b", "ra')
 
@@ -41,7 +41,7 @@ def test_a_cut_line_is_told_and_the_next_result_stands_on_its_own(tmp_path: Path
 
 
 @pytest.mark.parametrize("line", ["[]", "1", "{}", '{"set": []}', "null"])
-def test_a_line_that_is_no_result_is_told(tmp_path: Path, line: str) -> None:
+def test_an_invalid_result_is_reported(tmp_path: Path, line: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(line + "\n", "utf-8")
     assert read_results(path) == ({}, ("rows.jsonl line 1 is not a result; skipped.",))
@@ -84,7 +84,7 @@ def _agent(*, opened: bool, cited: bool, quotes: tuple[int, int], tokens: int) -
 _ROWS = [_row("a", 1, 1, 3.0), _row("b", 4, 2, 1.0), _row("c", 10, 10, 9.0), _row("d", None, 5, 2.0)]
 
 
-def test_a_search_is_described_as_the_command_line_promises() -> None:
+def test_the_json_of_a_search_is_as_documented() -> None:
     described = to_json_score(score_run(KEY, _ROWS))
     intervals = described.pop("intervals")
     assert described == {
@@ -107,7 +107,7 @@ def test_a_search_is_described_as_the_command_line_promises() -> None:
     assert set(intervals) > {"hit_at_5", "hit_at_10", "mrr", "relaxed_mrr", "median_ms"}
 
 
-def test_an_agent_is_described_as_the_command_line_promises() -> None:
+def test_the_json_of_an_agent_is_as_documented() -> None:
     key = RunKey(set="tiny", scope="doc", mode="keyword", model="offline", with_history=True)
     first = _agent(opened=True, cited=True, quotes=(2, 3), tokens=100)
     second = _agent(opened=False, cited=False, quotes=(1, 1), tokens=700)
@@ -133,7 +133,7 @@ def test_an_agent_is_described_as_the_command_line_promises() -> None:
     assert described["relaxed"]["gold_opened"] == 1.0
 
 
-def test_without_search_there_are_no_hits_to_count() -> None:
+def test_metrics_of_search_are_null_without_search() -> None:
     key = RunKey(set="tiny", scope="doc", mode="off", model="offline", with_history=True)
     agent = _agent(opened=True, cited=True, quotes=(0, 0), tokens=1)
     described = to_json_score(score_run(key, [_row("a", None, None, 0.0, agent)]))
@@ -145,14 +145,14 @@ def test_without_search_there_are_no_hits_to_count() -> None:
 _HALF = Metric(name="hits", values=(1.0, 0.0) * 200)
 
 
-def test_what_means_nothing_has_no_value_and_no_interval() -> None:
+def test_an_undefined_metric_has_no_value_and_no_interval() -> None:
     empty = Metric(name="m", values=(0.0, 0.0), weights=(0.0, 0.0))
     assert empty.compute() is None
     assert bootstrap_intervals([empty]) == {}
     assert bootstrap_intervals([Metric(name="m", values=())]) == {}
 
 
-def test_the_interval_of_a_share_is_that_of_the_binomial() -> None:
+def test_the_interval_of_a_share_matches_the_binomial() -> None:
     low, high = bootstrap_intervals([_HALF], seed=3)["hits"]
     assert low == pytest.approx(0.451, abs=0.004)  # 1.96 standard errors of 0.025; at 90 % it would be 0.459
     assert high == pytest.approx(0.549, abs=0.004)
