@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import accumulate, islice, pairwise
 
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import make_slug, shorten
+from roamtui.document.plain import shorten
 from roamtui.document.text import DocumentText, compute_line_starts
 from roamtui.document.tokens import estimate_tokens
 
@@ -120,6 +120,7 @@ _LEVEL_ZERO = re.compile(rb"\0")
 _TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<number>\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _PIECE_LENGTH = 1 << 20
 """Characters that are encoded at once, so that a long text is never copied whole."""
+_PUNCTUATION = re.compile(r"[^\w\- ]")
 _WIDE_MIN = 500
 """A node with at least this many children has the list of them cached."""
 _SEPARATOR = "\x1f"
@@ -205,14 +206,13 @@ class Document:
 
     @cached_property
     def anchors(self) -> dict[str, int]:
-        """Row of each heading by its GitHub anchor."""
-        counts: dict[str, int] = {}
+        """Row of each heading by its GitHub anchor: lower case, no punctuation, hyphens for spaces."""
+        counts: Counter[str] = Counter()
         rows: dict[str, int] = {}
         for row, title in enumerate(self.columns.titles):
-            slug = make_slug(title)
-            count = counts.get(slug, 0)
-            counts[slug] = count + 1
-            rows.setdefault(f"{slug}-{count}" if count else slug, row)
+            slug = _PUNCTUATION.sub("", title.lower()).strip().replace(" ", "-")
+            rows.setdefault(f"{slug}-{counts[slug]}" if counts[slug] else slug, row)
+            counts[slug] += 1
         return rows
 
     def get_summary(self, row: int, summaries: Mapping[str, str]) -> str:

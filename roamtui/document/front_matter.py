@@ -6,6 +6,8 @@ import re
 
 from roamtui.document.text import compute_line_starts, normalise_line_ends
 
+_OPENING = re.compile(r"---[ \t]*\n(?!\n)")
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 
 
@@ -14,19 +16,9 @@ def measure_front_matter(text: str) -> int:
 
     A block that starts with a blank line is a rule and text, not front matter.
     """
-    if not text.startswith("---"):
-        return 0
-    first_end = text.find("\n")
-    if first_end < 0 or text[3:first_end].strip(" \t") or text[first_end + 1 : first_end + 2] == "\n":
-        return 0
-    start = first_end + 1
-    while start < len(text):
-        end = text.find("\n", start)
-        line_end = len(text) if end < 0 else end
-        if text[start:line_end].rstrip(" \t") in ("---", "..."):
-            return min(line_end + 1, len(text))
-        start = line_end + 1
-    return 0
+    opening = _OPENING.match(text)
+    closing = _CLOSING.search(text, opening.end()) if opening else None
+    return closing.end() if closing else 0
 
 
 def find_body(text: str) -> int:

@@ -13,13 +13,12 @@ from functools import cached_property
 from itertools import accumulate
 
 from roamtui.document.document import Document, hash_text, make_node_id
-from roamtui.document.node import Node, NodeKind, NodeLabel, Span
+from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, Span
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
 
 _NODES_KEPT = 1_000
 _LISTED = (NodeKind.FILE, NodeKind.FOLDER)
-_STANDING_FOR = (NodeKind.FILE, NodeKind.LINK)
 _LOADABLE = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
 
 
@@ -120,7 +119,7 @@ class Library:
         if graft is None or graft.problem:
             return None
         document, row = self.locate(section_id)
-        return graft if document.columns.kinds[row] in _STANDING_FOR else None
+        return graft if document.columns.kinds[row] in LOADED_ON_DEMAND else None
 
     def list_unloaded(self) -> tuple[str, ...]:
         """List the files of the folder that have not been read yet, in order."""

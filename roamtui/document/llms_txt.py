@@ -225,7 +225,19 @@ def detect_page_boundaries(text: str, name: str) -> list[PageBoundary]:
     is_named = _FULL_NAME.fullmatch(name) is not None
     if not is_named and len(text) > _UNNAMED_LENGTH_MAX:
         return []
-    found = [boundary for kind in _STRONG for boundary in _list_regular(text, kind, is_named=is_named)]
+    found: list[PageBoundary] = []
+    for kind, pattern in _STRONG.items():
+        candidates = list(map(_parse_boundary, pattern.finditer(text)))
+        if kind in ("front matter", "tag"):
+            candidates = [boundary for boundary in candidates if boundary.title or boundary.url]
+        elif kind == "comment":
+            candidates = [boundary for boundary in candidates if "/" in boundary.url]
+        # Few boundaries of a kind, or many without a URL, may be examples or ordinary text.
+        with_url = sum(bool(boundary.url) for boundary in candidates)
+        count_min = _NAMED_MIN if is_named and with_url == len(candidates) else _UNNAMED_MIN
+        needs_urls = not is_named and kind in ("front matter", "tag")
+        if len(candidates) >= count_min and not (needs_urls and with_url < len(candidates) / 2):
+            found += candidates
     if not found and is_named:
         after_rules = list(map(_parse_boundary, _WEAK.finditer(text)))
         level = min((boundary.level for boundary in after_rules), default=0)
@@ -238,19 +250,6 @@ def detect_page_boundaries(text: str, name: str) -> list[PageBoundary]:
             apart.append(boundary)
     outside = _keep_outside_fences(text, apart)
     return outside if len(outside) >= (_NAMED_MIN if is_named else _UNNAMED_MIN) else []
-
-
-def _list_regular(text: str, kind: str, *, is_named: bool) -> list[PageBoundary]:
-    """List the boundaries of one kind, or none if they are too few or too incomplete to be the rule of the file."""
-    found = list(map(_parse_boundary, _STRONG[kind].finditer(text)))
-    if kind in ("front matter", "tag"):
-        found = [boundary for boundary in found if boundary.title or boundary.url]
-    elif kind == "comment":
-        found = [boundary for boundary in found if "/" in boundary.url]
-    with_url = sum(bool(boundary.url) for boundary in found)
-    count_min = _NAMED_MIN if is_named and with_url == len(found) else _UNNAMED_MIN
-    needs_urls = not is_named and kind in ("front matter", "tag")
-    return [] if len(found) < count_min or (needs_urls and with_url < len(found) / 2) else found
 
 
 def _parse_boundary(match: re.Match[str]) -> PageBoundary:

@@ -9,9 +9,7 @@ from typing import Protocol
 
 from roamtui.document.document import Document, build_columns
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
-
-_LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
+from roamtui.document.node import LOADED_ON_DEMAND, NodeKind
 
 Report = Callable[[int, int], None]
 """Called from any thread with the number of pages of a batch that are loaded, and of bytes received."""
@@ -79,10 +77,10 @@ def is_loadable(library: Library, node_id: str) -> bool:
     if node_id not in library or library.is_loaded(node_id):
         return False
     document, row = library.locate(node_id)
-    return document.columns.kinds[row] in _LOADED_ON_DEMAND
+    return document.columns.kinds[row] in LOADED_ON_DEMAND
 
 
-def load_files(library: Library, loader: Loader, report: Callable[[int, int], None] | None = None) -> Library:
+def load_files(library: Library, loader: Loader, report: Report | None = None) -> Library:
     """Load all files of the listing that nothing has tried to load yet."""
     node_ids = library.list_unloaded()
     documents: dict[str, Document] = {}

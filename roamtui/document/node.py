@@ -22,6 +22,10 @@ class NodeKind(StrEnum):
     FOLDER = "folder"
 
 
+LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
+"""Kinds of nodes whose document is loaded later."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """Characters `start` (included) to `end` (excluded) of the text of document `doc`."""
@@ -40,7 +44,6 @@ class NodeLabel(NamedTuple):
     id: str
     kind: NodeKind
     title: str
-    """As in `Node`."""
     has_more: bool
     """Whether there are loaded nodes below it."""
 

@@ -15,7 +15,6 @@ _UNSAFE = re.compile(
 _LINE_END = re.compile("\r\n?")
 _SPACES = re.compile(r"\s+")
 _ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#[\w-][^{}]*\}\s*$")
-_DROPPED = re.compile(r"[^\w\- ]")
 
 
 _TABLE = (
@@ -55,8 +54,3 @@ def shorten(text: str, length_max: int) -> str:
 def strip_anchor(title: str) -> str:
     """Remove the anchor that pages link to, ``{#anchor}`` or ``{: #anchor .class }``, from the end of a title."""
     return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title
-
-
-def make_slug(title: str) -> str:
-    """Make the GitHub anchor of a heading: lower case, no punctuation, hyphens for spaces."""
-    return _DROPPED.sub("", title.lower()).strip().replace(" ", "-")

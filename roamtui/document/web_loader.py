@@ -174,7 +174,7 @@ class VariantStyle(StrEnum):
     NONE = "none"
 
 
-OTHER_ADDRESSES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.INDEX_HTML, VariantStyle.INDEX)
+_URL_STYLES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.INDEX_HTML, VariantStyle.INDEX)
 """Styles with a separate URL for the variant."""
 
 
@@ -186,7 +186,7 @@ def is_text_url(url: str) -> bool:
 def make_markdown_url(url: str, style: VariantStyle) -> str | None:
     """Return the URL of a page's variant in a style, or None if the style does not apply to the page."""
     parts = urlsplit(url)
-    if style not in OTHER_ADDRESSES or parts.query:
+    if style not in _URL_STYLES or parts.query:
         return None
     stem = parts.path.rstrip("/")
     suffix = next((suffix for suffix in _PAGE_SUFFIXES if stem.lower().endswith(suffix)), "")
@@ -304,10 +304,10 @@ class _FetchBatch:
         The page and all its possible variants are requested in parallel, which saves a round trip and happens only once
         for a site. If the page cannot be fetched, its variant may still be in the cache.
         """
-        addresses = [make_markdown_url(url, style) for style in OTHER_ADDRESSES]
+        urls = [make_markdown_url(url, style) for style in _URL_STYLES]
         fetching = run_in_thread(partial(self._fetch, url))
-        found = run_parallel(self._fetch_variant, addresses, len(addresses))
-        variant = next(((page, style) for page, style in zip(found, OTHER_ADDRESSES, strict=True) if page), None)
+        found = run_parallel(self._fetch_variant, urls, len(urls))
+        variant = next(((page, style) for page, style in zip(found, _URL_STYLES, strict=True) if page), None)
         try:
             page = fetching.result()
         except FetchError:

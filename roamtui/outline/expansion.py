@@ -16,7 +16,7 @@ from itertools import takewhile
 
 from roamtui.document.library import Library
 from roamtui.document.link_targets import SectionLink, resolve_link
-from roamtui.document.node import Node, NodeKind, Span
+from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.text import blank_footers
 from roamtui.document.tokens import estimate_tokens, format_tokens
@@ -41,7 +41,6 @@ from roamtui.outline.structure import (
     suggest_ids,
 )
 
-_FETCHED = frozenset({NodeKind.FILE, NodeKind.LINK})
 _LIST_TOKENS = ((2_000, 2_300), (500, 1_800), (0, 700))
 """Tokens of the lines for the sections below one that is not given whole, by the least number of sections in the
 library. Two calls must lead to any of ten thousand sections."""
@@ -109,7 +108,7 @@ def render_section(library: Library, requested: str, *, delivered: Delivered, no
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
         return _make_range_block(library, reference, delivered, nonce)
-    if node.kind in _FETCHED and not node.is_loaded:
+    if node.kind in LOADED_ON_DEMAND and not node.is_loaded:
         reason = node.problem or "It is not loaded."
         return ExpandedBlock(
             section_id=node.id, text=f"[{node.id}] {format_path(library, node.id)}: {reason}", is_failed=True
@@ -137,7 +136,7 @@ def _make_section_block(
             page_note = f"(Page {number} of {count} of this section's own text. {rest})"
     new = _compute_undelivered_spans(library, wanted, delivered)
     has_text = bool(new) or bool(library.text_at(wanted).strip())
-    if not has_text and node.kind in _FETCHED and node.tokens:
+    if not has_text and node.kind in LOADED_ON_DEMAND and node.tokens:
         return _make_range_block(library, reference, delivered, nonce)
     if new:
         lines = _render_block(library, node, wanted, new, nonce, delivered)

@@ -28,7 +28,7 @@ def list_links(document: Document) -> list[Node]:
     return [node for node in list_nodes(document) if node.kind is NodeKind.LINK]
 
 
-def tell(document: Document) -> list[tuple[str, str | None]]:
+def list_titles_and_urls(document: Document) -> list[tuple[str, str | None]]:
     return [(node.title, node.url) for node in list_links(document)]
 
 
@@ -71,7 +71,7 @@ def test_a_link_stands_below_its_section_with_its_item_as_text() -> None:
 )  # fmt: skip
 def test_what_is_a_link_of_a_list(text: str, expected: list[tuple[str, str]]) -> None:
     document = parse(f"# T\n\n{text}")
-    assert tell(document) == expected
+    assert list_titles_and_urls(document) == expected
     assert_is_lossless(document)
 
 
@@ -88,7 +88,7 @@ def test_several_links_of_an_item_begin_with_it_and_the_last_holds_its_text() ->
 
 def test_without_an_address_relative_links_stay_text() -> None:
     document = parse("- [A](a)\n- [B](https://x.example/b)\n", url=None)
-    assert tell(document) == [("B", "https://x.example/b")]
+    assert list_titles_and_urls(document) == [("B", "https://x.example/b")]
 
 
 @pytest.mark.parametrize(

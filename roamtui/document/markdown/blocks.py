@@ -46,23 +46,26 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paragraph:
-    """A paragraph."""
+class Located:
+    """A part of a text with its offsets in the source."""
 
-    words: Inline
     start: int
-    """Offset in the source, as in all blocks."""
     end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heading:
+class Paragraph(Located):
+    """A paragraph."""
+
+    words: Inline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading(Located):
     """A heading."""
 
     level: int
     words: Inline
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,21 +81,16 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThematicBreak:
+class ThematicBreak(Located):
     """A horizontal rule."""
-
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableRow:
+class TableRow(Located):
     """A row of a table."""
 
     cells: tuple[Inline, ...]
     is_head: bool
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,14 +103,12 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(Located):
     """An item of a list."""
 
     blocks: tuple[Block, ...]
     is_done: bool | None
     """Whether a task is ticked; None for any other item."""
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,30 +125,24 @@ class List:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
-    """Quoted blocks, or an alert."""
+class Quote(Located):
+    """Quoted blocks, or an alert, which starts at the line with its kind."""
 
     blocks: tuple[Block, ...]
     alert: str
     """Kind of alert in lower case, ``note`` for ``[!NOTE]``; empty for a quotation."""
     title: Inline
     """Title of an alert, written after its kind."""
-    start: int
-    """For an alert, the offset of the line with its kind."""
-    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Details:
-    """Blocks that a page folds below a summary."""
+class Details(Located):
+    """Blocks that a page folds below a summary; it starts at the summary."""
 
     summary: Inline
     is_open: bool
     """Whether a page shows the blocks initially."""
     blocks: tuple[Block, ...]
-    start: int
-    """Offset of the summary."""
-    end: int
 
 
 Block = Paragraph | Heading | Code | ThematicBreak | Table | List | Quote | Details
