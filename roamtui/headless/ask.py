@@ -99,7 +99,7 @@ class _AskReport:
                 print_event(event)
 
     def add(self, update: ConversationUpdated) -> None:
-        """Record an event, and report it to whoever reads along."""
+        """Record an event; with `--events` write it to stdout, and write what a person should see to stderr."""
         event, library = update.event, update.state.library
         if self._form == "events":
             print_event(event)

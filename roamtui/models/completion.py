@@ -277,8 +277,10 @@ class ThinkingAssembler:
             block: dict[str, Any] = self._blocks[-1] if self._blocks else {}
             text, signature = str(piece.get("thinking") or ""), piece.get("signature")
             if piece.get("type") != "thinking" or block.get("type") != "thinking" or "signature" in block:
-                begun = {"type": piece["type"], "thinking": text} if piece.get("type") == "thinking" else dict(piece)
-                self._blocks.append(begun | ({"signature": signature} if signature else {}))
+                new_block = (
+                    {"type": piece["type"], "thinking": text} if piece.get("type") == "thinking" else dict(piece)
+                )
+                self._blocks.append(new_block | ({"signature": signature} if signature else {}))
                 continue
             # Together with the signature, litellm repeats the block's whole text.
             block["thinking"] = text if signature and text.startswith(block["thinking"]) else block["thinking"] + text

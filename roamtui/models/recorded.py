@@ -179,7 +179,7 @@ class RecordedModel:
         """Yield the events of the next recorded reply to the request's question, without its waits.
 
         Raises:
-            ModelError: The reply was an error, or there is none; the message says why.
+            ModelError: The reply was an error or is missing; the message says why.
             ReplayStoppedError: The person cancelled the recorded question here.
         """
         reply = self._find_next_reply(request)

@@ -15,7 +15,7 @@ class Provider(NamedTuple):
     title: str
     """The usual spelling."""
     key_names: tuple[str, ...] = ()
-    """Variables for the key, any of which suffices, the recommended one first; empty if litellm should decide."""
+    """Variables for the key, the recommended one first; any of them suffices. Empty if litellm should decide."""
     suggestion: str = ""
     """A model that can call tools, has a window large enough for an outline, and is cheap if possible."""
 

@@ -73,7 +73,7 @@ class ResolvedModel:
     api_base: str | None = None
     """None means the provider's default URL."""
     missing_keys: tuple[str, ...] = ()
-    """Environment variables, one of which the provider's own server needs; empty if a key is set."""
+    """Environment variables; the provider's own server needs one of them. Empty if a key is set."""
     key_name: str | None = None
     """The environment variable that holds the key."""
     window_tokens: int | None = None
