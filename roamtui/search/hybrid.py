@@ -22,9 +22,9 @@ from roamtui.search.vectors import VectorIndex, VectorStore
 _QUERY_LENGTH_MAX = 2_000
 """Characters of a query to embed; embedders use only the first few hundred words."""
 _DOUBT_RANK = 10
-"""The score at this rank shows how clear a keyword search is."""
+"""The score at this rank, or at the last one, shows how clear a keyword search is."""
 _DOUBT_MIN = 0.01
-"""Lower bound of the vector weight's factor: sections that only vectors find always stay in the results, if last."""
+"""The smallest factor on the vector weight: sections that only vectors find stay in the results, if last."""
 _CLEAR_SHARE = 0.9
 """The first keyword hit is clear if the second one scores at most this share of it."""
 _TEXTLESS = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
@@ -85,7 +85,10 @@ class HybridSearcher:
                 vector_weight = options.follow_up_weight  # a follow-up's words say too little to be trusted
             elif is_hybrid:
                 vector_weight = options.vector_weight
-                vector_weight *= _estimate_keyword_doubt(ranking.hits) if options.trust_words else 1.0
+                if options.trust_words and ranking.hits:
+                    # The steeper the keyword scores fall, the better the words tell sections apart.
+                    share = ranking.hits[:_DOUBT_RANK][-1].score / ranking.hits[0].score
+                    vector_weight *= max(_DOUBT_MIN, share**2)
             text = f"{topic}: {query}" if topic else query
             vector_ids: tuple[str, ...] = ()
             try:
@@ -154,17 +157,6 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList], k: int) -> dict[str, fl
             for rank, section_id in enumerate(ranked.section_ids, start=1):
                 scores[section_id] += ranked.weight / (k + rank)
     return dict(sorted(scores.items(), key=lambda item: -item[1]))
-
-
-def _estimate_keyword_doubt(hits: Sequence[Hit]) -> float:
-    """Return how poorly the query's words tell sections apart: from near 0 to 1, and 1 if there are no hits.
-
-    The result is the squared score of the tenth hit, or of the last one if there are fewer, as a share of the best.
-    """
-    if not hits:
-        return 1.0
-    share = hits[:_DOUBT_RANK][-1].score / hits[0].score
-    return max(_DOUBT_MIN, share**2)
 
 
 def compute_runner_up_share(hits: Sequence[Hit], section_id: str) -> float:

@@ -188,12 +188,19 @@ def _list_ends(text: str, unit: Unit) -> tuple[int, ...]:
 
 
 def _split_unit(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a unit's sentences; a unit that is not prose is one sentence."""
+    """Yield the spans of a unit's sentences, long ones divided; a unit that is not prose is one sentence."""
     if unit.kind not in _SENTENCES_IN:
         yield unit.start, unit.end
         return
-    for start, end in _list_sentences(text, unit):
-        yield from _split_long(text, start, end)
+    for sentence_start, end in _list_sentences(text, unit):
+        start = cut = sentence_start
+        if end - start > _LENGTH_LONG:  # into as few pieces as possible
+            for semicolon in [*(match.end() for match in _CLAUSE_END.finditer(text, start, end)), end]:
+                if cut > start and semicolon - start > _LENGTH_LONG:
+                    yield start, cut
+                    start = cut + len(text[cut:semicolon]) - len(text[cut:semicolon].lstrip())
+                cut = semicolon
+        yield start, end
 
 
 def _list_sentences(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
@@ -245,18 +252,6 @@ def _is_abbreviation(piece: str, start: int, stop: int, end: int, following: str
         return bool(is_enumerator or _ORDINAL.search(piece, start, stop) or _MONTH.match(piece, end))
     is_initial = len(word) == 1 and word.isalpha() and word != "i"
     return is_initial or word in _ABBREVIATIONS
-
-
-def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Divide a very long sentence at semicolons into as few pieces as possible."""
-    cut = start
-    if end - start > _LENGTH_LONG:
-        for semicolon in [*(match.end() for match in _CLAUSE_END.finditer(text, start, end)), end]:
-            if cut > start and semicolon - start > _LENGTH_LONG:
-                yield start, cut
-                start = cut + len(text[cut:semicolon]) - len(text[cut:semicolon].lstrip())
-            cut = semicolon
-    yield start, end
 
 
 def _assign_terms(spans: Sequence[Unit], occurrences: Sequence[tuple[int, str]]) -> dict[int, list[tuple[int, str]]]:

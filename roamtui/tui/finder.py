@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import nsmallest
 
 from roamtui.document.library import Library
@@ -129,15 +130,14 @@ def _list_groups(
     start: TextPosition | None,
 ) -> tuple[ResultGroup, ...]:
     """Return the groups that have results: exact titles and texts first, then hits with other forms, then meaning."""
+    describe = partial(_describe, library, matches)
     groups: list[ResultGroup] = []
     if titles.is_close or matches.are_scattered or not matches.count:
         title_group = ResultGroup(
             kind=SearchKind.TITLES,
-            summary=f"{titles.count:,}" if titles.is_close else "like what you typed",
+            summary=f"{titles.count:,}" if titles.is_close else "similar titles",
             count=titles.count,
-            sections=tuple(
-                _describe(library, section_id, matches, has_excerpt=False) for section_id in titles.section_ids
-            ),
+            sections=tuple(describe(section_id, has_excerpt=False) for section_id in titles.section_ids),
             words=matches.words,
             is_exact=titles.is_close,
         )
@@ -157,26 +157,24 @@ def _list_groups(
     groups += (
         ResultGroup(
             kind=SearchKind.TEXT,
-            summary=f"{scattered}, the words stand apart" if matches.are_scattered else counted,
+            summary=f"{scattered}, words not adjacent" if matches.are_scattered else counted,
             count=matches.count,
-            sections=tuple(
-                _describe(library, section_id, matches, keyword_hits.get(section_id)) for section_id in text_ids
-            ),
+            sections=tuple(describe(section_id, keyword_hits.get(section_id)) for section_id in text_ids),
             words=matches.words,
         ),
         ResultGroup(
             kind=SearchKind.TEXT,
-            summary="some of the words, or other forms of them" if is_part else "words apart, or other forms of them",
+            summary="some words or other word forms" if is_part else "words apart or other word forms",
             count=len(more),
-            sections=tuple(_describe(library, hit.section_id, matches, hit) for hit in more),
+            sections=tuple(describe(hit.section_id, hit) for hit in more),
             words=words,
             is_exact=False,
         ),
         ResultGroup(
             kind=SearchKind.MEANING,
-            summary="nearest first",
+            summary="closest first",
             count=len(meaning_hits),
-            sections=tuple(_describe(library, hit.section_id, matches, hit) for hit in meaning_hits),
+            sections=tuple(describe(hit.section_id, hit) for hit in meaning_hits),
             words=words,
         ),
     )
@@ -184,7 +182,7 @@ def _list_groups(
 
 
 def _describe(
-    library: Library, section_id: str, matches: TextMatches, hit: Hit | None = None, *, has_excerpt: bool = True
+    library: Library, matches: TextMatches, section_id: str, hit: Hit | None = None, *, has_excerpt: bool = True
 ) -> FindResult:
     match = matches.first_in(library.own_span(section_id))
     excerpt = _clean(hit.snippet) if hit is not None else ""

@@ -270,20 +270,6 @@ def test_an_unknown_compound_is_found_by_its_parts(query: str, title: str) -> No
 
 
 _PLAIN = RetrievalOptions()
-_RULES: dict[str, float] = {
-    name: getattr(keyword, name)
-    for name in (
-        "_TITLE_SHARE",
-        "_PATH_SHARE",
-        "_PARENT_SHARE",
-        "_PAGE_SHARE",
-        "_SENTENCE_SHARE",
-        "_SYNONYM_WEIGHT",
-        "_NEIGHBOUR_WEIGHT",
-        "_FORM_WEIGHT",
-        "_GLOSSARY_LOSS",
-    )
-}
 _FILLER = "".join(f"# Filler {number}\n\nNothing of note.\n\n" for number in range(8))
 _COUNT = 60
 _TEXT = "".join(
@@ -294,18 +280,6 @@ _TEXT = "".join(
 _INDEX = SectionIndex(make_library(_TEXT))
 _PIECES = ("common", "rare", "tw*", '"common word"', "twice_said", "C++", "end.common", "zebra", "数据", "often")
 _WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
-
-
-@pytest.fixture
-def enable_only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Set the weights of all ranking rules to 0, except for the rules that a test names."""
-
-    def enable(*names: str) -> None:
-        for name, weight in _RULES.items():
-            monkeypatch.setattr(keyword, name, weight if name in names else 0.0)
-
-    enable()
-    return enable
 
 
 def _rank(index: SectionIndex, query: str, options: RetrievalOptions = _PLAIN) -> list[str]:
@@ -356,6 +330,21 @@ _MOVED = {
     ),
 }
 """By rule: a query and two sections; only that rule ranks the second section's last title first."""
+
+
+_RULES: dict[str, float] = {name: getattr(keyword, name) for name in (*_MOVED, "_PAGE_SHARE")}
+
+
+@pytest.fixture
+def enable_only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Set the weights of all ranking rules to 0, except for the rules that a test names."""
+
+    def enable(*names: str) -> None:
+        for name, weight in _RULES.items():
+            monkeypatch.setattr(keyword, name, weight if name in names else 0.0)
+
+    enable()
+    return enable
 
 
 @pytest.mark.parametrize("rule", _MOVED)

@@ -94,7 +94,7 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
         assert list_found(screen) == [
             (SearchKind.TITLES, "1", ["Stone oven"]),
             (SearchKind.TEXT, "2 matches", ["Stone oven"]),
-            (SearchKind.TEXT, "words apart, or other forms of them", ["Ovens", "Deck oven"]),
+            (SearchKind.TEXT, "words apart or other word forms", ["Ovens", "Deck oven"]),
         ]
         text = screen_text(app)
         assert "All   Titles 1   Text 2" in text
@@ -107,11 +107,11 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
 async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_them() -> None:
     async with running(make_searching_app(), (120, 35)) as (app, pilot):
         screen = await find(pilot, "noon feed")
-        assert list_found(screen) == [(SearchKind.TEXT, "1 section, the words stand apart", ["Starter"])]
+        assert list_found(screen) == [(SearchKind.TEXT, "1 section, words not adjacent", ["Starter"])]
         screen.query_one(Input).value = "how many loaves fit into the deck oven"
         await wait_until(pilot, lambda: screen.found.query.endswith("oven") and screen.found.is_complete)
         (kind, told, titles), *_ = list_found(screen)
-        assert (kind, told, titles[0]) == (SearchKind.TEXT, "some of the words, or other forms of them", "Deck oven")
+        assert (kind, told, titles[0]) == (SearchKind.TEXT, "some words or other word forms", "Deck oven")
         screen.query_one(Input).value = "zzzz"
         await wait_until(pilot, lambda: "nothing found" in screen_text(app))
 
@@ -119,14 +119,14 @@ async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_the
 async def test_tab_narrows_to_one_kind_and_meaning_is_one_where_search_has_it() -> None:
     async with running(make_searching_app(searcher=MeaningSearcher), (120, 35)) as (app, pilot):
         screen = await find(pilot, "oven")
-        for kind in ("Titles · 3", "Text · 6 matches", "Meaning · nearest first"):
+        for kind in ("Titles · 3", "Text · 6 matches", "Meaning · closest first"):
             assert kind in screen_text(app)
         await pilot.press("tab")
         await wait_until(pilot, lambda: "Text ·" not in screen_text(app))
         assert "Titles · 3" in screen_text(app)
         await pilot.press("shift+tab", "shift+tab")
         await wait_until(pilot, lambda: "Titles ·" not in screen_text(app))
-        assert "Meaning · nearest first" in screen_text(app)
+        assert "Meaning · closest first" in screen_text(app)
         assert screen.query_one(Input).has_focus
 
 
