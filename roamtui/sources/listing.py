@@ -86,6 +86,7 @@ def list_folder(folder: Path, *, cache_dir: Path | None = None) -> Listing:
     walker.enter(root, (), *read_inherited_rules(root))
     if not walker.files:
         raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
+    full = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
     files = {"/".join(names): walker.files[names] for names in sort_paths(walker.files)}
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
@@ -93,7 +94,12 @@ def list_folder(folder: Path, *, cache_dir: Path | None = None) -> Listing:
         readers={key: partial(_read_listed, path, key, cache_dir) for key, path in files.items()},
         files=files,
         bytes_total=walker.bytes_total,
-        notes=walker.notes(),
+        notes=(
+            *format_skipped_files(walker.outside, "links that lead outside the folder"),
+            *format_skipped_files(walker.unreadable, "folders that cannot be read"),
+            *format_skipped_files(walker.too_deep, f"more than {DEPTH_MAX} folders deep"),
+            *((full,) if walker.is_full else ()),
+        ),
         folders=tuple(walker.folders),
     )
 
@@ -173,16 +179,6 @@ class _FolderWalker:
             return not Path(entry.path).resolve(strict=True).is_relative_to(self.root)
         except (OSError, RuntimeError):
             return False
-
-    def notes(self) -> tuple[str, ...]:
-        """Write one sentence for each kind of skipped file."""
-        full = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
-        return (
-            *format_skipped_files(self.outside, "links that lead outside the folder"),
-            *format_skipped_files(self.unreadable, "folders that cannot be read"),
-            *format_skipped_files(self.too_deep, f"more than {DEPTH_MAX} folders deep"),
-            *((full,) if self.is_full else ()),
-        )
 
 
 class IgnorePattern(NamedTuple):

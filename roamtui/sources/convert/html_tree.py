@@ -171,14 +171,14 @@ def iter_tags(source: str, *names: str) -> Iterator[Tag]:
             yield token
 
 
-def read_first_text(source: str, *names: str, length_max: int = 300) -> str:
+def read_first_text(source: str, *names: str) -> str:
     """Return the first text of the first element with one of these names that has text, or an empty string."""
     is_inside = False
     for token in read_tokens(source):
         if isinstance(token, Tag):
             is_inside = token.name in names and not token.is_end
         elif is_inside and token.strip():
-            return " ".join(token.split())[:length_max]
+            return " ".join(token.split())[:_TITLE_LENGTH_MAX]
     return ""
 
 

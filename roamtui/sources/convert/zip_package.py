@@ -35,9 +35,9 @@ class ZipPackage:
             raise SourceError(f"{name} contains more than {_PARTS_MAX:,} files. Convert it to text first.")
         self._parts = {part.filename: part for part in parts}
 
-    def list_parts(self) -> dict[str, int]:
-        """Map the names of all parts to their unpacked sizes in bytes."""
-        return {name: part.file_size for name, part in self._parts.items()}
+    def list_parts(self) -> list[str]:
+        """List the names of all parts."""
+        return list(self._parts)
 
     def read(self, part_name: str) -> bytes | None:
         """Return the content of a part, or None if there is no such part.

@@ -88,12 +88,11 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
     row: list[Word] = []
     top = bottom = 0.0
     for word in sorted(words, key=lambda word: word.top + word.bottom):
-        height = word.bottom - word.top
-        own = bottom - top
+        height, row_height = word.bottom - word.top, bottom - top
         overlap = min(bottom, word.bottom) - max(top, word.top)
-        if row and overlap >= _OVERLAP * min(height, own):
+        if row and overlap >= _OVERLAP * min(height, row_height):
             row.append(word)
-            if height > own:
+            if height > row_height:
                 top, bottom = word.top, word.bottom
         else:
             row = [word]
@@ -108,8 +107,7 @@ def make_row(words: Sequence[Word]) -> PageRow:
     """Make a row of words that are sorted from left to right."""
     heights = [word.bottom - word.top for word in words]
     size = heights[0] if len(heights) == 1 else sorted(heights)[len(heights) // 2]
-    gap_max = _CELL_GAP * size
-    touching = _TOUCHING * size
+    gap_max, touching = _CELL_GAP * size, _TOUCHING * size
     cells: list[Cell] = []
     cell: Cell | None = None
     before = words[0]
@@ -119,8 +117,8 @@ def make_row(words: Sequence[Word]) -> PageRow:
             cell = Cell(word.text, word.x0, word.x1)
             cells.append(cell)
         else:
-            is_one = gap < touching and word.first != before.last + 2 and cell.x0 != word.x0
-            cell.text += word.text if is_one else f" {word.text}"
+            touches = gap < touching and word.first != before.last + 2 and cell.x0 != word.x0
+            cell.text += word.text if touches else f" {word.text}"
             cell.x1 = max(word.x1, cell.x1)
         before = word
     if len(cells) > 1:
@@ -177,20 +175,20 @@ def _group_opposite_runs(words: Iterable[Word], other: int) -> list[list[Word]]:
     marks: list[Word] = []
     is_open = False
     for word in words:
-        side = get_direction(word)
-        if is_open and side == other:
+        direction = get_direction(word)
+        if is_open and direction == other:
             runs[-1] += [*marks, word]
             marks = []
-        elif is_open and not side:
+        elif is_open and not direction:
             marks.append(word)
         else:
             runs += [[mark] for mark in marks]
             marks = []
-            if side == other and runs and runs[-1][-1].text[-1].isdigit():
+            if direction == other and runs and runs[-1][-1].text[-1].isdigit():
                 runs[-1].append(word)
             else:
                 runs.append([word])
-            is_open = side == other
+            is_open = direction == other
     return [*runs, *([mark] for mark in marks)]
 
 
@@ -215,8 +213,9 @@ def _correct_brackets(text: str) -> str:
     """Correct the brackets of right-to-left text, which a page may give mirrored or not."""
     opened: list[str] = []
 
-    def turn(match: re.Match[str]) -> str:
-        before, after = text[: match.start()][-1:].strip(), text[match.end() :][:1].strip()
+    def correct(match: re.Match[str]) -> str:
+        before = text[max(0, match.start() - 1) : match.start()].strip()
+        after = text[match.end() : match.end() + 1].strip()
         opens = not before if bool(before) != bool(after) else not opened
         if opens:
             opened.append(match[0])
@@ -225,7 +224,7 @@ def _correct_brackets(text: str) -> str:
         pair = _BRACKETS.index(match[0]) // 2 * 2
         return _BRACKETS[pair if opens else pair + 1]
 
-    return _BRACKET.sub(turn, text)
+    return _BRACKET.sub(correct, text)
 
 
 def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
