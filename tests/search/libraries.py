@@ -26,7 +26,7 @@ def make_folder(texts: Mapping[str, str]) -> Library:
 
 
 def find_titles(library: Library, query: str, *, limit: int = 10, within: str | None = None) -> list[str]:
-    """Return the titles that a new keyword search finds, the best first."""
+    """Return the titles that a new keyword search finds, best first."""
     hits = KeywordSearcher(library).search(query, limit=limit, within=within)
     return [library.title_of(hit.section_id) for hit in hits]
 

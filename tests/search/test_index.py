@@ -29,7 +29,7 @@ FILES = {
 
 
 def rank_titles(index: SectionIndex, expression: str) -> list[str]:
-    """Return the titles that an expression finds, the best first."""
+    """Return the titles that an expression finds, best first."""
     return [index.title(number) for number, _ in index.rank(expression, WEIGHTS, range(len(index)), 20)]
 
 
