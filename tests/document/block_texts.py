@@ -1,4 +1,4 @@
-"""Texts for tests: lines of every kind of block in random order, and mutations of the specifications' examples."""
+"""Random texts: lines of every kind of block in random order, and mutations of the specifications' examples."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _TITLE_PARTS = (
 
 
 def list_texts(seed: int, count: int) -> Iterator[str]:
-    """Yield `count` texts that depend on the seed, and on the examples of the specifications where these are here."""
+    """Yield `count` texts that depend on the seed, and on the specifications' examples if these are available."""
     random = Random(seed)  # noqa: S311 - nothing here is secret
     examples = _read_examples()
     for _ in range(count):
@@ -79,7 +79,7 @@ def _draw_blocks(random: Random) -> str:
 
 
 def _draw_few(random: Random) -> str:
-    """Return a text of few different lines, so that those that matter to each other often meet."""
+    """Return a text of few different lines, so that lines that affect each other often meet."""
     lines = ["", *random.sample(_FEW_LINES, random.randint(2, 6))]
     return "\n".join(random.choice(lines) for _ in range(random.randint(3, 12)))
 

@@ -1,4 +1,4 @@
-"""What tests of `document/` ask of every parsed document, computed the slow and obvious way."""
+"""Invariants of every parsed document, computed in the slow and obvious way."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def assert_is_lossless(document: Document) -> None:
 
 
 def _assert_lines_fit(nodes: list[Node], own_texts: list[str]) -> None:
-    """A node begins on the line after all lines before it, and ends where its text does."""
+    """A node starts on the line after the node before it, and ends where its text ends."""
     line = 1
     ends = []
     for node, own_text in zip(nodes, own_texts, strict=True):
@@ -71,7 +71,7 @@ def assert_is_nested(document: Document) -> None:
 
 
 def assert_ids_follow_the_contract(document: Document) -> None:
-    """Ids are the contract's hash of key, path and ordinal, save where that is taken."""
+    """Ids are the hash of key, path and ordinal, unless that id is taken."""
     seen: dict[tuple[str, ...], int] = {}
     taken: set[str] = set()
     for node in list_nodes(document):
@@ -86,7 +86,7 @@ def assert_ids_follow_the_contract(document: Document) -> None:
 
 
 def assert_tokens_add_up(document: Document) -> None:
-    """The tokens of a subtree are those of its nodes."""
+    """The tokens of a subtree are the sum of those of its nodes."""
     nodes = list_nodes(document)
     for index, node in enumerate(nodes):
         assert node.tokens == sum(other.own_tokens for other in nodes[index : index + 1 + node.descendants])

@@ -1,4 +1,4 @@
-"""A second opinion on headings: a full parse by markdown-it-py, with nothing taken from the code under test."""
+"""A second opinion on headings: a full parse by markdown-it-py, independent of the code under test."""
 
 from __future__ import annotations
 

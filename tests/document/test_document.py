@@ -13,7 +13,7 @@ from roamtui.document.node import NodeKind
 _PATHS = st.lists(st.lists(st.sampled_from(["a", "b", "", "\x1f", "ä"]), min_size=1, max_size=3), max_size=30)
 
 
-def test_an_id_below_long_titles_is_that_hash_too() -> None:
+def test_an_id_below_long_titles_is_the_same_hash() -> None:
     above = ("a" * 5_000, "\ud800", "b" * 700)
     paths = [("a" * 5_000,), above, (*above, "c"), (*above, "c"), (*above, "d"), ("e",)]
     assert make_ids("doc", paths) == [
@@ -32,7 +32,7 @@ def test_ids_are_unique_and_fit_the_paths(paths: list[list[str]]) -> None:
 
 
 @given(_PATHS, st.integers(0, 30))
-def test_what_stands_later_changes_no_id_before_it(paths: list[list[str]], length: int) -> None:
+def test_later_paths_never_change_earlier_ids(paths: list[list[str]], length: int) -> None:
     assert make_ids("doc", paths[:length]) == make_ids("doc", paths)[:length]
 
 
@@ -71,7 +71,7 @@ def test_paths_in_order_are_the_paths_one_by_one(levels: list[int]) -> None:
     assert list(columns.paths()) == [columns.path(row) for row in range(len(columns))]
 
 
-def test_a_title_is_cut_in_the_paths_below_it_only_where_all_of_them_would_be_a_flood() -> None:
+def test_a_long_title_is_cut_in_paths_only_if_many_nodes_repeat_it() -> None:
     long = "word " * 20_000
     rows = [NodeRow(NodeKind.SECTION, 1, long, 0), *(NodeRow(NodeKind.SECTION, 2, "b", n) for n in range(1, 600))]
     flood, few = build_columns(rows, 600), build_columns(rows[:400], 400)

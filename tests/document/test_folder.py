@@ -1,4 +1,4 @@
-"""A folder as a library: folders, files, sections. Files are read when they are loaded; one that cannot be says why."""
+"""A folder as a library of folders, files and sections. Files are read when loaded; unreadable ones say why."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
     assert not library.node(find(library, "three.md")).is_loaded
 
 
-def test_what_cannot_be_read_is_a_node_that_says_why_and_can_be_tried_again(folder: Path) -> None:
+def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> None:
     library, loader = open_folder(folder)
     (folder / "b/one.md").rename(folder / "b/kept")
     (folder / "b/three.md").write_bytes(b"\x89PNG\r\n")

@@ -1,4 +1,4 @@
-"""The scan for headings finds what a full parse by markdown-it-py finds, on anything."""
+"""The scan finds the same headings as a full parse by markdown-it-py, in any text."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def find_headings(text: str) -> list[tuple[int, str, int]]:
 
 
 def strip_titles(headings: list[tuple[int, str, int]]) -> list[tuple[int, str, int]]:
-    """Return headings as they can be compared: markdown-it-py strips a title of white space alone to nothing."""
+    """Strip titles before a comparison: markdown-it-py strips a title of only white space to nothing."""
     return [(level, title.strip(), line) for level, title, line in headings]
 
 
 @given(st.integers(0, 2**64))
-def test_every_text_of_a_seed_has_the_parsers_headings(seed: int) -> None:
+def test_headings_of_random_texts_match_a_full_parse(seed: int) -> None:
     for text in list_texts(seed, _TEXTS_PER_SEED):
         found = read_sections(parse_document(text))
         assert strip_titles(found) == strip_titles(judge_outline(text)), repr(text)
@@ -36,7 +36,7 @@ def test_every_text_of_a_seed_has_the_parsers_headings(seed: int) -> None:
 @given(
     st.integers(0, 2**64), st.sampled_from(["---\na: b\n---\n", "---\n- x\n\n...\n", "# before\n", "> a\n", "- b\n"])
 )
-def test_what_stands_before_the_start_changes_nothing(seed: int, before: str) -> None:
+def test_text_before_the_start_changes_nothing(seed: int, before: str) -> None:
     for text in list_texts(seed, 5):
         columns = scan_headings(before + text, len(before))
         alone = scan_headings(text)
@@ -70,7 +70,7 @@ def test_what_stands_before_the_start_changes_nothing(seed: int, before: str) ->
         "- a\n  ```\n\nplain\n\n  ```\n\n# no\n\nplain\n",
     ],
 )
-def test_what_is_hard_to_tell_is_told_as_the_parser_tells_it(text: str) -> None:
+def test_headings_of_hard_cases_match_a_full_parse(text: str) -> None:
     for ended in (text, text + "\n"):
         assert read_sections(parse_document(ended)) == judge_outline(ended)
 

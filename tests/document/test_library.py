@@ -1,4 +1,4 @@
-"""The tree over several documents: what hangs below which node, and how ids stay apart."""
+"""The tree over several documents: parents, children, and ids that never collide."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _titles(library: Library) -> list[str]:
     return [library.title_of(node_id) for node_id in library.walk()]
 
 
-def test_a_loaded_page_stands_below_its_link() -> None:
+def test_a_loaded_page_is_below_its_link() -> None:
     library = _load(_list_links(), "b.md", "a.md")
     assert _titles(library) == ["Site", "A", "Alpha", "Part", "B", "", "Beta", "C"]
     assert len(library) == 8
@@ -89,9 +89,7 @@ def test_the_order_of_loading_changes_nothing(order: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("order", list(permutations(_PAGES)))
-def test_where_files_collide_the_later_by_key_is_salted(
-    order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_colliding_files_the_later_by_key_is_salted(order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     def collide(doc: str, path: tuple[str, ...], ordinal: int, *salt: str) -> str:
         if doc and len(path) == 1:
             return "0badc0de" if not salt else f"{salt[0]:0>8}"
@@ -115,7 +113,7 @@ def test_a_page_whose_ids_collide_with_the_root_is_salted() -> None:
     assert list(grown.walk())[:2] == list(root.ids)
 
 
-def test_an_unknown_id_is_refused_in_a_sentence() -> None:
+def test_an_unknown_id_raises_an_error_with_a_sentence() -> None:
     library = _list_links()
     assert "ffffffff" not in library
     for ask in (library.node, library.text, library.own_text, library.parent, library.children, library.title_of):

@@ -1,4 +1,4 @@
-"""Lists of links, whatever the file looks like, and files that hold all pages of a site: each is a node."""
+"""Lists of links, and files with all pages of a site: each link and each page is a node."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def list_titles_and_urls(document: Document) -> list[tuple[str, str | None]]:
     return [(node.title, node.url) for node in list_links(document)]
 
 
-def test_a_link_stands_below_its_section_with_its_item_as_text() -> None:
+def test_a_link_is_below_its_section_with_its_item_as_text() -> None:
     document = parse("# A\n\n> Q\n\n## Docs\n\nWords.\n\n- [One](one.md): first\n- [Two](/two): second\n  and more\n")
     library = Library(source="test", root=document)
     one, two = list_links(document)
@@ -69,13 +69,13 @@ def test_a_link_stands_below_its_section_with_its_item_as_text() -> None:
         ("- [![picture](p.png)](page)\n", [("picture", "https://site.example/docs/page")]),
     ],
 )  # fmt: skip
-def test_what_is_a_link_of_a_list(text: str, expected: list[tuple[str, str]]) -> None:
+def test_links_of_list_items_become_nodes(text: str, expected: list[tuple[str, str]]) -> None:
     document = parse(f"# T\n\n{text}")
     assert list_titles_and_urls(document) == expected
     assert_is_lossless(document)
 
 
-def test_several_links_of_an_item_begin_with_it_and_the_last_holds_its_text() -> None:
+def test_several_links_of_an_item_start_with_it_and_the_last_has_its_text() -> None:
     document = parse("- [A](a), [B](b): both\n- [C](c)\n")
     library = Library(source="test", root=document)
     assert [library.own_text(node.id) for node in list_links(document)] == [
@@ -86,7 +86,7 @@ def test_several_links_of_an_item_begin_with_it_and_the_last_holds_its_text() ->
     assert [node.start_line for node in list_links(document)] == [1, 1, 2]
 
 
-def test_without_an_address_relative_links_stay_text() -> None:
+def test_without_a_url_relative_links_stay_text() -> None:
     document = parse("- [A](a)\n- [B](https://x.example/b)\n", url=None)
     assert list_titles_and_urls(document) == [("B", "https://x.example/b")]
 
@@ -123,7 +123,7 @@ def count_links(text: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", _FILES)
-def test_a_real_file_has_the_links_that_its_lists_have(name: str) -> None:
+def test_a_real_file_has_a_node_for_each_link_of_its_lists(name: str) -> None:
     text = read_document(name)
     document = parse(text)
     assert len(list_links(document)) == sum(count_links(text))
@@ -163,7 +163,7 @@ def repeat(page: str, count: int = 3) -> str:
 
 @pytest.mark.parametrize("name", [NAME, "docs.md"])
 @pytest.mark.parametrize("page", _PAGES.values(), ids=_PAGES.keys())
-def test_each_page_is_a_section_with_its_address(page: str, name: str) -> None:
+def test_each_page_is_a_section_with_its_url(page: str, name: str) -> None:
     text = repeat(page)
     document = parse_pages(text, name=name)
     nodes = [node for node in list_nodes(document) if node.level]
@@ -176,7 +176,7 @@ def test_each_page_is_a_section_with_its_address(page: str, name: str) -> None:
     assert_is_lossless(parse_pages(text.replace("\n", "\r\n"), name=name))
 
 
-def test_titles_after_rules_are_pages_in_a_file_with_the_name_alone() -> None:
+def test_titles_after_rules_are_pages_only_in_a_file_with_the_right_name() -> None:
     text = "# Site\n\nWords.\n\n" + repeat("---\n\n## Page %\n\nWords.\n\n## More\n\n")
     pages = [(2, "Page 1"), (3, "More"), (2, "Page 2"), (3, "More"), (2, "Page 3"), (3, "More")]
     assert [(level, title) for level, title, _ in read_sections(parse_pages(text))] == [(1, "Site"), *pages]
@@ -188,14 +188,14 @@ def test_a_fence_that_a_page_leaves_open_ends_with_it() -> None:
     assert [title for _, title, _ in read_sections(parse_pages(text))] == ["Page 1", "Page 2", "Page 3"]
 
 
-def test_what_stands_in_a_block_of_code_is_no_boundary() -> None:
+def test_a_boundary_in_a_block_of_code_is_ignored() -> None:
     shown = "```\n# Example\nSource: https://s.example/e\n```\n\n"
     text = repeat("# Page %\nSource: /p%\n\n") + shown + repeat("# Later %\nSource: /l%\n\n")
     assert "Example" not in [title for _, title, _ in read_sections(parse_pages(text))]
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_few_boundaries_are_none_in_a_file_of_another_name(count: int) -> None:
+def test_too_few_boundaries_are_ignored_in_a_file_of_another_name(count: int) -> None:
     text = repeat(_PAGES["front matter"], count)
     assert read_sections(parse_pages(text, name="docs.md")) == read_sections(parse_document(text))
 
@@ -220,7 +220,7 @@ def test_a_real_file_keeps_every_character_and_every_page(name: str) -> None:
     [("sei-protocol__sei-docs", 134), ("55-Tech-Limited__mm-abp-docs", 23), ("BerriAI__litellm-docs", 50),
      ("Consensys__doc.web3signer", 25)],
 )  # fmt: skip
-def test_a_real_file_has_the_pages_that_its_boundaries_say(name: str, pages: int) -> None:
+def test_a_real_file_has_a_page_for_each_boundary(name: str, pages: int) -> None:
     if f"llms/full/{name}.txt" not in _FULL:
         pytest.skip("No real documents here: set ROAMTUI_DATA.")
     for file_name in (NAME, f"{name}.txt"):

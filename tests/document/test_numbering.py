@@ -1,4 +1,4 @@
-"""Numbers follow `Library.walk`, whatever stands below whatever."""
+"""Numbers follow `Library.walk`, wherever documents are grafted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TEXTS = st.lists(st.sampled_from(["# A\n\n", "## B\n\n", "### C\n\n", "Words.\n
 
 @st.composite
 def _draw_library(draw: st.DrawFn) -> Library:
-    """Return a document with others below some of its nodes, and below theirs."""
+    """Draw a document with others grafted below its nodes, at any depth."""
     library = Library(source="test.md", root=parse_document(draw(_TEXTS)))
     for number in range(draw(st.integers(0, 4))):
         free = [section_id for section_id in library.walk() if section_id not in library.grafts]

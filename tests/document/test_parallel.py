@@ -1,4 +1,4 @@
-"""Parallel work: in the order asked, within the bound, and no exit waits for it."""
+"""Parallel work: results in order, within the limit of threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from roamtui.document.parallel import run_parallel
 
 
-def test_results_come_in_the_order_of_the_items_and_never_more_at_a_time() -> None:
+def test_results_keep_the_order_of_items_and_the_limit_of_threads() -> None:
     together = threading.Barrier(3, timeout=120)
     working: set[int] = set()
     most = []
@@ -27,7 +27,7 @@ def test_results_come_in_the_order_of_the_items_and_never_more_at_a_time() -> No
     assert set(most) == {3}
 
 
-def test_the_first_failure_is_raised_once_all_is_done() -> None:
+def test_the_first_failure_is_raised() -> None:
     done = []
 
     def work(item: int) -> None:

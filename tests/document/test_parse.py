@@ -1,4 +1,4 @@
-"""A text into a document: what becomes a section, a preamble, front matter, a note."""
+"""Parsing a text: sections, preambles, front matter and notes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_skipped_levels_nest_under_the_nearest_shallower_heading() -> None:
     assert [node.path for node in nodes] == [("c",), ("a",), ("a", "d"), ("a", "b"), ("a", "b", "f")]
 
 
-def test_what_is_no_markdown_has_no_headings_and_no_front_matter() -> None:
+def test_plain_text_has_no_headings_and_no_front_matter() -> None:
     document = parse_document("---\ntitle: x\n---\n# a,b\n1,2\n", name="table.csv", is_markdown=False)
     assert {node.kind for node in list_nodes(document)} == {NodeKind.TEXT}
     assert document.title == "table.csv"
@@ -74,7 +74,7 @@ def test_what_is_no_markdown_has_no_headings_and_no_front_matter() -> None:
 
 
 @pytest.mark.parametrize("marker", ["> ", "- ", "1. ", "> - "])
-def test_what_nests_deeper_than_python_allows_is_read_with_a_note(marker: str) -> None:
+def test_very_deep_nesting_is_read_with_a_note(marker: str) -> None:
     document = parse_document(f"{marker * 10_000}text\n===\n\nAfter\n---\n")
     assert document.columns.titles == ("", "After")
     assert [note.split(";")[0] for note in document.notes] == ["Lists or quotes nest very deep"]
@@ -98,7 +98,7 @@ def test_what_nests_deeper_than_python_allows_is_read_with_a_note(marker: str) -
         ("", ""),
     ],
 )
-def test_front_matter_of(text: str, front_matter: str) -> None:
+def test_front_matter_ends_at_its_closing_line(text: str, front_matter: str) -> None:
     assert text[: measure_front_matter(text)] == front_matter
 
 

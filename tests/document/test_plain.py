@@ -27,13 +27,13 @@ def _is_obeyed(character: str) -> bool:
     )
 
 
-def test_exactly_the_characters_that_a_terminal_or_reader_obeys_are_replaced() -> None:
+def test_exactly_the_unsafe_characters_are_replaced() -> None:
     replaced = {code for code in range(sys.maxunicode + 1) if sanitise_text(chr(code)) != chr(code)}
     assert replaced == {code for code in range(sys.maxunicode + 1) if _is_obeyed(chr(code))}
 
 
 @pytest.mark.parametrize("code", [code for code in range(0x110) if _is_obeyed(chr(code))])
-def test_each_control_character_alone_becomes_visible(code: int) -> None:
+def test_each_control_character_becomes_visible(code: int) -> None:
     plain = sanitise_text(f"a{chr(code)}b")
     assert plain == "a\nb" if code == 0x0D else len(plain) == 3 and plain[1].isprintable()
 
@@ -49,7 +49,7 @@ def test_a_plain_line_is_one_trimmed_line(text: str) -> None:
 
 
 @given(st.text(), st.integers(2, 40))
-def test_a_shortened_text_fits_and_says_so(text: str, length_max: int) -> None:
+def test_a_shortened_text_fits_and_ends_with_an_ellipsis(text: str, length_max: int) -> None:
     short = shorten(text, length_max)
     assert len(short) <= length_max
     assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
@@ -76,5 +76,5 @@ def test_a_text_is_cut_at_a_word() -> None:
         ("", ""),
     ],
 )
-def test_only_an_anchor_at_the_end_goes(title: str, shown: str) -> None:
+def test_only_an_anchor_at_the_end_is_removed(title: str, shown: str) -> None:
     assert strip_anchor(title) == shown

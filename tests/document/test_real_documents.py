@@ -1,4 +1,4 @@
-"""Every book, llms.txt, hostile file and specification example: the judge's outline, nothing lost."""
+"""Books, llms.txt files, hostile files and specification examples: all headings are found, and no text is lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _parse(name: str) -> Document:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list_documents("books/*.md", "llms/files/*.txt"))
-def test_outline_of_a_real_document_is_the_judges(name: str) -> None:
+def test_the_headings_of_real_documents_match_a_full_parse(name: str) -> None:
     assert read_sections(_parse(name)) == judge_outline(read_document(name))
 
 
@@ -48,7 +48,7 @@ def test_nothing_of_a_document_is_lost(name: str) -> None:
     assert_tokens_add_up(document)
 
 
-def test_outline_of_each_hostile_file_is_the_manifests(data_dir: Path) -> None:
+def test_the_headings_of_hostile_files_match_the_manifest(data_dir: Path) -> None:
     folder = data_dir / "adversarial"
     wrong = {}
     for case in json.loads((folder / "MANIFEST.json").read_text()):
@@ -66,7 +66,7 @@ def _list_right_outlines(case: dict[str, Any]) -> list[list[tuple[int, str, int]
 
 
 @pytest.mark.parametrize("name", ["commonmark-spec-tests.json", "gfm-spec-tests.json"])
-def test_outline_of_each_example_of_the_specification_is_the_judges(name: str, data_dir: Path) -> None:
+def test_the_headings_of_specification_examples_match_a_full_parse(name: str, data_dir: Path) -> None:
     wrong = []
     for case in json.loads((data_dir / "spec" / name).read_text()):
         document = parse_document(case["markdown"])
@@ -78,7 +78,7 @@ def test_outline_of_each_example_of_the_specification_is_the_judges(name: str, d
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list_documents("sets/*/questions.jsonl"))
-def test_gold_sections_of_the_question_sets_stand_where_they_say(name: str, data_dir: Path) -> None:
+def test_gold_sections_of_question_sets_are_at_their_lines(name: str, data_dir: Path) -> None:
     folder = (data_dir / name).parent
     questions = [json.loads(line) for line in (data_dir / name).read_text().strip().split("\n")]
     paths: dict[str, dict[int, tuple[str, ...]]] = {}

@@ -1,4 +1,4 @@
-"""A long text in pieces reads as the whole one does; lines end at three marks only; page footers are read past."""
+"""A long text in pieces behaves like a string; lines end only at three marks; page footers are skipped."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _OFFSETS = st.integers(-len(_WHOLE) - 5, len(_WHOLE) + 5) | st.integers(8_180, 8
 
 
 @given(_OFFSETS, _OFFSETS)
-def test_a_slice_is_that_of_the_whole(start: int | None, end: int | None) -> None:
+def test_slices_equal_those_of_a_string(start: int | None, end: int | None) -> None:
     assert _TEXT[start:end] == _WHOLE[start:end]
 
 
 @given(st.integers(0, len(_WHOLE)), st.integers(0, len(_WHOLE) + 5), st.sampled_from([_WIDE, "[", "\r", "@"]))
-def test_what_is_found_and_counted_is_that_of_the_whole(start: int, end: int, character: str) -> None:
+def test_searches_and_counts_equal_those_of_a_string(start: int, end: int, character: str) -> None:
     assert _TEXT.find(character, start, end) == _WHOLE.find(character, start, end)
     assert _TEXT.find(character, start) == _WHOLE.find(character, start)
     assert _TEXT.count(character, start, end) == _WHOLE.count(character, start, end)
 
 
-def test_length_digest_and_lines_are_those_of_the_whole() -> None:
+def test_length_digest_and_lines_equal_those_of_a_string() -> None:
     assert (len(_TEXT), str(_TEXT), hash_text(_TEXT)) == (len(_WHOLE), _WHOLE, hash_text(_WHOLE))
     assert compute_line_starts(_TEXT) == compute_line_starts(_WHOLE)
     assert LongText(_WHOLE) == _TEXT
@@ -72,7 +72,7 @@ _TEXTS = st.text(alphabet="ab\n\r\f\v\x1c\x85\u2028\u2029", max_size=40)
         ("a\fb\u2028c\x85d\x1ce\vf", [0]),
     ],
 )
-def test_lines_end_at_three_marks_only(text: str, starts: list[int]) -> None:
+def test_lines_end_only_at_three_marks(text: str, starts: list[int]) -> None:
     assert list(compute_line_starts(text)) == starts
 
 
@@ -100,13 +100,13 @@ def test_a_footer_in_a_paragraph_of_its_own_is_blank(footer: str) -> None:
 
 
 @pytest.mark.parametrize("numbers", ["{}", "{} -", "{0}   {1}"])
-def test_a_bare_number_is_one_where_a_page_away_the_next_stands(numbers: str) -> None:
+def test_a_bare_number_is_a_footer_if_the_next_one_is_a_page_away(numbers: str) -> None:
     one, two, other = (numbers.format(number, number + 1) for number in (6, 7, 9))
     assert _blank(f"A\n\n{one}\n\n{_PAGE}\n\n{two}\n\nB") == f"A {_PAGE}B"
     assert " ".join(one.split()) in _blank(f"A\n\n{one}\n\n{_PAGE}\n\n{other}\n\nB")
     assert " ".join(one.split()) in _blank(f"A\n\n{one}\n\nB\n\n{two}\n\nC")
 
 
-def test_of_a_part_the_pages_around_it_tell() -> None:
+def test_footers_in_a_part_are_recognised_by_the_pages_around_it() -> None:
     text = f"A\n\n6\n\n{_PAGE}\n\nB\n\n7\n\nC"
     assert blank_footers(text, text.index("B"), len(text)).split() == ["B", "C"]

@@ -36,7 +36,7 @@ _CJK = (
 
 
 def _count_tokens(texts: list[str]) -> list[int]:
-    """Return how many tokens the real tokenizer makes of each text."""
+    """Count the tokens of each text with the real tokenizer."""
     litellm = importlib.util.find_spec("litellm")
     assert litellm
     assert litellm.origin
@@ -97,5 +97,5 @@ def test_more_text_is_never_fewer_tokens(first: str, second: str) -> None:
         (45_000_000_000, "45G"),
     ],
 )
-def test_a_count_is_shown_shortly(tokens: int, shown: str) -> None:
+def test_token_counts_have_a_short_form(tokens: int, shown: str) -> None:
     assert format_tokens(tokens) == shown

@@ -1,4 +1,4 @@
-"""Pages of the web: fetched in parallel, as Markdown where a site has it; sites by their llms.txt."""
+"""Web pages: fetched in parallel, and as Markdown if the site has it; sites are opened by their llms.txt."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def load(site: FakeSite, *paths: str) -> tuple[Library, LoadedBatch]:
     return library.graft_all(batch.documents), batch
 
 
-def test_a_page_stands_below_its_link_with_its_address_as_key() -> None:
+def test_a_page_is_grafted_below_its_link_with_its_url_as_key() -> None:
     with FakeSite({"/a.md": MARKDOWN.format("A")}) as site:
         library, _ = load(site, "/a.md")
         (link,) = find_all(library, "/a.md")
@@ -100,7 +100,7 @@ def test_the_markdown_variant_is_preferred(pages: Mapping[str, SitePage | str]) 
 
 
 @pytest.mark.parametrize("variants", [{"/p.md": HTML}, {"/p.md": '{"a": 1}'}, {"/p.md": ""}, {}])
-def test_what_is_no_markdown_is_no_variant(variants: dict[str, str]) -> None:
+def test_only_markdown_counts_as_a_variant(variants: dict[str, str]) -> None:
     answers = {path: SitePage(body=body, media_type="text/html") for path, body in variants.items()}
     with FakeSite({"/p": HTML.format("P"), **answers}) as site:
         _, batch = load(site, "/p")
@@ -119,7 +119,7 @@ def test_the_style_of_a_site_is_learned_once() -> None:
         assert len([path for path in asked if path in paths]) == 1
 
 
-def test_pages_are_fetched_side_by_side_but_never_more_than_eight() -> None:
+def test_at_most_eight_pages_are_fetched_in_parallel() -> None:
     paths = [f"/p{number}.md" for number in range(20)]
     together = threading.Barrier(4, timeout=120)
     pages = {path: MARKDOWN.format(path) for path in paths}
@@ -130,7 +130,7 @@ def test_pages_are_fetched_side_by_side_but_never_more_than_eight() -> None:
 
 
 @pytest.mark.parametrize("media_type", ["application/pdf", "application/octet-stream", "text/html"])
-def test_a_pdf_is_converted_whatever_it_is_sent_as(media_type: str) -> None:
+def test_a_pdf_is_converted_whatever_its_media_type(media_type: str) -> None:
     data = make_pdf([lay_out("one boat"), lay_out("two boats")])
     with FakeSite({"/boats": SitePage(body=data, media_type=media_type)}) as site:
         library, _ = load(site, "/boats")
@@ -154,7 +154,7 @@ def test_a_pdf_is_converted_whatever_it_is_sent_as(media_type: str) -> None:
         (SitePage(body="<html><title>Just a moment...</title><body>Checking your browser"), "without a browser"),
     ],
 )
-def test_what_cannot_be_read_says_why_and_is_tried_again(page: SitePage, words: str) -> None:
+def test_an_unreadable_page_says_why_and_can_be_loaded_again(page: SitePage, words: str) -> None:
     with FakeSite({"/p": page}) as site:
         library = make_library(site, "/p")
         with open_loader(site) as loader:
@@ -187,7 +187,7 @@ def test_several_links_to_one_page_share_it() -> None:
         assert len([*library.walk()]) == len(set(library.walk()))
 
 
-def test_lists_of_links_lead_on_to_a_depth() -> None:
+def test_links_of_linked_lists_are_nodes_up_to_a_depth() -> None:
     inner = "# Inner\n\n> Q\n\n## Pages\n\n- [{0}1]({0}1.md): n\n- [{0}2]({0}2.md): n\n- [{0}3]({0}3.md): n\n"
     pages = {"/a.txt": inner.format("/b"), "/b1.md": inner.format("/c"), "/c1.md": inner.format("/d")}
     with FakeSite(pages) as site, open_loader(site) as loader:
@@ -215,7 +215,7 @@ def test_another_origin_is_not_fetched() -> None:
         assert other.counts.paths == []
 
 
-def test_progress_tells_of_pages_and_bytes() -> None:
+def test_progress_counts_pages_and_bytes() -> None:
     paths = ("/a.md", "/b.md")
     with FakeSite({path: MARKDOWN.format(path) for path in paths}) as site, open_loader(site) as loader:
         library = make_library(site, *paths)
@@ -263,7 +263,7 @@ def test_the_list_of_a_site_is_looked_up(found: dict[str, SitePage | str], expec
         (SitePage(body=" ", media_type="text/plain"), "nothing"),
     ],
 )
-def test_what_answers_in_place_of_the_list_is_named_and_the_page_opened(answer: SitePage, words: str) -> None:
+def test_a_site_without_a_list_opens_its_home_page_and_says_so(answer: SitePage, words: str) -> None:
     with FakeSite({"/llms.txt": answer, "/": HOME.format("")}) as site:
         library = open_site(site)
         assert library.root.text == "# Home\n\nWords.\n"
@@ -273,7 +273,7 @@ def test_what_answers_in_place_of_the_list_is_named_and_the_page_opened(answer: 
         )
 
 
-def test_a_page_in_place_of_the_file_that_was_named_is_opened_and_said() -> None:
+def test_a_page_in_place_of_a_named_list_is_opened_with_a_note() -> None:
     answer = SitePage(body=HOME.format(""), media_type="text/html")
     with FakeSite({"/llms.txt": answer}) as site:
         library = open_site(site, "/llms.txt")
@@ -282,7 +282,7 @@ def test_a_page_in_place_of_the_file_that_was_named_is_opened_and_said() -> None
         assert note.startswith(f"{site.url('/llms.txt')} is no such file: the site answers with an HTML page")
 
 
-def test_a_full_list_is_pages_with_addresses() -> None:
+def test_a_full_list_becomes_pages_with_urls() -> None:
     pages = "".join(f"# P{number}\nSource: /p{number}\n\nText.\n\n" for number in range(3))
     with FakeSite({"/llms-full.txt": pages}) as site:
         library = open_site(site, "/llms-full.txt")
@@ -291,7 +291,7 @@ def test_a_full_list_is_pages_with_addresses() -> None:
 
 
 @pytest.mark.parametrize("name", ["example.com", "docs.site.sh", "site.zip", "a.example/docs/llms.txt", "hanbook.md"])
-def test_a_bare_name_is_no_address_but_the_address_is_suggested(
+def test_a_host_without_a_scheme_gets_a_url_suggested(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -300,7 +300,7 @@ def test_a_bare_name_is_no_address_but_the_address_is_suggested(
         open_sources([name])
 
 
-def test_an_address_is_opened_alone_and_origins_must_be_addresses() -> None:
+def test_a_url_cannot_be_combined_and_origins_must_be_urls() -> None:
     with pytest.raises(UsageError, match="cannot be combined"):
         open_sources(["https://x.example/", "https://y.example/"])
     with pytest.raises(UsageError, match="--allow-origin"):
@@ -323,7 +323,7 @@ def make_page(body: bytes, media_type: str = "text/plain", charset: str | None =
         (b"<htmlx>", PageKind.MARKDOWN),
     ],
 )
-def test_what_begins_like_a_page_is_told_from_a_text_with_comments(body: bytes, kind: PageKind) -> None:
+def test_html_pages_are_distinguished_from_text_with_comments(body: bytes, kind: PageKind) -> None:
     assert classify_page(make_page(body)) is kind
 
 
@@ -336,20 +336,20 @@ def test_a_link_of_a_page_is_found_by_its_relation() -> None:
 
 
 @pytest.mark.parametrize("html", ["<link " * 33_000, f"<link {'a' * 190_000}>", f"<link {'a' * 3_900}>" * 50])
-def test_links_are_looked_for_in_time_that_grows_with_the_page_alone(html: str) -> None:
+def test_the_time_to_find_links_grows_only_with_the_page(html: str) -> None:
     assert extract_link_url(html, "alternate") is None
 
 
 @pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "utf-7", "zlib", "nonsense", "a\x00b"])
 @pytest.mark.parametrize("media_type", ["text/plain", "text/html"])
-def test_an_encoding_that_is_none_of_the_web_is_not_used(charset: str, media_type: str) -> None:
+def test_encodings_unknown_to_the_web_are_ignored(charset: str, media_type: str) -> None:
     body = rb"<p>half a pair: \ud800 +2AA- " + b"x-" + b"b9a" * 100_000
     text = str(parse_page(make_page(body, media_type, charset)).text)
     text.encode("utf-8")
     assert "+2AA-" in text
 
 
-def test_a_page_is_read_in_the_encoding_that_it_names() -> None:
+def test_a_page_is_decoded_with_the_encoding_that_it_names() -> None:
     named = '<meta charset="shift_jis"><p>日本'.encode("shift_jis")
     assert "日本" in decode_fetched_html(make_page(named))
     assert "日本" in decode_fetched_html(make_page("日本".encode("euc_jp"), charset="euc-jp"))

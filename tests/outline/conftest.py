@@ -1,4 +1,4 @@
-"""A small manual that every test of the outline may read."""
+"""A small manual for all tests of the outline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents made for the outline: small ones to read, and shapes that no real document has."""
+"""Documents for tests of the outline: small readable ones, and shapes that no real document has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.real_documents import read_document
 
 NONCE = "gghhjjkk"
 REFERENCE = re.compile(r"\b[0-9a-f]{8}(?::(?:c\d+(?:\.\d+)*|\d+))?(?![\w:])")
-"""Whatever in a text a model could take for an id."""
+"""Anything in a text that a model could mistake for an id."""
 
 
 def make_library(text: str, *, source: str = "manual.md", name: str = "") -> Library:
@@ -81,7 +81,7 @@ def shapes() -> dict[str, str]:
 
 @lru_cache(maxsize=16)
 def make_shape(name: str) -> Library:
-    """Return the library of a document that `shapes` knows."""
+    """Make the library of one of the `shapes`."""
     return make_library(shapes()[name])
 
 

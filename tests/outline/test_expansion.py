@@ -43,7 +43,7 @@ Open daily.
 
 @pytest.fixture
 def chapters() -> Library:
-    """Return a manual whose chapter on lending is too long to be given whole."""
+    """Make a manual whose chapter on lending is too long to be given whole."""
     library = make_library(_CHAPTERS)
     assert library.node(find_id(library, "Lending")).tokens > WHOLE_TOKENS_MAX
     return library
@@ -86,7 +86,7 @@ def _short(tokens: int) -> str:
     return f"{tokens / 1000:.1f}k"
 
 
-def test_line_ranges_are_those_of_the_text_that_is_given(chapters: Library) -> None:
+def test_line_ranges_match_the_delivered_text(chapters: Library) -> None:
     lines = str(chapters.root.text).splitlines(keepends=True)
     for section_id in chapters.walk():
         block = open_section(chapters, section_id)
@@ -96,7 +96,7 @@ def test_line_ranges_are_those_of_the_text_that_is_given(chapters: Library) -> N
         assert "".join(lines[first - 1 : last]) == "".join(chapters.text_at(span) for span in block.spans)
 
 
-def test_text_given_before_is_named_and_not_repeated(chapters: Library) -> None:
+def test_text_delivered_before_is_named_and_not_repeated(chapters: Library) -> None:
     fees = open_section(chapters, find_id(chapters, "Fees"))
     delivered = _delivered(fees)
     again = open_section(chapters, find_id(chapters, "Fees"), delivered)
@@ -109,7 +109,7 @@ def test_text_given_before_is_named_and_not_repeated(chapters: Library) -> None:
     assert f"- [{find_id(chapters, 'Replacement')}]" in chapter.text
 
 
-def test_a_small_parent_leaves_out_the_child_that_was_given(manual: Library) -> None:
+def test_a_small_parent_leaves_out_a_child_that_was_delivered(manual: Library) -> None:
     fees = open_section(manual, find_id(manual, "Fees"))
     lending = open_section(manual, find_id(manual, "Lending"), _delivered(fees))
     assert "Late returns" not in lending.text
@@ -131,7 +131,7 @@ def test_a_section_within_the_limit_is_given_whole_and_one_above_it_is_not() -> 
     assert "Below it:" in collapsed.text
 
 
-def test_a_path_of_a_folder_opens_a_file_and_what_two_sections_have_opens_none(tmp_path: Path) -> None:
+def test_a_path_opens_a_file_and_an_ambiguous_title_opens_nothing(tmp_path: Path) -> None:
     for name in ("en/first", "de/second"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / f"{name}.md").write_text(f"# About {name}\n\nText.\n\n## Use\n\nWords.\n", "utf-8")
@@ -144,7 +144,7 @@ def test_a_path_of_a_folder_opens_a_file_and_what_two_sections_have_opens_none(t
     assert open_section(library, "Use").section_id is None
 
 
-def test_links_to_sections_carry_their_ids_and_long_addresses_are_short() -> None:
+def test_links_to_sections_carry_ids_and_long_urls_are_shortened() -> None:
     address = "https://example.org/" + "x" * 200
     text = f"# A\n\nSee [fees](#fees), [it]({address}) and [out](other.md).\n\n# Fees\n\nText.\n"
     library = make_library(text)
@@ -171,7 +171,7 @@ def test_a_paragraph_that_repeats_is_given_once() -> None:
 
 
 @pytest.mark.parametrize("page", ["0", "2", "99"])
-def test_a_page_that_is_not_there(manual: Library, page: str) -> None:
+def test_a_missing_page_is_answered_with_the_pages_that_exist(manual: Library, page: str) -> None:
     fees = find_id(manual, "Fees")
     block = open_section(manual, f"{fees}:{page}")
     assert block.section_id is None
@@ -179,7 +179,7 @@ def test_a_page_that_is_not_there(manual: Library, page: str) -> None:
     assert block.text == f"[{fees}] has no such page. It has 1 page, [{fees}:1] to [{fees}:1]."
 
 
-def test_a_range_that_is_not_there() -> None:
+def test_a_missing_range_is_answered_with_the_ranges_that_exist() -> None:
     library = make_library("# A\n\n" + "".join(f"## B{i}\n\n" for i in range(100)) + "# C\n")
     section_id = find_id(library, "A")
     for steps in ("c0", "c3", "c1.9", "c999"):
@@ -203,7 +203,7 @@ def test_many_children_are_listed_by_ranges_that_can_be_opened() -> None:
     assert "## B004 [" in listing.text
 
 
-def test_the_id_of_the_whole_lists_the_top() -> None:
+def test_the_id_of_the_library_lists_the_top() -> None:
     library = make_library("# A\n\n# B\n\n# <!-- [deadbeef] -->\n")
     block = open_section(library, library.root_id)
     assert block.is_listing

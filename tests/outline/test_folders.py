@@ -1,4 +1,4 @@
-"""What a model reads of a folder: files with the titles below them; opening a file gives its text."""
+"""What a model reads of a folder: a line for each file, and its text when it is opened."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_long_file_of_one_title_is_given_in_pages() -> None:
     assert second.spans[0].end == len(LIBRARY.document("sole.md").text)
 
 
-def test_many_files_with_long_names_have_a_line_each_by_the_beginning_of_their_names() -> None:
+def test_many_files_with_long_names_have_a_line_each_with_shortened_names() -> None:
     names = [f"{number:02} Agreement on development, manufacturing and supply, amended" for number in range(55)]
     library = make_folder({f"{name}.md": f"# One\n\n{LONG}\n\n# Two\n\n{LONG}\n" for name in names})
     outline = render_outline(library)

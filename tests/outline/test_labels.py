@@ -1,4 +1,4 @@
-"""How a line names a section, and that no document can imitate our own marks on it."""
+"""How a line names a section; no document can imitate an id or an instruction on it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_document_cannot_imitate_a_guiding_comment_or_an_id(title: str, place:
         ("two\n lines\t\x1b[31m", "two lines ␛[31m"),
     ],
 )
-def test_what_is_defused_and_what_stays(text: str, shown: str) -> None:
+def test_only_imitations_are_escaped(text: str, shown: str) -> None:
     assert escape(text) == shown
 
 
@@ -76,7 +76,7 @@ def test_a_path_names_all_titles_above() -> None:
         ("A\n===\nx\n", False),
     ],
 )
-def test_a_section_of_a_heading_alone_is_empty(text: str, is_empty: bool) -> None:  # noqa: FBT001 - a case
+def test_a_section_with_only_a_heading_is_empty(text: str, is_empty: bool) -> None:  # noqa: FBT001 - a case
     library = make_library(text)
     first = next(library.walk())
     assert has_own_text(library, first) is not is_empty

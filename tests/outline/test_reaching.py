@@ -1,4 +1,4 @@
-"""Everything is reachable by the ids in the outline, in few calls, and each text has one id."""
+"""Ids in the outline lead to every text in few calls, and each text has one id."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.search.libraries import make_folder
 
 
 def _find_ids(text: str) -> set[str]:
-    """Return the ids in a text of ours; what stands between fences is the document's."""
+    """Return the ids outside the fences, where all text is ours."""
     outside = []
     is_inside = False
     for line in text.split("\n"):
@@ -40,7 +40,7 @@ def _find_ids(text: str) -> set[str]:
 
 
 def _reach(library: Library, budget: int | None, calls_max: int = 99) -> dict[str, list[Bounds]]:
-    """Return the text, by document, that one gets by opening all that is named, again and again."""
+    """Return the ranges of text, by document, that a model gets by opening every id that it reads."""
     pending = _find_ids(render_outline(library, budget_tokens=budget))
     seen: set[str] = set()
     given: dict[str, list[Bounds]] = {}

@@ -1,4 +1,4 @@
-"""The outline that a model reads: one line for each section, filled by what is worth most."""
+"""The outline that a model reads: one line for each section, the most useful sections first."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_largest_are_listed_deeper_and_the_others_say_what_is_below() -> Non
     assert "] Part of" not in outline
 
 
-def test_what_stands_below_mere_lists_comes_before_the_parts_of_what_is_large() -> None:
+def test_items_of_lists_come_before_parts_of_large_sections() -> None:
     items = "".join(f"## Item {n}\n\n{write_words(60, seed=n)}\n" for n in range(12))
     large = "".join(f"### Chapter {n}\n\n{write_words(900, seed=n)}\n" for n in range(15))
     text = f"# Part I\n\n{items}# Plan\n\n{write_words(900, seed=99)}\n## Terms\n\n{write_words(900, seed=98)}\n{large}"
@@ -69,14 +69,14 @@ def test_what_stands_below_mere_lists_comes_before_the_parts_of_what_is_large() 
     assert all(f"Chapter {n}" in outline for n in range(15))
 
 
-def test_titles_that_say_nothing_alone_carry_their_first_words() -> None:
+def test_vague_titles_are_followed_by_first_words() -> None:
     library = make_library("# A\n\nText.\n\n## 2.1\n\nRenewals are free of charge.\n\n## FAQ\n\nA loan is a promise.\n")
     outline = render_outline(library)
     assert _find_line(outline, "2.1").endswith("): Renewals are free of charge.")
     assert _find_line(outline, "FAQ").endswith("): A loan is a promise.")
 
 
-def test_a_line_says_what_tells_it_from_its_neighbours() -> None:
+def test_a_line_previews_what_distinguishes_it_from_its_neighbours() -> None:
     body = "Some words of this part, in a sentence. " * 9
     parts = [f"# Page {n}\n\n{body}\n\n## Overview\n\n{body}\n\n## Only {n}\n\n{body}\n\n" for n in range(25)]
     outline = render_outline(make_library("".join(parts)), budget_tokens=700)
@@ -85,7 +85,7 @@ def test_a_line_says_what_tells_it_from_its_neighbours() -> None:
 
 
 @given(documents(), st.integers(200, 3_000))
-def test_any_outline_holds_its_budget_and_is_of_lines(text: str, budget: int) -> None:
+def test_any_outline_keeps_its_budget_and_consists_of_lines(text: str, budget: int) -> None:
     outline = render_outline(make_library(text), budget_tokens=budget)
     assert estimate_tokens(outline) <= budget + 60
     for line in outline.splitlines()[2:]:
@@ -94,7 +94,7 @@ def test_any_outline_holds_its_budget_and_is_of_lines(text: str, budget: int) ->
 
 @pytest.mark.parametrize("shape", shapes())
 @pytest.mark.parametrize("budget", [200, 1_500])
-def test_any_shape_holds_its_budget(shape: str, budget: int) -> None:
+def test_any_shape_keeps_its_budget(shape: str, budget: int) -> None:
     assert estimate_tokens(render_outline(make_shape(shape), budget_tokens=budget)) <= budget + 60
 
 
@@ -136,7 +136,7 @@ def make_link_list(text: str) -> Library:
         ("- [A](a): " + "many words " * 40, "many words " * 14 + "many…"),
     ],
 )  # fmt: skip
-def test_the_note_of_a_link_is_its_item_without_the_link(item: str, note: str) -> None:
+def test_the_note_on_a_link_is_its_item_without_the_link(item: str, note: str) -> None:
     library = make_link_list(f"# T\n\n{item}\n")
     link = next(
         section_id for section_id in library.walk() if library.title_of(section_id) in ("A", "A b", "s.example/a")
@@ -144,7 +144,7 @@ def test_the_note_of_a_link_is_its_item_without_the_link(item: str, note: str) -
     assert extract_link_note(library, link, length_max=160) == note
 
 
-def test_the_optional_section_is_said_to_be_so_and_not_listed() -> None:
+def test_an_optional_section_is_marked_and_not_listed() -> None:
     docs = "".join(
         f"- [Page {number}](p{number}): what page {number} says of it, {'at length ' * 40}\n" for number in range(9)
     )

@@ -1,4 +1,4 @@
-"""Ranges of characters, against sets of characters, and the pages of a long text."""
+"""Ranges of characters, compared with sets of characters, and the pages of a long text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_merged_ranges_hold_the_same_characters_and_do_not_touch(bounds: list[tu
 
 
 @given(st.integers(0, 40), st.integers(0, 40), _BOUNDS)
-def test_what_is_left_is_what_was_not_taken(start: int, end: int, taken: list[tuple[int, int]]) -> None:
+def test_subtracting_ranges_leaves_the_other_characters(start: int, end: int, taken: list[tuple[int, int]]) -> None:
     left = subtract_bounds(start, end, taken)
     assert _characters(left) == _characters([(start, end)]) - _characters(taken)
     assert left == sorted(left)
@@ -37,7 +37,7 @@ def test_what_is_left_is_what_was_not_taken(start: int, end: int, taken: list[tu
 _LONG = write_words(20_000)
 
 
-def test_no_page_is_far_too_long_where_a_text_turns_to_numbers() -> None:
+def test_no_page_is_far_too_long_if_a_text_changes_to_numbers() -> None:
     text = write_words(6_000) + "12345 67890\n" * 2_000
     assert all(estimate_tokens(text[start:end]) <= 1.25 * PAGE_TOKENS for start, end in split_pages(text))
 

@@ -1,4 +1,4 @@
-"""Ranges of many children, and what an id or something near to one names."""
+"""Ranges of many children, and references: ids, almost-ids and suggestions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_parts_cover_a_range_in_order(sizes: list[int]) -> None:
 
 
 @given(_SIZES.filter(bool), st.data())
-def test_following_ranges_leads_to_any_child_in_a_few_steps(sizes: list[int], data: st.DataObject) -> None:
+def test_ranges_lead_to_any_child_in_a_few_steps(sizes: list[int], data: st.DataObject) -> None:
     ranges = _make_ranges(sizes)
     wanted = data.draw(st.integers(0, len(sizes) - 1))
     steps: tuple[int, ...] = ()
@@ -91,7 +91,7 @@ def test_an_id_with_a_wrong_digit_is_found_first(manual: Library) -> None:
         assert suggest_ids(manual, section_id[:7])[0] == section_id
 
 
-def test_there_are_always_three_as_long_as_there_are_sections(manual: Library) -> None:
+def test_three_ids_are_suggested_if_there_are_as_many_sections(manual: Library) -> None:
     for requested in ("", "zzz", "\x00\ud800", "x" * 10_000, "[]"):
         found = suggest_ids(manual, requested)
         assert len(found) == len(set(found)) == 3
@@ -99,7 +99,7 @@ def test_there_are_always_three_as_long_as_there_are_sections(manual: Library) -
     assert len(suggest_ids(make_library("# A\n"), "zzz")) == 1
 
 
-def test_an_id_that_a_person_or_model_writes_around_is_read() -> None:
+def test_marks_around_an_id_are_ignored() -> None:
     library = make_library("# A\n\nText\n")
     section_id = next(library.walk())
     for written in (section_id, f"[{section_id}]", f' "{section_id}" ', f"`{section_id.upper()}`", f"[ {section_id} ]"):

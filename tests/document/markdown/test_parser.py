@@ -1,4 +1,4 @@
-"""The blocks of a slice of Markdown, with their places in the source."""
+"""The blocks of a slice of Markdown, with their offsets in the source."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
                     yield from _list_spans(item.blocks)
 
 
-def test_places_are_those_of_the_text_that_a_slice_is_of() -> None:
+def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
     markdown = read_markdown("# a\n\nb **c**[^1]\r\nd\n", start=100)
     bold = Words("c", Emphasis.STRONG)
     assert markdown.links == (Link("[^1]", is_mark=True),)
@@ -52,7 +52,7 @@ def test_places_are_those_of_the_text_that_a_slice_is_of() -> None:
     )
 
 
-def test_what_a_slice_begins_in_is_read_and_not_given() -> None:
+def test_a_prefix_opens_containers_but_makes_no_blocks() -> None:
     markdown = read_markdown("| c | d |\n", prefix="| a | b |\n|--:|---|\n", start=7)
     (table,) = markdown.blocks
     assert isinstance(table, Table)
