@@ -71,7 +71,7 @@ def _quit(terminal: Terminal) -> None:
 
 def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -> None:
     terminal = _start(open_terminal, str(HANDBOOK), 120, 35)
-    screen = _see(terminal, "enter asks your question", "esc goes to the outline", "f1 shows every key", "f2 model")
+    screen = _see(terminal, "enter ask your question", "esc browse the outline", "f1 show all keys", "f2 model")
     assert "▸ About the library" in screen
     assert "offline (no language model) ◇ nothing open" in " ".join(screen.split())
     screen = _ask(terminal, QUESTION, f'"{WARNING}" [2].', f"Passages {QUOTES}")
@@ -137,7 +137,7 @@ def test_the_same_in_a_small_window(open_terminal: OpenTerminal) -> None:
     _close(terminal, "● offline")
     _press(terminal, "C-o", "Open a document", "esc close")
     terminal.type("-l", str(FEES))
-    _press(terminal, "Enter", "Fees and deposits", "enter asks your question")
+    _press(terminal, "Enter", "Fees and deposits", "enter ask your question")
     _press(terminal, "C-t", "▌3 Reader")
     _press(terminal, "F4", "Conversations · this document · 1", "● now")
     _close(terminal, "Conversations ·")

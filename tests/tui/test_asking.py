@@ -192,13 +192,13 @@ async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -
         await wait_until(pilot, lambda: screen.is_asking and not screen.question_box.text)
         await pilot.pause()
         assert f"❯ {QUESTION}" in screen_text(app)
-        assert "… waiting for scripted" in screen_text(app)
+        assert "… Waiting for scripted" in screen_text(app)
         assert EXAMPLES[1] not in screen_text(app)
         assert screen.status_line.status.is_asking
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: screen.question_box.text == QUESTION)
         assert screen.session.state.transcript.exchanges == ()
-        await wait_until(pilot, lambda: "waiting for" not in screen_text(app) and EXAMPLES[1] in screen_text(app))
+        await wait_until(pilot, lambda: "Waiting for" not in screen_text(app) and EXAMPLES[1] in screen_text(app))
         assert not screen.status_line.status.is_asking
 
 
@@ -210,18 +210,18 @@ async def test_a_question_is_shown_while_its_model_starts_and_once_when_it_answe
         screen = app.main_screen
         screen.question_box.fill(QUESTION)
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "… waiting for scripted" in screen_text(app))
+        await wait_until(pilot, lambda: "… Waiting for scripted" in screen_text(app))
         gate.set()
         await wait_until(pilot, lambda: "Forty." in screen_text(app) and not screen.is_asking)
-        assert "waiting for" not in screen_text(app)
+        assert "Waiting for" not in screen_text(app)
         gate.clear()
         screen.panes.focus_chat()
         await pilot.press("r")
-        await wait_until(pilot, lambda: "… waiting for scripted" in screen_text(app))
+        await wait_until(pilot, lambda: "… Waiting for scripted" in screen_text(app))
         assert "Forty." not in screen_text(app)
         gate.set()
         await wait_until(pilot, lambda: "Fifty." in screen_text(app) and not screen.is_asking)
-        assert "waiting for" not in screen_text(app)
+        assert "Waiting for" not in screen_text(app)
         assert [view.number for view in app.screen.query(ExchangeView)] == [1]
 
 

@@ -13,9 +13,9 @@ from tests.tui.driving import app_of, make_app, wait_until
         ("x", "this section is not open"),
         ("u", "there is nothing to take back"),
         ("z", "the model has nothing open that could be closed"),
-        ("full_stop", "nothing is open yet"),
-        ("right_curly_bracket", "nothing is open yet"),
-        ("left_curly_bracket", "nothing is open yet"),
+        ("full_stop", "No open sections"),
+        ("right_curly_bracket", "No open sections"),
+        ("left_curly_bracket", "No open sections"),
         ("n", "nothing is searched for"),
         ("N", "nothing is searched for"),
     ],
@@ -33,8 +33,8 @@ async def test_in_the_outline(key: str, told: str) -> None:
         ("x", "this section is not open"),
         ("n", "nothing is searched for"),
         ("N", "nothing is searched for"),
-        ("l", "no further link here"),
-        ("o", "no link in view"),
+        ("l", "No more links"),
+        ("o", "No link in view"),
         ("backspace", "nothing was read before this"),
     ],
 )
@@ -73,7 +73,7 @@ async def test_enter_in_the_reader_leads_to_no_link_that_is_out_of_view() -> Non
         await pilot.press("escape", "enter", "3")
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
         await pilot.press("enter")
-        await wait_until(pilot, lambda: main.status_line.status.message == "no link in view")
+        await wait_until(pilot, lambda: main.status_line.status.message == "No link in view")
         assert main.reader_pane.reader.top_y == 0
         await pilot.press("G", "enter")
         await wait_until(pilot, lambda: main.reader_pane.reader.current_link() == "#steam")

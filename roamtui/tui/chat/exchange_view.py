@@ -114,7 +114,7 @@ class ExchangeView(Vertical):
         """Show that the exchange waits for a model, until something arrives."""
         self._is_waiting = True
         self._activity.display = True
-        self._activity.show_thought(f"waiting for {model}")
+        self._activity.show_thought(f"Waiting for {model}")
 
     def _end_waiting(self) -> None:
         if self._is_waiting:

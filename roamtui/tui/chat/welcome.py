@@ -15,9 +15,9 @@ _WHAT = (
     " What it opens stays open for the next question."
 )
 _LESSONS = (
-    ("input.send", "asks your question"),
-    ("global.back", "goes to the outline, to walk and read it"),
-    ("global.help", "shows every key"),
+    ("input.send", "ask your question"),
+    ("global.back", "browse the outline"),
+    ("global.help", "show all keys"),
 )
 
 
@@ -65,7 +65,7 @@ class WelcomeView(ContentView):
             for index, question in enumerate(self._examples):
                 row = link_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
                 lines += wrap(row, width, lead=Content.styled("› ", "bold $secondary"), follow="  ")
-        how = f"{self._keys.format_first_key('global.choose_model')} chooses another."
+        how = f"{self._keys.format_first_key('global.choose_model')} to change."
         model = Content.assemble(
             ("Model  ", "bold $muted"), (self._model.name, "bold"), f" · {self._model.note} ", (how, "$muted")
         )

@@ -36,7 +36,7 @@ class ReaderPane(Vertical):
         self._back: list[ReadingPosition] = []
         self._search_words: tuple[str, ...] = ()
         self._match_label = ""
-        hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline shows its text here")
+        hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline to read it here")
         self._empty = Static(hint, id="reader-empty")
         self._is_following = False
 
@@ -112,7 +112,7 @@ class ReaderPane(Vertical):
 
     @on(ReadingPositionChanged)
     def _update_title(self) -> None:
-        parts = ["follows"] if self._is_following else []
+        parts = ["following"] if self._is_following else []
         parts.append(self.reader.breadcrumb())
         if (page := self.reader.page_in_view()) is not None:
             parts.append(f"p. {page}")

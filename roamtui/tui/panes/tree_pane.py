@@ -17,7 +17,7 @@ from roamtui.tui.messages import StatusMessage
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.tree.outline_tree import OutlineTree
 
-_NOTHING_OPEN = "nothing is open yet"
+_NOTHING_OPEN = "No open sections"
 
 
 class TreePane(Vertical):

@@ -137,12 +137,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def refresh_library(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
         position = self.position
-        if position is None or position.section_id not in library:
-            self.clear()
-        else:
+        if position is not None and position.section_id in library:
             self.show_section(library, position.section_id, into=position.offset)
-
-    def clear(self) -> None:
+            return
         self._library = self.section_id = self._posted = None
         self._view = _NOTHING
         self._highlights = Highlights()
@@ -201,7 +198,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_step_link(self, direction: int) -> None:
         if not self.select_adjacent_link(direction):
-            self.post_message(StatusMessage("no further link here"))
+            self.post_message(StatusMessage("No more links"))
 
     def action_follow(self) -> None:
         """Follow the selected link, or select the first one in view."""
@@ -209,7 +206,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if link is not None:
             self.activate_link(link)
         elif not self.select_adjacent_link(1, only_in_view=True):
-            self.post_message(StatusMessage("no link in view"))
+            self.post_message(StatusMessage("No link in view"))
 
     def _get_section_at(self, offset: int) -> str | None:
         """Return the id of the section that contains an offset of the document."""

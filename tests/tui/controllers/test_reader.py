@@ -246,7 +246,7 @@ async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
     async with running(make_app(text=RYE), (160, 30)) as (app, pilot):
         await pilot.press("escape", "f8")
         await wait_until(pilot, lambda: read(app) == "Mill")
-        assert "follows · Mill" in screen_text(app)
+        assert "following · Mill" in screen_text(app)
         await pilot.press("j")
         await wait_until(pilot, lambda: read(app) == "Stones")
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
@@ -256,7 +256,7 @@ async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
         await pilot.press("f8", "j")
         await pilot.pause(0.1)
         assert (cursor(app), read(app)) == ("Store", "Stones")
-        assert "follows" not in screen_text(app).split("\n")[1]
+        assert "following" not in screen_text(app).split("\n")[1]
         await pilot.press("3", "backspace")
         await pilot.pause()
         assert read(app) == "Stones", "what only passed by is no way back"

@@ -28,12 +28,12 @@ _COLOURED: Palette = defaultdict(
 _LIBRARY = make_library()
 
 
-def _make_drawing(state: ConversationState, **marked: frozenset[str]) -> LineRenderer:
-    return LineRenderer(VisibleLines(state.library, state.unfolded), state, TreeHighlights(**marked))
+def _make_renderer(state: ConversationState, **highlighted: frozenset[str]) -> LineRenderer:
+    return LineRenderer(VisibleLines(state.library, state.unfolded), state, TreeHighlights(**highlighted))
 
 
-def _text(state: ConversationState, line: int, width: int = 40, **marked: frozenset[str]) -> str:
-    return _make_drawing(state, **marked).draw(line, width, _PLAIN).text
+def _text(state: ConversationState, line: int, width: int = 40, **highlighted: frozenset[str]) -> str:
+    return _make_renderer(state, **highlighted).draw(line, width, _PLAIN).text
 
 
 def test_a_line_has_guides_a_triangle_a_title_and_its_size() -> None:
@@ -93,9 +93,9 @@ def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.Da
     )
     unfolded = data.draw(st.frozensets(st.sampled_from(library.root.ids)))
     state = replace(make_state(library, opened=opened), unfolded=unfolded)
-    drawing = _make_drawing(state)
+    renderer = _make_renderer(state)
     for line in range(len(VisibleLines(library, unfolded))):
-        strip = drawing.draw(line, width, _PLAIN)
+        strip = renderer.draw(line, width, _PLAIN)
         assert strip.cell_length == sum(cell_len(segment.text) for segment in strip) == width
 
 
@@ -111,9 +111,9 @@ def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.Da
 def test_the_background_of_a_whole_line_says_batch_or_cursor(
     title: str, cursor: dict[str, bool], background: str | None
 ) -> None:
-    drawing = _make_drawing(make_state(_LIBRARY), opened=frozenset({find_id(_LIBRARY, "Leave")}))
+    renderer = _make_renderer(make_state(_LIBRARY), opened=frozenset({find_id(_LIBRARY, "Leave")}))
     line = ["Handbook", "Leave", "Security"].index(title)
-    strip = drawing.draw(line, 40, _COLOURED, **cursor)
+    strip = renderer.draw(line, 40, _COLOURED, **cursor)
     found = {segment.style.bgcolor and segment.style.bgcolor.name for segment in strip if segment.style is not None}
     assert found == {background}
 
