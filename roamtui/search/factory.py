@@ -24,7 +24,7 @@ def make_searcher(
     services: SearchServices | None = None,
     location: IndexLocation | None = None,
 ) -> Searcher | None:
-    """Create the searcher for `library`, or return None if search is off."""
+    """Return a new searcher for `library`, or None if search is off."""
     if options.mode is SearchMode.OFF:
         return None
     services = services or SearchServices()
