@@ -59,7 +59,7 @@ class Library:
     def _owners(self) -> dict[str, Document]:
         """Document of each node, by the node's id."""
         owners: dict[str, Document] = {}
-        for document in reversed(self.documents):
+        for document in reversed(self.documents):  # so that the first document wins
             owners.update(dict.fromkeys(document.ids, document))
         return owners
 
@@ -347,6 +347,7 @@ class Library:
         """
         for section_id in documents:
             self.locate(section_id)
+        # Reversed, so that the first node of each document wins.
         hosts = {graft.key: node_id for node_id, graft in reversed([*self.grafts.items()]) if not graft.problem}
         new_aliases = {}
         for node_id, document in documents.items():

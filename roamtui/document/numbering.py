@@ -31,7 +31,7 @@ class NodeNumbering:
             self._hosts[id(graft)] = (host, row)
             self._grafts[id(host)].append((host.columns.ends[row], -row, graft))
         for grafts in self._grafts.values():
-            grafts.sort(key=lambda entry: entry[:2])
+            grafts.sort(key=lambda entry: entry[:2])  # of hosts that end at the same row, the innermost comes first
         self._sizes: dict[int, int] = {}
         """Number of nodes of each document and of all documents below it, by ``id()``."""
         self._runs: dict[int, tuple[list[int], list[int]]] = {}

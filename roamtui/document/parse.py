@@ -110,6 +110,7 @@ def _may_be_special(text: str, name: str) -> bool:
         return True
     if len(text) > _LENGTH_MAX:
         return False
+    # Links are frequent in ordinary documents, so they count only after the title and quote of an llms.txt.
     head = text[:_HEAD_LENGTH].lstrip()
     is_quoted = head.startswith("# ") and "\n>" in head
     return any(text.count(sign) >= _SIGNS_MIN for sign in (_SIGNS if is_quoted else _SIGNS[:-1]))

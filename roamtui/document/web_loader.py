@@ -32,6 +32,7 @@ from roamtui.sources.web.urls import AllowedOrigins, origin_of, parse_origins, r
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _JSON_TYPE = re.compile(r"application/(?:[\w.+-]+\+)?json|text/json")
+# Possessive, because a page with many comments before its first tag would take quadratic time.
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<!--(?:(?!-->).)*+-->\s*+|<\?xml[^>]*+>\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,

@@ -72,5 +72,6 @@ def _choose_cut_offset(text: str, low: int, high: int) -> int:
         for match in pattern.finditer(text, low, high):
             end = match.end()
         if end:
+            # The match cannot see past `high`, which may be between the two characters of a line end.
             return end + 1 if text[end - 1 : end + 1] == "\r\n" else end
     return high
