@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -153,8 +153,21 @@ def _list_quotes(answer: str) -> Iterator[Quotation]:
         yield replace(quote, text=words, end=answer.index(words, quote.start) + len(words)) if is_cut else quote
 
 
-def parse_citations(answer: str) -> tuple[list[Quotation], list[CitationMark]]:
-    """Return the quotes of an answer, each with the marks that it may belong to, and all marks.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedAnswer:
+    """The quotes and marks of an answer, and how it divides into sentences."""
+
+    quotes: tuple[Quotation, ...]
+    """In order, each with the marks that it may belong to."""
+    marks: tuple[CitationMark, ...]
+    sentences: tuple[Bounds, ...]
+    """Start and end of each sentence, list item and table row."""
+    introductions: Mapping[int, int]
+    """Indexes of sentences that belong to an earlier sentence with a colon at its end, and the index of that one."""
+
+
+def parse_citations(answer: str) -> ParsedAnswer:
+    """Find the quotes of an answer, the marks that each may belong to, and all marks.
 
     The marks of a quote's sentence are those before it, nearest first, then those after it. In a sentence that begins
     with a quote marks follow their quotes, so there those after it come first.
@@ -179,7 +192,6 @@ def parse_citations(answer: str) -> tuple[list[Quotation], list[CitationMark]]:
             by_sentence[sentence] += (
                 CitationMark(marked_id[0], match.start(), sentence) for marked_id in MARKED_ID.finditer(match[0])
             )
-    marks = [mark for own in by_sentence.values() for mark in own]
     introductions = _map_introduced_sentences(answer, ends)
     first_quotes: dict[int, int] = {}
     for index, quote in enumerate(quotes):
@@ -192,7 +204,12 @@ def parse_citations(answer: str) -> tuple[list[Quotation], list[CitationMark]]:
         if own:
             ranked = after_it + before_it if first < own[0].start else before_it + after_it
             quotes[index] = replace(quote, marks=ranked)
-    return quotes, marks
+    return ParsedAnswer(
+        quotes=tuple(quotes),
+        marks=tuple(mark for own in by_sentence.values() for mark in own),
+        sentences=tuple(pairwise((0, *ends, len(answer)))),
+        introductions=introductions,
+    )
 
 
 def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int]:
@@ -211,23 +228,57 @@ def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int
 
 def verify_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
     """Look up the quotes of an answer in the text that the model got, and return all citations in order."""
-    quotes, marks = parse_citations(answer)
-    found: list[tuple[int, Citation]] = []
-    cited: set[tuple[str, int]] = set()
-    for quote in quotes:
-        citation: Citation | None = None
-        if quote.marks:
-            mark, citation = _pick_mark(quote, state)
-            cited.add((mark.section_id, mark.sentence))
-        elif not quote.is_code and len(quote.text.split()) >= _UNMARKED_WORDS_MIN:
-            citation = _attribute_quote(quote.text, state)
-        if citation is not None and not (quote.is_code and citation.state is QuoteState.UNVERIFIED):
-            found.append((quote.start, citation))
-    for mark in marks:
-        if (mark.section_id, mark.sentence) not in cited:
-            cited.add((mark.section_id, mark.sentence))
-            found.append((mark.start, make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, state.library)))
-    return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
+    return QuoteChecker(state).cite(parse_citations(answer))
+
+
+class QuoteChecker:
+    """Looks up the quotes of one answer, each once, so that an answer can be checked again and again while it grows."""
+
+    def __init__(self, state: ConversationState) -> None:
+        self._state = state
+        self._cited: dict[tuple[str, tuple[str, ...]], tuple[int, Citation] | None] = {}
+        self._found: dict[str, QuoteState] = {}
+
+    def cite(self, parsed: ParsedAnswer) -> tuple[Citation, ...]:
+        """Return the citations of an answer in order."""
+        found: list[tuple[int, Citation]] = []
+        cited: set[tuple[str, int]] = set()
+        for quote in parsed.quotes:
+            match = self._cite_quote(quote)
+            if match is None:
+                continue
+            index, citation = match
+            if quote.marks:
+                cited.add((quote.marks[index].section_id, quote.marks[index].sentence))
+            if not (quote.is_code and citation.state is QuoteState.UNVERIFIED):
+                found.append((quote.start, citation))
+        for mark in parsed.marks:
+            if (mark.section_id, mark.sentence) not in cited:
+                cited.add((mark.section_id, mark.sentence))
+                no_quote = make_citation(mark.section_id, None, QuoteState.NO_QUOTE, None, self._state.library)
+                found.append((mark.start, no_quote))
+        return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
+
+    def find_anywhere(self, words: str) -> QuoteState:
+        """Return how words stand in the text that the model got, in any section of it."""
+        if words not in self._found:
+            states = {quote_state for _, quote_state in _look_up_everywhere(words, self._state)}
+            self._found[words] = next((rank for rank in _RANKS if rank in states), QuoteState.UNVERIFIED)
+        return self._found[words]
+
+    def _cite_quote(self, quote: Quotation) -> tuple[int, Citation] | None:
+        """Return the index of the mark that a quote belongs to and its citation."""
+        key = quote.text, tuple(mark.section_id for mark in quote.marks)
+        if key not in self._cited:
+            match: tuple[int, Citation] | None = None
+            if quote.marks:
+                mark, citation = _pick_mark(quote, self._state)
+                match = [*quote.marks].index(mark), citation
+            elif not quote.is_code and len(quote.text.split()) >= _UNMARKED_WORDS_MIN:
+                attributed = _attribute_quote(quote.text, self._state)
+                match = None if attributed is None else (0, attributed)
+            self._cited[key] = match
+        return self._cited[key]
 
 
 def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark, Citation]:

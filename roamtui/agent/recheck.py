@@ -129,7 +129,7 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
 
     # links become ids, so that a quote binds to its link as it would to an id in an answer
     text = _LINK.sub(replace_link, _SOURCE_LINE.sub("", markdown))
-    for quotation in parse_citations(text)[0]:
+    for quotation in parse_citations(text).quotes:
         if quotation.is_code or not quotation.marks:
             continue
         quote = MARK.sub(lambda mark: links[mark[0][1:-1]][0] if mark[0][1:-1] in links else mark[0], quotation.text)

@@ -48,12 +48,25 @@ class QuoteState(StrEnum):
         """Text for a person, the same in all front ends."""
         return _QUOTE_LABELS.get(self, "quote found in the text")
 
+    @property
+    def sign(self) -> str:
+        """The same as one character, for where there is no colour; empty without a quote."""
+        return _QUOTE_SIGNS[self]
+
 
 _QUOTE_LABELS = {
     QuoteState.MISATTRIBUTED: "quote found in another section",
     QuoteState.JOINED: "quote joined from several sentences",
     QuoteState.UNVERIFIED: "quote not found in the text",
     QuoteState.NO_QUOTE: "no quote",
+}
+_QUOTE_SIGNS = {
+    QuoteState.EXACT: "✓",
+    QuoteState.NORMALISED: "✓",
+    QuoteState.MISATTRIBUTED: "!",
+    QuoteState.JOINED: "!",
+    QuoteState.UNVERIFIED: "✗",
+    QuoteState.NO_QUOTE: "",
 }
 
 

@@ -1,0 +1,206 @@
+"""What an answer proves: the verdict of each quote, the numbers of its citations, and the statements without a quote.
+
+Whoever shows an answer uses it: the screen, the terminal, the replay and the export.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from roamtui.agent.answer import is_not_found
+from roamtui.agent.citations import MARK, MARKED_ID, ParsedAnswer, Quotation, QuoteChecker, parse_citations
+from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.outline.spans import Bounds
+
+_WORST_FIRST = (
+    QuoteState.UNVERIFIED,
+    QuoteState.MISATTRIBUTED,
+    QuoteState.JOINED,
+    QuoteState.NORMALISED,
+    QuoteState.EXACT,
+    QuoteState.NO_QUOTE,
+)
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_\n]+(?:\*\*|__):?\s*\Z)")
+_TABLE_RULE = re.compile(r"\s*\|?[ \t]*:?-+:?[ \t]*\|[\s|:-]*\Z")
+"""The line below the head of a table."""
+_FENCE = re.compile(r"^ {0,3}(?:`{3}|~{3})", re.MULTILINE)
+_GREETING = re.compile(
+    r"\W*(?:hello|hi|hey|thanks?|thank you|sure|of course|certainly|you(?:'|’)re welcome|great question|i hope)\b",
+    re.IGNORECASE,
+)
+_GREETING_WORDS_MAX = 8
+_NOTE = re.compile(r"\s*\((?:The answer is cut off here)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenQuote:
+    """A quote of an answer with its verdict."""
+
+    start: int
+    """Offset of the opening quotation mark."""
+    end: int
+    state: QuoteState
+    number: int | None
+    """Number of its citation, from 1; None as long as its id has not arrived."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenMark:
+    """An id between square brackets, as a person sees it."""
+
+    start: int
+    """Offset of the opening bracket. The ids of one pair of brackets share it."""
+    end: int
+    section_id: str
+    numbers: tuple[int, ...]
+    """Numbers of the citations that it serves; empty if it is no citation, as below "not found"."""
+    state: QuoteState
+    """The worst verdict of its quotes; `NO_QUOTE` if it has none."""
+
+    @property
+    def label(self) -> str:
+        """The numbers and the sign between square brackets, such as ``[2 ✓]``."""
+        numbers = ",".join(map(str, self.numbers)) or "→"
+        return f"[{numbers} {self.state.sign}]" if self.state.sign else f"[{numbers}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerProof:
+    """The verdicts of an answer. All offsets are in its text."""
+
+    quotes: tuple[ProvenQuote, ...]
+    """In order."""
+    marks: tuple[ProvenMark, ...]
+    """In order."""
+    statements: tuple[Bounds, ...]
+    """Start and end of each statement: a sentence, a list item or a table row that claims something."""
+    unquoted: tuple[Bounds, ...]
+    """The statements without a quote."""
+
+    @property
+    def summary(self) -> str:
+        """How many statements have a quote, such as "5 of 6 statements are quoted"; empty without statements."""
+        count = len(self.statements)
+        if not count:
+            return ""
+        are = "statement is" if count == 1 else "statements are"
+        return f"{count - len(self.unquoted)} of {count} {are} quoted"
+
+
+def read_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
+    """Read the verdicts of a finished answer.
+
+    Args:
+        answer: Its text, as the model wrote it.
+        citations: What `verify_citations` found in it, in that order. They may come from an old log: nothing is
+            looked up again.
+    """
+    return _bind(answer, parse_citations(answer), citations)
+
+
+class ProofReader:
+    """Reads the verdicts of an answer while it streams in."""
+
+    def __init__(self, checker: QuoteChecker) -> None:
+        self._checker = checker
+
+    def read(self, answer: str) -> AnswerProof:
+        """Read the verdicts of what has arrived so far.
+
+        A quote whose sentence has not ended is looked up in all that the model got, since its id may still come.
+        """
+        parsed = parse_citations(answer)
+        proof = _bind(answer, parsed, self._checker.cite(parsed))
+        open_from = parsed.sentences[-1][0]
+        bound = {quote.start for quote in proof.quotes}
+        early = [
+            ProvenQuote(start=quote.start, end=quote.end, state=self._checker.find_anywhere(quote.text), number=None)
+            for quote in parsed.quotes
+            if quote.start >= open_from and quote.start not in bound and not quote.is_code and not quote.marks
+        ]
+        quotes = tuple(sorted((*proof.quotes, *early), key=lambda quote: quote.start))
+        return AnswerProof(quotes=quotes, marks=proof.marks, statements=proof.statements, unquoted=proof.unquoted)
+
+
+def _bind(answer: str, parsed: ParsedAnswer, citations: Sequence[Citation]) -> AnswerProof:
+    """Find the quote and the marks of each citation again. Both are in the order of the answer."""
+    numbered = [(number, citation) for number, citation in enumerate(citations, start=1)]
+    waiting = [pair for pair in numbered if pair[1].quote is not None]
+    quotes: list[ProvenQuote] = []
+    served: dict[tuple[str, int], list[tuple[int, QuoteState]]] = {}
+    for quote in parsed.quotes:
+        if not waiting or waiting[0][1].quote != quote.text:
+            continue
+        number, citation = waiting.pop(0)
+        quotes.append(ProvenQuote(start=quote.start, end=quote.end, state=citation.state, number=number))
+        mark = next((mark for mark in quote.marks if mark.section_id == citation.section_id), None)
+        if mark is not None:
+            served.setdefault((mark.section_id, mark.sentence), []).append((number, citation.state))
+    without = [pair for pair in numbered if pair[1].quote is None]
+    for mark in parsed.marks:
+        key = mark.section_id, mark.sentence
+        if key not in served and without and without[0][1].section_id == mark.section_id:
+            number, citation = without.pop(0)
+            served[key] = [(number, citation.state)]
+    sentence_starts = [start for start, _ in parsed.sentences]
+    marks = []
+    for match in MARK.finditer(answer):
+        sentence = bisect_right(sentence_starts, match.start()) - 1
+        for section_id in dict.fromkeys(MARKED_ID.findall(match.group())):
+            own = served.get((section_id, sentence), [])
+            marks.append(
+                ProvenMark(
+                    start=match.start(),
+                    end=match.end(),
+                    section_id=section_id,
+                    numbers=tuple(number for number, _ in own),
+                    state=min((state for _, state in own), key=_WORST_FIRST.index, default=QuoteState.NO_QUOTE),
+                )
+            )
+    statements = [] if is_not_found(answer) else [*_list_statements(answer, parsed)]
+    cited = {quote.start for quote in quotes}
+    unquoted = [bounds for bounds, own in statements if cited.isdisjoint(quote.start for quote in own)]
+    return AnswerProof(
+        quotes=tuple(quotes),
+        marks=tuple(marks),
+        statements=tuple(bounds for bounds, _ in statements),
+        unquoted=tuple(unquoted),
+    )
+
+
+def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds, Sequence[Quotation]]]:
+    """Yield the bounds of each statement with its quotes.
+
+    A sentence that is only a quote, or code, belongs to the statement before it.
+    """
+    pending: tuple[Bounds, list[Quotation]] | None = None
+    texts = [answer[start:end] for start, end in parsed.sentences]
+    for (start, end), following in zip(parsed.sentences, [*texts[1:], ""], strict=True):
+        own = [quote for quote in parsed.quotes if start <= quote.start < end]
+        around = [quote for quote in parsed.quotes if quote.start < start < quote.end]
+        if not (around or _TABLE_RULE.match(following)) and _is_claim(answer[start:end], start, own):
+            if pending is not None:
+                yield pending
+            pending = (start, end), own
+        elif pending is not None:
+            pending[1].extend(own)
+    if pending is not None:
+        yield pending
+
+
+def _is_claim(text: str, start: int, quotes: Sequence[Quotation]) -> bool:
+    """Return whether a sentence says something by itself. `start` is its offset, as in the offsets of its quotes."""
+    words = MARK.sub(" ", text).strip()
+    if not any(character.isalpha() for character in words) or words.rstrip("*_").endswith((":", "?", "？", "：")):
+        return False
+    if _HEADING.match(words) or _NOTE.match(words) or _FENCE.search(words):
+        return False
+    if is_not_found(words) or (_GREETING.match(words) and len(words.split()) <= _GREETING_WORDS_MAX):
+        return False
+    rest = text
+    for quote in reversed(quotes):
+        rest = rest[: max(0, quote.start - start)] + rest[quote.end - start :]
+    return any(character.isalnum() for character in re.sub(r"^\s*\d+[.)]", "", MARK.sub(" ", rest)))

@@ -1,0 +1,115 @@
+"""What an answer proves: verdicts at their places, numbers, signs, and statements without a quote."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.agent.citations import QuoteChecker, verify_citations
+from roamtui.agent.proof import AnswerProof, ProofReader, read_proof
+from roamtui.conversation.state import ConversationState
+from tests.agent.asking import MANUAL
+from tests.conversation.conversations import begin, expand_by_agent, make_state
+
+
+@pytest.fixture
+def state() -> ConversationState:
+    return expand_by_agent(begin(make_state(MANUAL)), "Fees", "Hours")[0]
+
+
+def fill(answer: str, state: ConversationState) -> str:
+    """Replace ``{Title}`` by the id of that section."""
+    for section_id in state.library.walk():
+        answer = answer.replace(f"{{{state.library.title_of(section_id)}}}", section_id)
+    return answer
+
+
+def prove(answer: str, state: ConversationState) -> AnswerProof:
+    answer = fill(answer, state)
+    return read_proof(answer, verify_citations(answer, state))
+
+
+def show(answer: str, proof: AnswerProof) -> list[tuple[str, str]]:
+    """Return each quote as it stands in the answer, with the sign of its verdict."""
+    return [(answer[quote.start : quote.end], quote.state.sign) for quote in proof.quotes]
+
+
+@pytest.mark.parametrize(
+    ("answer", "labels"),
+    [
+        ('It costs "2 euros a day" [{Fees}].', ["[1 ✓]"]),
+        ('It costs "9 euros a day" [{Fees}].', ["[1 ✗]"]),
+        ('It costs "2 euros a day" [{Hours}].', ["[1 !]"]),
+        ("It is due [{Fees}].", ["[1]"]),
+        ('"2 euros a day" and "9 euros a day" [{Fees}].', ["[1,2 ✗]"]),
+        ('"2 euros a day" [{Fees}]. "2 euros a day" [{Fees}].', ["[1 ✓]", "[2 ✓]"]),
+        ('It costs "2 euros a day" [{Fees}], so [{Fees}] says.', ["[1 ✓]", "[1 ✓]"]),
+        ('See [{Hours}]. It costs "2 euros a day" [{Fees}].', ["[1]", "[2 ✓]"]),
+        ('It costs "2 euros a day" [{Fees}, {Hours}].', ["[1 ✓]", "[2]"]),
+        ("Not found: no.\n\nNearest sections: Fees [{Fees}]", ["[1]"]),
+    ],
+)
+def test_marks_carry_the_numbers_of_citations_and_the_worst_sign(
+    answer: str, labels: list[str], state: ConversationState
+) -> None:
+    assert [mark.label for mark in prove(answer, state).marks] == labels
+
+
+def test_a_mark_that_is_no_citation_has_no_number(state: ConversationState) -> None:
+    answer = fill("Not found: no.\n\nNearest sections: Fees [{Fees}]", state)
+    assert [mark.label for mark in read_proof(answer, ()).marks] == ["[→]"]
+
+
+def test_quotes_are_found_where_they_stand(state: ConversationState) -> None:
+    answer = fill('Late: "2 euros a day" [{Fees}], not “9 euros a day” [{Fees}]. "2 euros a day", as I said.', state)
+    proof = read_proof(answer, verify_citations(answer, state))
+    assert show(answer, proof) == [('"2 euros a day"', "✓"), ("“9 euros a day”", "✗"), ('"2 euros a day"', "✓")]
+    assert [quote.number for quote in proof.quotes] == [1, 2, 3]
+
+
+def test_while_an_answer_streams_a_quote_has_a_verdict_as_soon_as_it_is_closed(state: ConversationState) -> None:
+    reader = ProofReader(QuoteChecker(state))
+    answer = fill('It costs "2 euros a day" [{Hours}]. Or "9 euros a day" [{Fees}].', state)
+    closed = answer.index('day"') + 4
+    assert reader.read(answer[: closed - 1]).quotes == ()
+    assert show(answer, reader.read(answer[:closed])) == [('"2 euros a day"', "✓")]
+    with_id = answer.index("]") + 1
+    assert show(answer, reader.read(answer[:with_id])) == [('"2 euros a day"', "!")]
+    closed = answer.rindex('day"') + 4
+    assert show(answer, reader.read(answer[:closed]))[1] == ('"9 euros a day"', "✗")
+    finished = read_proof(answer, verify_citations(answer, state))
+    assert reader.read(answer) == finished
+
+
+def test_words_in_quotation_marks_that_cite_nothing_have_no_verdict_in_the_end(state: ConversationState) -> None:
+    proof = prove('The so-called "fine print" is short. It costs "2 euros a day" [{Fees}].', state)
+    assert [quote.number for quote in proof.quotes] == [1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "summary"),
+    [
+        ("", ""),
+        ("Not found: the manual is silent.", ""),
+        ("How late is it?", ""),
+        ("Hello, glad to help.", ""),
+        ("Hello! Members pay.", "0 of 1 statement is quoted"),
+        ('It costs "2 euros a day" [{Fees}].', "1 of 1 statement is quoted"),
+        ('It costs 2 euros. "2 euros a day" [{Fees}].', "1 of 1 statement is quoted"),
+        ('It costs "2 euros a day" [{Fees}]. It opens at ten.', "1 of 2 statements are quoted"),
+        ('# Fees\n\nThese are due:\n\n- "2 euros a day" is due [{Fees}]\n- a deposit', "1 of 2 statements are quoted"),
+        (
+            '| What | How much |\n| --- | --- |\n| late | "2 euros a day" [{Fees}] |\n| lost | all |',
+            "1 of 2 statements are quoted",
+        ),
+        ("Run:\n\n```sh\nborrow --late\n```\n", ""),
+        ("See the fees [{Fees}].", "0 of 1 statement is quoted"),
+    ],
+)
+def test_statements_without_a_quote_are_counted(answer: str, summary: str, state: ConversationState) -> None:
+    assert prove(answer, state).summary == summary
+
+
+def test_statements_without_a_quote_are_named(state: ConversationState) -> None:
+    answer = fill('It costs "2 euros a day" [{Fees}]. It opens at ten.', state)
+    (bounds,) = prove(answer, state).unquoted
+    assert answer[slice(*bounds)] == "It opens at ten."
