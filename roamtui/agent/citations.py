@@ -248,10 +248,11 @@ class QuoteChecker:
             if match is None:
                 continue
             index, citation = match
+            if quote.is_code and citation.state is QuoteState.UNVERIFIED:
+                continue  # a command or a name in the model's own words
+            found.append((quote.start, citation))
             if quote.marks:
                 cited.add((quote.marks[index].section_id, quote.marks[index].sentence))
-            if not (quote.is_code and citation.state is QuoteState.UNVERIFIED):
-                found.append((quote.start, citation))
         for mark in parsed.marks:
             if (mark.section_id, mark.sentence) not in cited:
                 cited.add((mark.section_id, mark.sentence))

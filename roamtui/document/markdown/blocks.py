@@ -27,6 +27,8 @@ class Words:
     """Index in `Markdown.links`."""
     is_image: bool = False
     """Whether it replaces an image: it is then the image's description, or its URL if there is none."""
+    group: int | None = None
+    """Number of the quote that the words belong to. Only answers of a model have any."""
 
 
 LINE_BREAK = Words("\n")

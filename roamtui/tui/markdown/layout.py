@@ -262,7 +262,7 @@ def to_runs(words: Inline, base: RunStyle) -> list[Run]:
     """Convert inline text to runs. Their styles add to `base`."""
     runs: list[Run] = []
     for piece in words:
-        look = replace(base, emphasis=base.emphasis | piece.emphasis, link=piece.link)
+        look = replace(base, emphasis=base.emphasis | piece.emphasis, link=piece.link, group=piece.group)
         if piece is LINE_BREAK:
             runs.append(HARD_BREAK)
         elif piece.is_image:

@@ -55,6 +55,8 @@ class RunStyle:
     emphasis: Emphasis = Emphasis.NONE
     link: int | None = None
     """Number of the run's link within the chunk."""
+    group: int | None = None
+    """Number of the quote that the run belongs to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,97 @@
+"""An answer as Markdown: which words belong to which quote, and what stands for a mark."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.agent.answer_markdown import read_answer_markdown
+from roamtui.agent.citations import verify_citations
+from roamtui.agent.proof import read_proof
+from roamtui.conversation.state import ConversationState
+from roamtui.document.markdown.blocks import Markdown, flatten_blocks
+from roamtui.document.markdown.parser import read_markdown
+from tests.agent.asking import MANUAL
+from tests.conversation.conversations import begin, expand_by_agent, make_state
+
+STATE = expand_by_agent(begin(make_state(MANUAL)), "Fees", "Hours")[0]
+FEES, HOURS = (
+    next(section_id for section_id in STATE.library.walk() if STATE.library.title_of(section_id) == title)
+    for title in ("Fees", "Hours")
+)
+
+
+def read(answer: str, state: ConversationState = STATE) -> Markdown:
+    answer = answer.replace("{Fees}", FEES).replace("{Hours}", HOURS)
+    return read_answer_markdown(answer, read_proof(answer, verify_citations(answer, state)))
+
+
+def show(markdown: Markdown) -> str:
+    """Return all words, those of quotes between braces."""
+    shown, group = "", None
+    for words in flatten_blocks(markdown.blocks):
+        shown += ("}" if group is not None else "") * (words.group != group)
+        shown += ("{" if words.group is not None else "") * (words.group != group)
+        group = words.group
+        shown += words.text
+    return shown + ("}" if group is not None else "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ('It costs "2 euros a day" [{Fees}].', 'It costs {"2 euros a day"} [1 ✓].'),
+        ('**"2 **euros** a day"** [{Fees}].', '{"2 euros a day"} [1 ✓].'),
+        ('"2 *euros* a `day`" [{Fees}].', '{"2 euros a day"} [1 ✓].'),
+        ("So `2 euros a day` [{Fees}].", "So {2 euros a day} [1 ✓]."),
+        ('- "2 euros a day" [{Fees}]\n- **"9 euros"** [{Fees}]', '• {"2 euros a day"} [1 ✓]\n• {"9 euros"} [2 ✗]'),
+        ('| a | b |\n|---|---|\n| "2 euros a day" | [{Fees}] |', 'a b \n{"2 euros a day"} [1 ✓] '),
+        ('> "2 euros a day" [{Fees}]', '{"2 euros a day"} [1 ✓]'),
+        ('"2 euros a day""9 euros" [{Fees}]', '{"2 euros a day"}{"9 euros"} [1,2 ✗]'),
+        ('"2 euros\\\na day" [{Fees}]', '{"2 euros}\n{a day"} [1 ✓]'),
+        ("See [{Fees}, {Hours}].", "See [1][2]."),
+        ("In `[{Fees}]` and [{Hours}].", f"In [{FEES}] and [1]."),
+        ('```\n"a" [{Fees}]\n```\n\nSo [{Fees}].', f'"a" [{FEES}]\nSo [1].'),
+        ('[rules](rules.md "2 euros a day") of [{Fees}].', "rules of [1 ✓]."),
+        ("[{Fees}](#fees) says so.", f"{FEES} says so."),
+    ],
+)
+def test_quotes_and_marks_are_found_again_after_parsing(answer: str, shown: str) -> None:
+    assert show(read(answer)) == shown
+
+
+PIECES = (
+    *(
+        '"2 euros a day"',
+        "“9 euros a day”",
+        f"[{FEES}]",
+        f"[{HOURS}, {FEES}]",
+        "words",
+        "**",
+        "*",
+        "_",
+        "`",
+        "```",
+        " ",
+    ),
+    *("\n", "\n\n", "- ", "> ", "| ", "(", ")", "[", "](x)", ".", '"', "<b>", "</b>", "https://a.example", "﹇", "︶"),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_apart_from_marks_an_answer_reads_as_it_does_without_them(answer: str) -> None:
+    """Quotes change nothing but the group of words. Answers have no ids here, so that nothing is replaced."""
+    answer = answer.replace(FEES, "fees").replace(HOURS, "hours").replace("﹇", "").replace("︶", "")
+    plain = flatten_blocks(read_markdown(answer.strip()).blocks)
+    proven = flatten_blocks(read(answer).blocks)
+    assert "".join(words.text for words in proven) == "".join(words.text for words in plain)
+    assert [(c, words.emphasis) for words in proven for c in words.text] == [
+        (c, words.emphasis) for words in plain for c in words.text
+    ]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_no_sign_is_left_in_what_is_shown(answer: str) -> None:
+    shown = "".join(words.text for words in flatten_blocks(read(answer).blocks))
+    assert not any(character in shown for character in "︐︑︒︓︔︕︖︗︘︙︵︶﹇﹈")
