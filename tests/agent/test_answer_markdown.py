@@ -52,7 +52,7 @@ def show(markdown: Markdown) -> str:
         ('"2 euros\\\na day" [{Fees}]', '{"2 euros}\n{a day"} [1 ✓]'),
         ("See [{Fees}, {Hours}].", "See [1][2]."),
         ("In `[{Fees}]` and [{Hours}].", f"In [{FEES}] and [1]."),
-        ('```\n"a" [{Fees}]\n```\n\nSo [{Fees}].', f'"a" [{FEES}]\nSo [1].'),
+        ('```\n"a" [{Fees}]\n```\n\nSo [{Fees}].', f'"a" [{FEES}]\nSo [2].'),
         ('[rules](rules.md "2 euros a day") of [{Fees}].', "rules of [1 ✓]."),
         ("[{Fees}](#fees) says so.", f"{FEES} says so."),
     ],

@@ -389,7 +389,7 @@ def test_a_citation_has_the_lines_of_its_quote(newline: str) -> None:
 
 def test_code_is_a_quote_only_if_its_sentence_has_an_id_and_it_is_found(state: ConversationState) -> None:
     answer = 'Call `fee("late")` as told [{Fees}].\n\n```py\nprint("hello")\n```\n\nIt is "Open daily" [{Hours}].'
-    assert _found(answer, state) == [("Hours", "Open daily", _EXACT)]
+    assert _found(answer, state) == [("Fees", None, _NO_QUOTE), ("Hours", "Open daily", _EXACT)]
     answer = "It says `2 euros a day` [{Fees}]. `Open daily` stands there too."
     assert _found(answer, state) == [("Fees", "2 euros a day", _EXACT)]
 
