@@ -44,22 +44,27 @@ _LOOK_BACK = 300
 
 
 def read_answer_markdown(
-    answer: str, proof: AnswerProof, close_markup: Callable[[str], str] = lambda text: text
+    answer: str,
+    proof: AnswerProof,
+    *,
+    with_unquoted: bool = False,
+    close_markup: Callable[[str], str] | None = None,
 ) -> Markdown:
     """Parse an answer.
 
     Args:
         answer: Its text, as the model wrote it.
         proof: Its quotes and marks.
+        with_unquoted: Whether statements without a quote make groups too.
         close_markup: Closes what is open at the end of an answer that still streams in.
 
     Returns:
-        Blocks in which `Words.group` is the index of a quote, and links of which those with `is_mark` have the index
-        of a mark as their address.
+        Blocks in which `Words.group` is the index of a quote, or of a statement after all quotes, and links of which
+        those with `is_mark` have the index of a mark as their address.
     """
     pieces: list[str] = []
     position = 0
-    for start, end, sign in sorted(_list_signs(answer, proof)):
+    for start, end, sign in sorted(_list_signs(answer, proof, with_unquoted=with_unquoted)):
         pieces += (_RESERVED.sub("\N{REPLACEMENT CHARACTER}", answer[position:start]), sign)
         position = end
     pieces.append(_RESERVED.sub("\N{REPLACEMENT CHARACTER}", answer[position:]))
@@ -74,18 +79,22 @@ def read_answer_markdown(
                     yield proof.marks[index].label, str(index)
         yield text[position:], None
 
-    markdown = read_markdown(close_markup(sanitise_text("".join(pieces)).strip()), read_text=read_marks)
+    text = sanitise_text("".join(pieces)).strip()
+    markdown = read_markdown(text if close_markup is None else close_markup(text), read_text=read_marks)
     grouping = _Grouping(answer, proof)
     return replace(markdown, blocks=tuple(map(grouping.read_block, markdown.blocks)))
 
 
-def _list_signs(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
-    """Yield what replaces the text between two offsets: ends of quotes, and pairs of brackets."""
+def _list_signs(answer: str, proof: AnswerProof, *, with_unquoted: bool) -> Iterator[tuple[int, int, str]]:
+    """Yield what replaces the text between two offsets: ends of quotes and statements, and pairs of brackets."""
     for index, quote in enumerate(proof.quotes):
         is_fence = answer.startswith(("```", "~~~"), quote.start)
         if not is_fence and not _NO_PROSE.search(answer, max(0, quote.start - _LOOK_BACK), quote.start):
             yield quote.start, quote.start, _make_sign(_START, index)
             yield quote.end, quote.end, _make_sign(_END, index)
+    for index, (start, end) in enumerate(proof.unquoted if with_unquoted else (), start=len(proof.quotes)):
+        yield start, start, _make_sign(_START, index)
+        yield end, end, _make_sign(_END, index)
     for index, mark in enumerate(proof.marks):
         is_first = index == 0 or proof.marks[index - 1].start != mark.start
         if is_first and not answer.startswith(("(", ":"), mark.end):  # a link, or the definition of one

@@ -27,6 +27,8 @@ _HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_\n]+(?:\*\*|__):?\s*\Z)")
 _TABLE_RULE = re.compile(r"\s*\|?[ \t]*:?-+:?[ \t]*\|[\s|:-]*\Z")
 """The line below the head of a table."""
 _FENCE = re.compile(r"^ {0,3}(?:`{3}|~{3})", re.MULTILINE)
+_LEAD = re.compile(r"[\s>|]*(?:(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?[\s>|]*")
+"""What stands before the words of a list item, a quoted line or a table row."""
 _GREETING = re.compile(
     r"\W*(?:hello|hi|hey|thanks?|thank you|sure|of course|certainly|you(?:'|’)re welcome|great question|i hope)\b",
     re.IGNORECASE,
@@ -181,10 +183,13 @@ def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds
     for (start, end), following in zip(parsed.sentences, [*texts[1:], ""], strict=True):
         own = [quote for quote in parsed.quotes if start <= quote.start < end]
         around = [quote for quote in parsed.quotes if quote.start < start < quote.end]
+        first = _LEAD.match(answer, start, end)
+        assert first is not None  # it matches nothing too
+        bounds = first.end(), start + len(answer[start:end].rstrip(" \t\n|"))
         if not (around or _TABLE_RULE.match(following)) and _is_claim(answer[start:end], start, own):
             if pending is not None:
                 yield pending
-            pending = (start, end), own
+            pending = bounds, own
         elif pending is not None:
             pending[1].extend(own)
     if pending is not None:

@@ -256,6 +256,7 @@ ACTIONS: tuple[Action, ...] = (
         "Begin a new conversation from before the selected or last question; this one is kept.",
     ),
     _action("chat.keep", "b", "keep", "Keep the selected quote among your notes."),
+    _action("chat.show_unquoted", "u", "unquoted", "Highlight what the last answer says without a quote."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
     _navigation_action("reader.scroll_down", "j down", "down", "Scroll down.", "scroll(1)"),
     _navigation_action("reader.scroll_up", "k up", "up", "Scroll up.", "scroll(-1)"),

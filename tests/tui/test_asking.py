@@ -105,12 +105,41 @@ async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_tex
         model_of(app).add_replies(expand(stone, deck), ScriptedReply(text=answer))
         await ask(pilot, QUESTION)
         assert stone not in last(app, AnswerView)
-        assert last(app, AnswerView).count("[1]") == last(app, AnswerView).count("[2]") == 1
+        assert last(app, AnswerView).count("[1 ✓]") == last(app, AnswerView).count("[2 ✗]") == 1
         lines = last(app, SourcesView).splitlines()
         assert lines[0] == "Sources  1/2 quotes found in the text"
-        assert lines[1] == " 1 Deck oven · line 15 ✓"
-        assert lines[2] == " 2 Stone oven ✗ not found in the text"
-        assert "2 steps" in last(app, OutcomeView)
+        assert lines[1] == " 1 ✓ Deck oven · line 15"
+        assert lines[2] == " 2 ✗ Stone oven · these words are not in the text"
+        assert "2 of 2 statements are quoted · 2 steps" in last(app, OutcomeView)
+
+
+async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_them() -> None:
+    async with running(make_app(), SIZE) as (app, pilot):
+        deck = find_id(app, "Deck oven")
+        model_of(app).add_replies(expand(deck), ScriptedReply(text="Later."))
+        await ask(pilot, QUESTION)
+        view = app.main_screen.query(AnswerView).last()
+        view.finish("", ())
+        view.append('"The deck oven takes ninety loaves"', app.main_screen.session.state)
+        await wait_until(pilot, lambda: [quote.state.sign for quote in view.proof.quotes] == ["✓"])
+        view.append(f' [{deck}]. "It takes five" [{deck}].', app.main_screen.session.state)
+        await wait_until(pilot, lambda: [quote.state.sign for quote in view.proof.quotes] == ["✓", "✗"])
+        assert view.render_content(80).plain == '"The deck oven takes ninety loaves" [1 ✓]. "It takes five" [2 ✗].'
+
+
+async def test_a_key_highlights_what_an_answer_says_without_a_quote() -> None:
+    async with running(make_app(), SIZE) as (app, pilot):
+        deck = find_id(app, "Deck oven")
+        text = f'It is big: "The deck oven takes ninety loaves" [{deck}]. It is old.'
+        model_of(app).add_replies(expand(deck), ScriptedReply(text=text))
+        await ask(pilot, QUESTION)
+        view = app.main_screen.query(AnswerView).last()
+        assert "1 of 2 statements are quoted" in last(app, OutcomeView)
+        app.main_screen.panes.focus_chat()
+        await pilot.press("u")
+        await wait_until(pilot, lambda: any(str(span.style) == "reverse" for span in view.render_content(80).spans))
+        await pilot.press("u")
+        await wait_until(pilot, lambda: all(str(span.style) != "reverse" for span in view.render_content(80).spans))
 
 
 async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from time import monotonic
 
 from textual.content import Content
 from textual.timer import Timer
 from typing_extensions import override
 
-from roamtui.agent.citations import MARK, MARKED_ID
-from roamtui.conversation.transcript import Citation
-from roamtui.document.markdown.parser import read_markdown
-from roamtui.document.plain import sanitise_text
+from roamtui.agent.answer_markdown import read_answer_markdown
+from roamtui.agent.citations import QuoteChecker
+from roamtui.agent.proof import ProofReader, read_proof
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.document.markdown.blocks import Link
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
 from roamtui.tui.markdown.layout import MarkdownLayout
 from roamtui.tui.markdown.line import Line, draw_code_ground, render_run
@@ -21,24 +23,35 @@ from roamtui.tui.markdown.line import Line, draw_code_ground, render_run
 _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4
 """The pause between two drawings, as a multiple of the drawing time, so that a long answer leaves time for keys."""
-_MARK_STYLE = "bold $accent"
+QUOTE_COLOURS = {
+    QuoteState.EXACT: "$text-success",
+    QuoteState.NORMALISED: "$text-success",
+    QuoteState.MISATTRIBUTED: "$text-warning",
+    QuoteState.JOINED: "$text-warning",
+    QuoteState.UNVERIFIED: "$text-error",
+    QuoteState.NO_QUOTE: "$accent",
+}
+_UNQUOTED_STYLE = "reverse"
 
 
 class AnswerView(ContentView):
-    """Markdown with numbered citation marks. A click on a mark jumps to its section, a click on a link follows it.
+    """Markdown in which quotes have the style of their verdict, and marks the numbers of their citations.
 
-    Keys select only links, because the list of sources has each section once.
+    A click on a mark jumps to its section, a click on a link follows it. Keys select only links, because the list of
+    sources has each citation.
     """
 
-    def __init__(self, text: str = "", citations: tuple[Citation, ...] = ()) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.text = text
+        self.text = ""
         """The answer as the model wrote it."""
-        self._citations = citations
-        self.numbers: dict[str, int] = {}
-        """Section numbers in the order of first mention, shared with the list of sources."""
+        self.proof = read_proof("", ())
+        """What the answer proves, as far as it has arrived."""
+        self._citations: tuple[Citation, ...] = ()
+        self._reader: ProofReader | None = None
+        """Reads what an answer proves while it streams in."""
+        self._shows_unquoted = False
         self._targets: list[SectionTarget | LinkTarget] = []
-        self._is_streaming = False
         self._drawing_seconds = 0.0
         self._timer: Timer | None = None
 
@@ -52,10 +65,11 @@ class AnswerView(ContentView):
     def keyboard_targets(self) -> Sequence[int]:
         return [index for index, target in enumerate(self._targets) if isinstance(target, LinkTarget)]
 
-    def append(self, text: str) -> None:
-        """Append streamed text."""
+    def append(self, text: str, state: ConversationState) -> None:
+        """Append streamed text. Its quotes are looked up in what was read in this conversation so far."""
         self.text += text
-        self._is_streaming = True
+        if self._reader is None:
+            self._reader = ProofReader(QuoteChecker(state))
         if self._timer is None:
             pause_seconds = max(_PAUSE_SECONDS_MIN, self._drawing_seconds * _PAUSE_FACTOR)
             self._timer = self.set_timer(pause_seconds, self._draw_streamed)
@@ -66,15 +80,15 @@ class AnswerView(ContentView):
             self._timer.stop()
             self._timer = None
         self.text = text
-        self._is_streaming = False
+        self._reader = None
         self._citations = citations
+        self.proof = read_proof(text, citations)
         self.invalidate()
 
-    def number_citations(self) -> None:
-        """Assign a number to each section that the answer names."""
-        for _, _, section_ids in iter_citation_marks(self.text):
-            for section_id in section_ids:
-                self.numbers.setdefault(section_id, len(self.numbers) + 1)
+    def toggle_unquoted(self) -> None:
+        """Highlight the statements without a quote, or no longer."""
+        self._shows_unquoted = not self._shows_unquoted
+        self.invalidate()
 
     def _draw_streamed(self) -> None:
         self._timer = None
@@ -83,58 +97,49 @@ class AnswerView(ContentView):
     @override
     def render_content(self, width: int) -> Content:
         started = monotonic()
+        if self._reader is not None:
+            self.proof = self._reader.read(self.text)
+        markdown = read_answer_markdown(
+            self.text,
+            self.proof,
+            with_unquoted=self._shows_unquoted,
+            close_markup=None if self._reader is None else close_open_markup,
+        )
+        first_id = self._citations[0].section_id if self._citations else None
         self._targets.clear()
-        text = sanitise_text(self.text).strip()
-        if self._is_streaming:
-            text = close_open_markup(text)
-        self.number_citations()
-        markdown = read_markdown(text, read_text=self._read_marks)
-        # The n-th mark of a section stands for its n-th citation, and any further mark for its last one.
-        unused: dict[str, list[Citation]] = {}
-        for citation in self._citations:
-            unused.setdefault(citation.section_id, []).append(citation)
         for link in markdown.links:
-            if not link.is_mark:
-                self._targets.append(LinkTarget(link.href, next(iter(unused), None)))
-                continue
-            own = unused.get(link.href, [])
-            self._targets.append(SectionTarget(link.href, own[0] if own else None))
-            if len(own) > 1:
-                own.pop(0)
+            if link.is_mark:
+                mark = self.proof.marks[int(link.href)]
+                citation = self._citations[mark.numbers[0] - 1] if self._citations and mark.numbers else None
+                self._targets.append(SectionTarget(mark.section_id, citation))
+            else:
+                self._targets.append(LinkTarget(link.href, first_id))
         layout = MarkdownLayout(width=width, can_scroll=False)
         layout.add_blocks(markdown.blocks)
-        content = Content("\n").join([self._draw_line(line, width) for line in layout.lines])
+        content = Content("\n").join([self._draw_line(line, width, markdown.links) for line in layout.lines])
         self._drawing_seconds = monotonic() - started
         return content
 
-    def _read_marks(self, text: str, is_first: bool) -> Iterator[tuple[str, str | None]]:  # noqa: ARG002, FBT001 - a `ReadText`
-        """Yield the text with each citation mark replaced by its section's number."""
-        position = 0
-        for start, end, section_ids in iter_citation_marks(text):
-            yield text[position:start], None
-            for section_id in section_ids:
-                yield f"[{self.numbers.setdefault(section_id, len(self.numbers) + 1)}]", section_id
-            position = end
-        yield text[position:], None
-
-    def _draw_line(self, line: Line, width: int) -> Content:
+    def _draw_line(self, line: Line, width: int, links: Sequence[Link]) -> Content:
         parts = []
         for run in line.runs:
-            index = run.look.link
-            if index is None:
-                parts.append(render_run(run.text, run.look))
-                continue
-            is_mark = isinstance(self._targets[index], SectionTarget)
-            words = Content.styled(run.text, _MARK_STYLE) if is_mark else render_run(run.text, run.look)
-            parts.append(link_target(words, index, is_selected=index == self.selected))
+            words = render_run(run.text, run.look)
+            group, index = run.look.group, run.look.link
+            if index is not None and links[index].is_mark:
+                words = Content.styled(
+                    run.text, f"bold {QUOTE_COLOURS[self.proof.marks[int(links[index].href)].state]}"
+                )
+            elif group is not None and group < len(self.proof.quotes):
+                state = self.proof.quotes[group].state
+                line_style = "strike" if state is QuoteState.UNVERIFIED else "underline"
+                words = words.stylize(f"{line_style} {QUOTE_COLOURS[state]}")
+            elif group is not None:
+                words = words.stylize(_UNQUOTED_STYLE)
+            if index is not None:
+                words = link_target(words, index, is_selected=index == self.selected)
+            parts.append(words)
         content = Content("").join(parts)
         return draw_code_ground(content, width) if line.is_code else content
-
-
-def iter_citation_marks(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Yield the citation marks of `text` in order: start, end, and ids without page numbers and ranges."""
-    for match in MARK.finditer(text):
-        yield match.start(), match.end(), tuple(dict.fromkeys(MARKED_ID.findall(match.group())))
 
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)

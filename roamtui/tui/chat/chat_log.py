@@ -212,7 +212,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             case StepStarted():
                 self._show_drafts(state.library)
             case AnswerStreamed(text=text) if current is not None:
-                current.append_answer(text)
+                current.append_answer(text, state)
                 return ""
             case ThinkingStreamed(text=text) if current is not None:
                 current.show_thinking(text)
@@ -376,6 +376,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(NoteRequested(target.section_id, citation=target.citation))
         else:
             self.post_message(StatusMessage("Select a quote first (j, k)"))
+
+    def action_show_unquoted(self) -> None:
+        if self.current is not None:
+            self.current.toggle_unquoted()
 
     def action_copy(self) -> None:
         if self.current is not None and self.current.answer.strip():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import groupby
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -15,12 +14,13 @@ from typing_extensions import override
 from roamtui.agent.answer import UnopenedHits, format_verification, list_unopened_hits
 from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, make_draft_events
 from roamtui.conversation.notices import Notice, Severity, make_outcome_notices
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, link_target, wrap
+from roamtui.tui.labels import format_full_path
 from roamtui.tui.status_line import OFFLINE, adapt_flags, describe_usage
 
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
@@ -100,10 +100,15 @@ class ExchangeView(Vertical):
             self._answer.display = False
         return draft
 
-    def append_answer(self, text: str) -> None:
+    def append_answer(self, text: str, state: ConversationState) -> None:
+        """Show more of the answer. Its quotes are looked up in what `state` says was read."""
         self._end_waiting()
         self._answer.display = True
-        self._answer.append(text)
+        self._answer.append(text, state)
+
+    def toggle_unquoted(self) -> None:
+        """Highlight the statements of the answer without a quote, or no longer."""
+        self._answer.toggle_unquoted()
 
     def show_thinking(self, text: str) -> None:
         self._end_waiting()
@@ -131,21 +136,22 @@ class ExchangeView(Vertical):
         self._answer.finish(event.answer, event.citations)
         self._activity.hide_thinking()
         if event.citations:
-            self._answer.number_citations()
             are_passages = exchange.model == OFFLINE
-            self.sources.show_citations(event.citations, self._answer.numbers, event.answer, are_passages=are_passages)
+            self.sources.show_citations(event.citations, event.answer, library, are_passages=are_passages)
             self.sources.display = True
         self.unopened = list_unopened_hits(exchange, library)
-        self._outcome.show_words(format_outcome(event, self.unopened))
+        self._outcome.show_words(format_outcome(event, self.unopened, self._answer.proof.summary))
         self._outcome.display = True
 
 
-def format_outcome(event: QuestionAnswered, unopened: UnopenedHits) -> Content:
-    """Format how an exchange ended, its steps, tokens and cost, and search results worth opening."""
+def format_outcome(event: QuestionAnswered, unopened: UnopenedHits, statements: str) -> Content:
+    """Format how an exchange ended, how many statements are quoted, its steps, tokens and cost, and what to open."""
     parts: list[Content] = []
     for notice in make_outcome_notices(event):
         sign = "✗ " if notice.severity is Severity.ERROR else ""
         parts.append(Content.styled(f"{sign}{adapt_flags(notice.text)}", _STYLES[notice.severity]))
+    if statements and event.citations:
+        parts.append(Content(statements))
     if event.steps:
         parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))
     if event.usage.input_tokens or event.usage.output_tokens:
@@ -233,90 +239,101 @@ class ActivityView(ContentView):
 _QUOTE_LENGTH = 140
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A Markdown link. In a quote, only its text is shown, as in the answer."""
-_INDENT = 3
-_FAILED_QUOTES = {
-    QuoteState.MISATTRIBUTED: ("!", "$warning"),
-    QuoteState.JOINED: ("!", "$warning"),
-    QuoteState.UNVERIFIED: ("✗", "$error"),
-    QuoteState.NO_QUOTE: ("·", "$muted"),
-}
-"""Sign and colour of each state that needs a label."""
 
 
 class SourcesView(ContentView):
-    """The cited sections in the order of their numbers in the answer, one line each with all cited positions."""
+    """The citations by number, one line each, with where the words of their quotes are."""
 
     def __init__(self, name: Callable[[Citation], str]) -> None:
         super().__init__()
         self._name_source = name
-        self._citations: list[Citation] = []
-        self._numbers: dict[str, int] = {}
+        self._citations: tuple[Citation, ...] = ()
+        self._targets: tuple[SectionTarget, ...] = ()
+        self._places: list[str] = []
         self._answer = ""
         self._are_passages = False
-        self._found_style = "$success"
-        """The style of quotes that were found in the text."""
 
     def show_citations(
-        self, citations: tuple[Citation, ...], numbers: dict[str, int], answer: str, *, are_passages: bool = False
+        self, citations: tuple[Citation, ...], answer: str, library: Library, *, are_passages: bool = False
     ) -> None:
-        """Show citations with their numbers in the answer.
+        """Show citations in the order of their numbers.
 
         Args:
             citations: The answer's citations.
-            numbers: Section numbers of the answer's marks. Sections without a number get one.
             answer: The answer's text. Quotes that it already contains are not repeated.
+            library: Holds the sections in which quotes were found.
             are_passages: Whether rules chose the citations without knowing the answer. Then none is shown as verified.
         """
-        self._numbers = numbers
+        self._citations = citations
         self._answer = strip_links(answer)
         self._are_passages = are_passages
-        # A passage was copied from the text, so finding it there proves nothing.
-        self._found_style = "$muted" if are_passages else "$success"
-        for citation in citations:
-            numbers.setdefault(citation.section_id, len(numbers) + 1)
-        self._citations = sorted(citations, key=lambda citation: numbers[citation.section_id])
+        holders = [find_holder(citation, library) for citation in citations]
+        self._targets = tuple(map(SectionTarget, holders, citations))
+        self._places = [
+            describe_place(citation, format_full_path(library, holder))
+            for citation, holder in zip(citations, holders, strict=True)
+        ]
         self.invalidate()
 
     @property
     @override
     def targets(self) -> tuple[Target, ...]:
-        return tuple(SectionTarget(citation.section_id, citation) for citation in self._citations)
+        return self._targets
 
     @override
     def render_content(self, width: int) -> Content:
-        heading = Content.styled("Passages" if self._are_passages else "Sources", "bold $muted")
         is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
-        proof = format_verification(tuple(self._citations))
-        lines = [heading + Content.styled(f"  {proof}" if proof else "", self._found_style if is_all else "$warning")]
-        for section_id, group in groupby(enumerate(self._citations), key=lambda pair: pair[1].section_id):
-            number = Content.styled(f"{self._numbers[section_id]:>2} ", "bold $accent")
-            lines += wrap(self._lay_out_source(list(group)), width, lead=number, follow=" " * _INDENT)
+        # A passage was copied from the text, so finding it there proves nothing.
+        found_style = "$muted" if self._are_passages else "$success"
+        heading = Content.styled("Passages" if self._are_passages else "Sources", "bold $muted")
+        proof = format_verification(self._citations)
+        lines = [heading + Content.styled(f"  {proof}" if proof else "", found_style if is_all else "$warning")]
+        indent = len(str(len(self._citations))) + 2
+        for index, (citation, place) in enumerate(zip(self._citations, self._places, strict=True)):
+            style = found_style if citation.is_verified else _COLOURS.get(citation.state, "$muted")
+            source = Content.styled(f"{citation.state.sign} " if citation.state.sign else "", style)
+            source += Content.styled(self._name_source(citation), "bold")
+            if place:
+                source += Content.styled(" · ", "$muted") + Content.styled(
+                    place, _COLOURS.get(citation.state, "$muted")
+                )
+            quote = strip_links(citation.quote or "")
+            if quote not in self._answer:
+                source += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
+            number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
+            linked = link_target(source, index, is_selected=index == self.selected)
+            lines += wrap(linked, width, lead=number, follow=" " * indent)
         return Content("\n").join(lines)
 
-    def _lay_out_source(self, group: list[tuple[int, Citation]]) -> Content:
-        """Lay out a section and each cited position with its quote's state. All of them are targets."""
-        source, before = Content(), ""
-        for index, citation in group:
-            place = citation.place if citation.page is None else f"p. {citation.page}"
-            if not citation.start_line or citation.state in (QuoteState.MISATTRIBUTED, QuoteState.UNVERIFIED):
-                place = ""  # the quote is not in the text there
-            if citation.is_verified:
-                verdict, style = "✓", self._found_style
-            else:
-                sign, style = _FAILED_QUOTES[citation.state]
-                verdict = f"{sign} {citation.state.label.removeprefix('quote ')}"
-            parts = [] if source else [Content.styled(self._name_source(citation), "bold")]
-            if place and place != before:
-                parts.append(Content.styled(place, "$muted"))
-            piece = Content.styled(" · ", "$muted").join(parts)
-            piece += Content.styled(f" {verdict}" if parts else verdict, style)
-            quote = strip_links(citation.quote or "")
-            if quote not in self._answer or (len(group) > 1 and quote and not citation.is_verified):
-                piece += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
-            gap = Content.styled(" · " if parts else " ", "$muted") if source else Content()
-            source += gap + link_target(piece, index, is_selected=index == self.selected)
-            before = place
-        return source
+
+_COLOURS = {
+    QuoteState.MISATTRIBUTED: "$warning",
+    QuoteState.JOINED: "$warning",
+    QuoteState.UNVERIFIED: "$error",
+}
+
+
+def find_holder(citation: Citation, library: Library) -> str:
+    """Return the section that holds the words of a quote: the cited one, unless they were found in another."""
+    span = citation.span
+    is_there = span is not None and any(document.key == span.doc for document in library.documents)
+    if citation.state is not QuoteState.MISATTRIBUTED or span is None or not is_there:
+        return citation.section_id
+    return library.section_at(span.doc, span.start) or citation.section_id
+
+
+def describe_place(citation: Citation, holder: str) -> str:
+    """Describe where the words of a quote are, or that they are nowhere; `holder` is the path of their section."""
+    place = citation.place if citation.page is None else f"p. {citation.page}"
+    match citation.state:
+        case QuoteState.UNVERIFIED:
+            return "these words are not in the text"
+        case QuoteState.MISATTRIBUTED:
+            return f"these words stand in {holder}, {place}"
+        case QuoteState.JOINED:
+            return f"joined from several sentences, {place}"
+        case _:
+            return place if citation.start_line else ""
 
 
 def strip_links(text: str) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from textual.content import Content
 from textual.pilot import Pilot
 
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.answer_view import AnswerView, close_open_markup, iter_citation_marks
-from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
+from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, find_id, make_app, screen_text, wait_until
@@ -59,79 +57,34 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
 
 
-@pytest.mark.parametrize(
-    ("text", "ids"),
-    [
-        ("a [a8a96034] b", [("a8a96034",)]),
-        ("[a8a96034, 00000001;00000002]", [("a8a96034", "00000001", "00000002")]),
-        ("[a8a96034:2] [a8a96034:c3.1]", [("a8a96034",), ("a8a96034",)]),
-        ("[§ a8a96034, a8a96034:2]", [("a8a96034",)]),
-        ("[**a8a96034**] [`a8a96034` `00000001`]", [("a8a96034",), ("a8a96034", "00000001")]),
-        ("[a8a9603] [A8A96034] [a8a960345] (a8a96034) [a8a96034", []),
-        ("[x](a8a96034) [1] []", []),
-    ],
-)
-def test_marks_are_found(text: str, ids: list[tuple[str, ...]]) -> None:
-    assert [section_ids for _, _, section_ids in iter_citation_marks(text)] == ids
+def styles_of(content: Content, words: str) -> set[str]:
+    """Return the styles of words as one set."""
+    start = content.plain.index(words)
+    spans = [span for span in content.spans if span.start <= start and span.end >= start + len(words)]
+    return {name for span in spans for name in str(span.style).split()}
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain", "plain"),
-        ("a **bold", "a **bold**"),
-        ("a **bold ", "a **bold**"),
-        ("a **", "a "),
-        ("a **bold*", "a **bold**"),
-        ("a **bold**", "a **bold**"),
-        ("**one** and **two", "**one** and **two**"),
-        ("**open\n\nnext", "**open\n\nnext"),
-        ("a `code", "a `code`"),
-        ("a `", "a "),
-        ('so "it is" [9b2e', 'so "it is"'),
-        ('so "it is" [9b2edcbe', 'so "it is"'),
-        ('so "it is" [9b2edcbe]', 'so "it is" [9b2edcbe]'),
-        ("[a link", "[a link"),
-        ("```\na ** b", "```\na ** b"),
-        ("```\nx\n```\n**b", "```\nx\n```\n**b**"),
-    ],
-)
-def test_open_marks_are_closed(text: str, shown: str) -> None:
-    assert close_open_markup(text) == shown
-
-
-def render_content(text: str, width: int = 30) -> Content:
+def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
+    states = (QuoteState.EXACT, QuoteState.JOINED, QuoteState.UNVERIFIED)
+    citations = tuple(
+        Citation(section_id="a8a96034", quote=quote, state=state)
+        for quote, state in zip(("one", "two", "six"), states, strict=True)
+    )
     view = AnswerView()
-    view.finish(text, ())
-    return view.render_content(width)
+    view.finish('So "one" [a8a96034]. But "two" [a8a96034]. Or "six" [a8a96034].'.replace("**six**", "six"), citations)
+    content = view.render_content(80)
+    assert content.plain == 'So "one" [1 ✓]. But "two" [2 !]. Or "six" [3 ✗].'
+    assert styles_of(content, '"one"') == {"underline", "$text-success"}
+    assert styles_of(content, '"two"') == {"underline", "$text-warning"}
+    assert styles_of(content, '"six"') == {"strike", "$text-error"}
+    assert styles_of(content, "So") == set()
 
 
-def draw(text: str, width: int = 30) -> list[str]:
-    return [line.rstrip() for line in render_content(text, width).plain.split("\n")]
-
-
-def test_markup_is_text() -> None:
-    content = render_content("[/red] [@click=app.quit]y[/] <b>x</b>", 60)
-    assert content.plain == "[/red] [@click=app.quit]y[/] x"
-    assert [(span.start, span.style) for span in content.spans] == [(len(content.plain) - 1, "bold")]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "```", "```\n", "- ", "|a|\n|-|", "> ", "1. ", "**", "[", "![](x)", "# ", "<details", "<!-- a", "> [!NO"],
-)
-def test_what_a_stream_may_end_in_is_drawn(text: str) -> None:
-    render_content(text, 20)
-    assert draw("Before.\n\n" + text)[0] == "Before."
-
-
-def test_each_mark_of_a_section_leads_to_a_quote_of_its_own() -> None:
-    one, two = (Citation(section_id="a8a96034", quote=quote, state=QuoteState.EXACT) for quote in ("one", "two"))
+def test_statements_without_a_quote_are_highlighted_when_asked_for() -> None:
+    citation = Citation(section_id="a8a96034", quote="one", state=QuoteState.EXACT)
     view = AnswerView()
-    view.finish('"one" [a8a96034] "two" [a8a96034] [x](#y)', (one, two))
-    view.render_content(60)
-    first, second, link = view.targets
-    assert isinstance(first, SectionTarget)
-    assert isinstance(second, SectionTarget)
-    assert (first.citation, second.citation) == (one, two)
-    assert link == LinkTarget("#y", "a8a96034")
+    view.finish('It is "one" [a8a96034]. And this is not.', (citation,))
+    assert styles_of(view.render_content(80), "And this is not.") == set()
+    view.toggle_unquoted()
+    assert styles_of(view.render_content(80), "And this is not.") == {"reverse"}
+    assert "reverse" not in styles_of(view.render_content(80), "It is")

@@ -47,7 +47,7 @@ async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() ->
         await pilot.press("g")
         await wait_until(pilot, lambda: log.scroll_y == 0)
         assert log.current is not None
-        log.current.append_answer("\n\nMore of it.")
+        log.current.append_answer("\n\nMore of it.", app.main_screen.session.state)
         before = log.max_scroll_y
         await wait_until(pilot, lambda: log.max_scroll_y > before)
         await pilot.pause()

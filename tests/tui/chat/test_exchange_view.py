@@ -5,12 +5,18 @@ from dataclasses import replace
 import pytest
 
 from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.document.node import Span
+from roamtui.document.source_loader import build_library
+from roamtui.sources.read import RawText
+from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.chat.exchange_view import SourcesView
+
+LIBRARY = build_library(RawText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
 
 
 def render_content(answer: str, *citations: Citation, width: int = 100) -> list[str]:
     view = SourcesView(lambda citation: f"{citation.doc} › {citation.section_id}")
-    view.show_citations(citations, {}, answer)
+    view.show_citations(citations, answer, LIBRARY)
     assert len(view.targets) == len(citations)
     return view.render_content(width).plain.splitlines()
 
@@ -19,20 +25,23 @@ def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.EXAC
     return Citation(section_id=section_id, quote=quote, state=state, doc="a.md", start_line=line, end_line=line)
 
 
-def test_a_section_has_one_line_with_all_its_places_and_no_quote_that_the_answer_has() -> None:
+def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
     answer = '"one [link](#x)", "two", "three" and "four"'
     lines = render_content(
         answer,
         cite("0a", "one [link](#x)"),
         cite("0b", None, QuoteState.NO_QUOTE, line=8),
         cite("0a", "two", QuoteState.NORMALISED),
-        cite("0a", "three", line=5),
+        cite("0a", "five", line=5),
         cite("0b", "four", QuoteState.UNVERIFIED),
     )
     assert lines == [
         "Sources  3/4 quotes found in the text",
-        " 1 a.md › 0a · line 3 ✓ ✓ · line 5 ✓",
-        " 2 a.md › 0b · line 8 · no quote ✗ not found in the text “four”",
+        " 1 ✓ a.md › 0a · line 3",
+        " 2 a.md › 0b · line 8",
+        " 3 ✓ a.md › 0a · line 3",
+        " 4 ✓ a.md › 0a · line 5 “five”",
+        " 5 ✗ a.md › 0b · these words are not in the text",
     ]
 
 
@@ -41,14 +50,24 @@ def test_a_quote_of_joined_pieces_says_so() -> None:
     lines = render_content(answer, cite("0a", "one … two", QuoteState.JOINED), cite("0b", "three"))
     assert lines == [
         "Sources  1/2 quotes found in the text",
-        " 1 a.md › 0a · line 3 ! joined from several sentences",
-        " 2 a.md › 0b · line 3 ✓",
+        " 1 ! a.md › 0a · joined from several sentences, line 3",
+        " 2 ✓ a.md › 0b · line 3",
     ]
+
+
+def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -> None:
+    late = next(section_id for section_id in LIBRARY.walk() if LIBRARY.title_of(section_id) == "Late")
+    span = Span(doc="", start=27, end=32)
+    citation = replace(cite("0a", "Three", QuoteState.MISATTRIBUTED, line=7), span=span, doc="")
+    view = SourcesView(lambda _: "Fees")
+    view.show_citations((citation,), '"Three"', LIBRARY)
+    assert view.render_content(80).plain.splitlines()[1] == " 1 ! Fees · these words stand in Late, line 7"
+    assert view.targets == (SectionTarget(late, citation),)
 
 
 def test_pages_stand_in_place_of_lines() -> None:
     citation = replace(cite("0a", "one"), page=12)
-    assert render_content("one", citation)[1:] == [" 1 a.md › 0a · p. 12 ✓"]
+    assert render_content("one", citation)[1:] == [" 1 ✓ a.md › 0a · p. 12"]
 
 
 @pytest.mark.parametrize(
@@ -60,4 +79,4 @@ def test_pages_stand_in_place_of_lines() -> None:
     ],
 )
 def test_of_a_quote_that_the_answer_does_not_have_the_words_are_shown(quote: str, shown: str) -> None:
-    assert render_content("So.", cite("0a", quote))[1] == f" 1 a.md › 0a · line 3 ✓ “{shown}”"
+    assert render_content("So.", cite("0a", quote))[1] == f" 1 ✓ a.md › 0a · line 3 “{shown}”"
