@@ -212,7 +212,9 @@ def _find_parts(quote: str, text: str, *, has_numbers: bool) -> QuoteMatch | Non
     parts = [part for piece in pieces if (part := _LEADING.sub("", piece).rstrip(_EDGE))]
     spellings = [parts] if parts else []
     if parts and " " in parts[0]:  # the first word may be quoted from, or put, inside a sentence
-        spellings.append([parts[0][0].swapcase() + parts[0][1:], *parts[1:]])
+        other_spelling = parts[0][0].swapcase() + parts[0][1:]
+        if other_spelling != parts[0]:
+            spellings.append([other_spelling, *parts[1:]])
     search = _NormalisedSearch(text, has_numbers)
     joined: QuoteMatch | None = None
     for parts in spellings:
