@@ -33,7 +33,7 @@ def test_documents_in_an_archive_are_listed_and_read(tmp_path: Path) -> None:
     assert [listing.readers[key]().is_markdown for key in ("b/x.md", "b/y.csv")] == [True, False]
 
 
-def test_names_that_lead_out_are_left_out_with_a_note(tmp_path: Path) -> None:
+def test_names_outside_the_archive_are_skipped_with_a_note(tmp_path: Path) -> None:
     names = ["../up.md", "a/../../up.md", "/etc/x.md", "C:/x.md", "a\\b.md", "\\\\host\\x.md", "a/./b.md", "ok.md"]
     listing = list_archive(make_zip(tmp_path / "evil.zip", dict.fromkeys(names, "# T\n")))
     assert keys(listing) == ["a", "a/b.md", "ok.md"]
@@ -43,7 +43,7 @@ def test_names_that_lead_out_are_left_out_with_a_note(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_name_that_two_members_have_is_told(tmp_path: Path) -> None:
+def test_a_name_of_two_members_is_noted(tmp_path: Path) -> None:
     path = make_zip(tmp_path / "a.zip", {"a.md": "# Old\n", "b.md": "# File\n", "b.md/c.md": "# C\n"})
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("a.md", "# New\n")
@@ -63,7 +63,7 @@ def test_links_in_an_archive_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("method", "module"), [(zipfile.ZIP_BZIP2, "bz2"), (zipfile.ZIP_LZMA, "lzma")])
-def test_what_would_be_unpacked_whole_is_not_unpacked(tmp_path: Path, method: int, module: str) -> None:
+def test_a_member_that_can_only_be_unpacked_whole_is_refused(tmp_path: Path, method: int, module: str) -> None:
     pytest.importorskip(module)
     path = make_zip(tmp_path / "a.zip", {"a.md": "# A\n"})
     with zipfile.ZipFile(path, "a", method) as archive:
@@ -111,7 +111,7 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
         list_archive(path).readers["a.md"]()
 
 
-def test_a_damaged_member_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("a.md", "# Alpha\n")

@@ -27,13 +27,13 @@ def test_a_byte_order_mark_names_the_encoding_and_is_dropped(mark: bytes, encodi
     assert decode_text(mark + _TEXT.encode(encoding), "a.md") == (_TEXT, ())
 
 
-def test_what_is_no_utf_8_is_replaced_and_told() -> None:
+def test_invalid_utf_8_is_replaced_with_a_note() -> None:
     text, notes = decode_text(b"# A\xffB\n\xc3", "a.md")
     assert text == "# A\ufffdB\n\ufffd"
     assert notes == ("a.md: 2 characters are not valid UTF-8 and show as \ufffd.",)
 
 
-def test_nul_stays_in_the_text_and_is_told() -> None:
+def test_nul_stays_in_the_text_with_a_note() -> None:
     text, notes = decode_text(b"# A\0B\n", "a.md")
     assert text == "# A\0B\n"
     assert "1 NUL" in notes[0]
@@ -65,7 +65,7 @@ def test_an_unknown_binary_is_refused() -> None:
     ("strange", "plain", "is_text"),
     [(64, 0, True), (65, 0, False), (65, 151, False), (65, 152, True), (65, 2_000, True)],
 )
-def test_a_few_odd_bytes_are_a_text_and_many_in_a_large_share_are_none(
+def test_too_many_control_characters_are_not_text(
     strange: int,
     plain: int,
     is_text: bool,  # noqa: FBT001
@@ -79,13 +79,13 @@ def test_a_few_odd_bytes_are_a_text_and_many_in_a_large_share_are_none(
             decode_text(data, "a.md")
 
 
-def test_only_the_beginning_of_a_text_is_looked_at() -> None:
+def test_only_the_start_of_a_text_is_checked_for_control_characters() -> None:
     text = "a" * 65_536 + "\x01" * 100_000
     assert decode_text(text.encode(), "a.md") == (text, ())
 
 
 @given(st.binary(max_size=400))
-def test_any_bytes_are_decoded_or_refused_in_a_sentence(data: bytes) -> None:
+def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
     try:
         text, notes = decode_text(data, "a.md")
     except SourceError as error:

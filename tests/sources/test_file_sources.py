@@ -26,7 +26,7 @@ from roamtui.sources.file_sources import (
 from tests.sources.listings import keys, write
 
 
-def test_files_stand_in_the_order_given_once_each(tmp_path: Path) -> None:
+def test_files_are_in_the_given_order_once_each(tmp_path: Path) -> None:
     write(tmp_path, "c.md", "a.py", "b.md")
     c, a, b = (tmp_path / name for name in ("c.md", "a.py", "b.md"))
     listing = list_sources([c, a, b, c])
@@ -36,7 +36,7 @@ def test_files_stand_in_the_order_given_once_each(tmp_path: Path) -> None:
     assert listing.readers["a.py"]().text == "# Title\n"
 
 
-def test_files_of_several_folders_stand_below_the_one_that_holds_all(tmp_path: Path) -> None:
+def test_files_of_several_folders_are_below_their_common_parent(tmp_path: Path) -> None:
     names = ("x/a.md", "y/z/a.md", "x/b.md")
     write(tmp_path, *names)
     listing = list_sources([tmp_path / name for name in names])
@@ -53,7 +53,7 @@ def test_folders_and_archives_among_them_are_listed(tmp_path: Path) -> None:
     assert listing.readers["d.zip/e.md"]().text == "# E\n"
 
 
-def test_those_on_several_drives_of_windows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_on_several_windows_drives_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os.path, "commonpath", lambda _: ntpath.commonpath(["C:\\docs", "D:\\docs"]))
     with pytest.raises(SourceError, match=r"Sources on several drives cannot be opened as one\."):
         list_sources([tmp_path / "a.md", tmp_path / "b.md"])
@@ -126,7 +126,7 @@ def test_folders_are_not_walked_again_while_nothing_comes_or_goes(
     assert set(look(stamps)) == {"a.md", "b/one.md", "b/two.md"}
 
 
-def test_a_source_that_is_away_has_no_stamps_until_it_is_back(folder: Path) -> None:
+def test_a_missing_source_has_no_stamps_until_it_is_back(folder: Path) -> None:
     stamps = FileStamps([str(folder)])
     before = look(stamps)
     folder.rename(folder.with_name("away"))
@@ -150,7 +150,7 @@ def test_archives_and_several_sources_have_keys_as_in_their_listing(folder: Path
 
 
 @pytest.mark.parametrize("source", ["-", "https://example.org/a.md", "no/such/file.md", "nul\0.md", ""])
-def test_what_is_no_file_has_none(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_that_is_not_a_file_has_no_stamp(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert stamp_source(source) is None
 
@@ -164,7 +164,7 @@ def test_several_sources_are_split_as_they_were_joined(paths: list[str]) -> None
     assert list(map(Path, split)) == [Path(re.sub("^//", "/", path)) for path in paths]
 
 
-def test_several_sources_are_named_as_0_2_named_them() -> None:
+def test_names_of_several_sources_are_those_of_version_0_2() -> None:
     assert join_sources(["/d/Smith, J.md", "/d/b.md"]) == "/d/Smith, J.md, /d/b.md"
     assert split_sources("/d/Smith, J.md, /d/b.md") == ("/d/Smith, J.md", "/d/b.md")
     assert split_sources("/d/Smith, J.md") == ("/d/Smith, J.md",)

@@ -17,7 +17,7 @@ from roamtui.sources.listing import is_ignored, list_folder, parse_patterns
 from tests.sources.listings import keys, write
 
 
-def test_folders_and_files_stand_in_the_order_of_reading(tmp_path: Path) -> None:
+def test_folders_and_files_are_in_reading_order(tmp_path: Path) -> None:
     write(
         tmp_path, "zebra.md", "Apple.md", "part10.md", "part2.md", "readme.txt", "b/index.md", "b/a.md", "b/README.md"
     )
@@ -32,21 +32,21 @@ def test_only_documents_are_listed(tmp_path: Path) -> None:
     assert keys(list_folder(tmp_path)) == shown
 
 
-def test_what_gitignore_names_is_left_out(tmp_path: Path) -> None:
+def test_files_in_gitignore_are_left_out(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "draft.md", "build/x.md", "docs/build.md", "docs/old/x.md", "docs/new/x.md")
     (tmp_path / ".gitignore").write_text("build/\n/draft.md\n")
     (tmp_path / "docs/.gitignore").write_text("/old\n")
     assert keys(list_folder(tmp_path)) == ["a.md", "docs", "docs/build.md", "docs/new", "docs/new/x.md"]
 
 
-def test_rules_of_the_checkout_above_hold_unless_they_name_the_folder_itself(tmp_path: Path) -> None:
+def test_gitignore_rules_above_apply_unless_they_name_the_folder_itself(tmp_path: Path) -> None:
     write(tmp_path, ".git/HEAD", "docs/a.md", "docs/draft.md", "build/draft.md")
     (tmp_path / ".gitignore").write_text("draft.md\nbuild/\n")
     assert keys(list_folder(tmp_path / "docs")) == ["a.md"]
     assert keys(list_folder(tmp_path / "build")) == ["draft.md"]
 
 
-def test_links_that_lead_out_are_left_out_with_a_note(tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_skipped_with_a_note(tmp_path: Path) -> None:
     root = tmp_path / "root"
     write(tmp_path, "secret.md", "secrets/x.md", "root/a.md")
     (root / "file.md").symlink_to(tmp_path / "secret.md")
@@ -68,7 +68,7 @@ def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> N
     assert listing.notes == ()
 
 
-def test_pipes_and_devices_are_no_documents(tmp_path: Path) -> None:
+def test_pipes_and_devices_are_not_documents(tmp_path: Path) -> None:
     write(tmp_path, "a.md")
     os.mkfifo(tmp_path / "pipe.md")
     assert keys(list_folder(tmp_path)) == ["a.md"]
@@ -90,9 +90,7 @@ def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
         list_folder(tmp_path / "gone")
 
 
-def test_a_folder_that_may_not_be_read_is_told_and_the_rest_is_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_folder_is_skipped_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "a.md", "shut/b.md")
     scan = os.scandir
 
@@ -107,7 +105,7 @@ def test_a_folder_that_may_not_be_read_is_told_and_the_rest_is_listed(
     assert listing.notes == ("Skipped: shut (folders that cannot be read).",)
 
 
-def test_too_many_files_are_left_out_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_over_the_limit_are_skipped_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing_module, "FILES_MAX", 3)
     write(tmp_path, *(f"{number}.md" for number in range(5)))
     listing = list_folder(tmp_path)
@@ -115,9 +113,7 @@ def test_too_many_files_are_left_out_with_a_note(tmp_path: Path, monkeypatch: py
     assert "More than 3 files" in listing.notes[0]
 
 
-def test_folders_deeper_than_the_limit_are_left_out_with_a_note(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_deeper_than_the_limit_are_skipped_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing_module, "DEPTH_MAX", 2)
     write(tmp_path, "a/b/c/d.md", "a/b/c.md")
     listing = list_folder(tmp_path)
@@ -138,7 +134,7 @@ def test_listing_reads_no_document(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(list_folder(tmp_path).readers) == 2
 
 
-def test_files_that_take_long_to_convert_are_not_read_at_the_start(tmp_path: Path) -> None:
+def test_slow_conversions_have_a_high_load_cost(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "b.html")
     small = list_folder(tmp_path).bytes_total
     write(tmp_path, "c.pdf")
@@ -190,7 +186,7 @@ def is_out(patterns: str, path: str) -> bool:
         ("a.md\\", []),
     ],
 )
-def test_patterns_take_out_what_git_takes_out(patterns: str, out: list[str]) -> None:
+def test_patterns_exclude_what_git_excludes(patterns: str, out: list[str]) -> None:
     assert [path for path in _PATHS if is_out(patterns, path)] == out
 
 

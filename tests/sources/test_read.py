@@ -26,7 +26,7 @@ def _refuse(name: str | Path) -> str:
 
 
 @pytest.mark.parametrize(("name", "is_markdown"), [("a.md", True), ("a.txt", True), ("A.CSV", False), ("a.log", False)])
-def test_hashes_begin_headings_only_where_they_may(name: str, is_markdown: bool, tmp_path: Path) -> None:  # noqa: FBT001
+def test_hashes_start_no_headings_in_tables_and_logs(name: str, is_markdown: bool, tmp_path: Path) -> None:  # noqa: FBT001
     (tmp_path / name).write_text("# x\n")
     assert read_source(str(tmp_path / name)).is_markdown is is_markdown
 
@@ -63,11 +63,11 @@ def test_the_error_for_a_missing_file_suggests_the_nearest_name(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "a\0b.md", "x" * 5_000, ""])
-def test_what_cannot_be_opened_is_told(name: str) -> None:
+def test_a_name_that_cannot_be_opened_is_refused(name: str) -> None:
     _refuse(name)
 
 
-def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_read_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "secret.md"
     path.write_text(_PROJECT_LIKE)
 

@@ -54,7 +54,9 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
     ],
     ids=lambda value: "bytes" if isinstance(value, bytes) else str(value),
 )
-def test_bytes_count_before_names(data: bytes, name: str, media_type: str | None, expected: Format | None) -> None:
+def test_the_first_bytes_take_precedence_over_the_name(
+    data: bytes, name: str, media_type: str | None, expected: Format | None
+) -> None:
     assert detect_format(data, name, media_type) is expected
 
 
@@ -76,7 +78,7 @@ def test_each_format_is_converted_with_a_note(data: bytes, name: str, first: str
     assert convert(b"# text", "a.md") is None
 
 
-def test_a_section_knows_its_first_and_last_page(tmp_path: Path) -> None:
+def test_a_section_has_its_first_and_last_page(tmp_path: Path) -> None:
     pages = [lay_out("# Boats", "", "text"), lay_out("more text"), lay_out("## Hulls", "", "text"), lay_out("end")]
     bookmarks = [(1, "Boats", 0), (2, "Hulls", 2)]
     (tmp_path / "a.pdf").write_bytes(make_pdf(pages, bookmarks=bookmarks))
@@ -106,7 +108,7 @@ subprocess_converter.main(sys.argv[1:])
 """
 
 
-def test_a_conversion_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_conversion_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "import signal; signal.pause()"))
     with pytest.raises(SourceError, match=r"takes more than 0\.2 seconds"):
         subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf", seconds_max=0.2)
@@ -129,7 +131,7 @@ subprocess_converter.main(sys.argv[1:])
 """
 
 
-def test_a_conversion_that_crashes_between_two_pages_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conversion_that_crashes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     program = _PAGED.replace("{then}", "report(1, 4, str()); os._exit(1)")
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
     with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged, or needs too much memory"):
@@ -156,7 +158,7 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
     assert not any(tmp_path.iterdir())
 
 
-def test_without_the_converters_a_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import sys; sys.modules['mammoth'] = None; "
         "from roamtui.sources.convert.subprocess_converter import main; main(sys.argv[1:])"
@@ -166,9 +168,7 @@ def test_without_the_converters_a_sentence_says_how_to_get_them(monkeypatch: pyt
         subprocess_converter.convert_in_subprocess(Format.DOCX, _DOCX, "a.docx")
 
 
-def test_a_strangers_module_in_the_working_directory_is_not_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_module_in_the_working_directory_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pypdfium2_raw.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)
     converted = subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")

@@ -23,7 +23,7 @@ def test_styles_are_the_outline() -> None:
     assert converted.text.endswith("| A | B\\|C |\n")
 
 
-def test_a_title_stands_above_all_headings() -> None:
+def test_a_title_is_above_all_headings() -> None:
     body = [write("Handbook", "Title"), write("Bread", "H1"), write("Rye", "H2"), write("Cake", "H1")]
     text = convert_docx(pack(make_docx_parts(body)), "a.docx").text
     assert read_outline(text) == [(1, "Handbook"), (2, "Bread"), (3, "Rye"), (2, "Cake")]
@@ -46,7 +46,7 @@ def test_a_style_made_from_a_heading_or_with_an_outline_level_is_a_heading() -> 
     assert text.endswith("Of 1900\n\nContents\n")
 
 
-def test_cells_that_go_on_below_leave_the_others_in_their_columns() -> None:
+def test_merged_cells_leave_the_others_in_their_columns() -> None:
     def cell(text: str, said: str = "") -> str:
         return f"<w:tc><w:tcPr>{said}</w:tcPr>{write(text)}</w:tc>"
 
@@ -63,7 +63,7 @@ def _write_noted(text: str, number: int) -> str:
     return f'<w:p><w:r><w:t>{text}</w:t></w:r><w:r><w:footnoteReference w:id="{number}"/></w:r></w:p>'
 
 
-def test_footnotes_stand_at_the_end_of_the_section_that_has_their_marks() -> None:
+def test_footnotes_are_at_the_end_of_the_section_that_refers_to_them() -> None:
     body = [write("Bread", "H1"), _write_noted("Best warm.", 2), write("Rye", "H1"), _write_noted("[[1]](#x)", 3)]
     notes = f'<w:footnote w:id="2">{write("From the oven.")}</w:footnote>'
     notes += f'<w:footnote w:id="3">{write("# Dark.")}{write("And light.")}</w:footnote>'
@@ -87,7 +87,7 @@ _SOUND = make_docx_parts([write("text")])
     ],
     ids=["no document", "empty", "entities", "entities in UTF-16"],
 )
-def test_what_cannot_be_read_is_refused_in_a_sentence(parts: dict[str, str | bytes], reason: str) -> None:
+def test_an_unreadable_file_is_refused(parts: dict[str, str | bytes], reason: str) -> None:
     with pytest.raises(SourceError, match=reason):
         convert_docx(pack(parts), "a.docx")
 
@@ -98,6 +98,6 @@ def test_a_document_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monk
         convert_docx(pack({**_SOUND, **{f"word/{number}.xml": " " * 900 for number in range(9)}}), "a.docx")
 
 
-def test_a_file_with_a_password_is_refused_in_a_sentence() -> None:
+def test_a_file_with_a_password_is_refused() -> None:
     with pytest.raises(SourceError, match="password-protected"):
         convert_docx(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "a.docx")

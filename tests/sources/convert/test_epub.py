@@ -43,7 +43,7 @@ def test_the_navigation_gives_titles_and_levels() -> None:
     assert converted.text.index("Last words of two.") < converted.text.index("# The end\n\nIt ends.")
 
 
-def test_the_older_navigation_does_so_too() -> None:
+def test_an_ncx_gives_titles_and_levels_too() -> None:
     ncx = _point(
         "Part One",
         "text/one.xhtml",
@@ -75,14 +75,14 @@ def test_odd_chapters_and_entries_have_headings(body: str, nav: str, expected: s
     assert convert_epub(pack(parts), "a.epub").text == expected
 
 
-def test_a_heading_of_another_name_stands_below_the_entry_that_leads_to_it() -> None:
+def test_a_heading_with_another_name_is_below_the_entry_that_leads_to_it() -> None:
     nav = '<ol><li><a href="text/one.xhtml">Page 1</a></li><li><a href="text/two.xhtml">Chapter 2</a></li></ol>'
     chapters = {"one.xhtml": "<h1>Of boats</h1><p>a</p><h2>Small</h2>", "two.xhtml": "<h1>Chapter 2. Hulls</h1>"}
     text = convert_epub(pack(make_epub_parts(chapters, nav=nav)), "a.epub").text
     assert read_outline(text) == [(1, "Page 1"), (2, "Of boats"), (3, "Small"), (1, "Chapter 2. Hulls")]
 
 
-def test_a_part_that_cannot_be_read_gives_way_to_what_stands_in_for_it() -> None:
+def test_a_part_that_is_not_a_page_is_replaced_by_its_fallback() -> None:
     nav = '<ol><li><a href="text/one.json">Data</a></li></ol>'
     parts = make_epub_parts({"one.json": "{}"}, nav=nav)
     package = str(parts["OEBPS/content.opf"])
@@ -128,7 +128,7 @@ def test_entities_are_never_expanded() -> None:
     ],
     ids=["no book", "pictures", "protected"],
 )
-def test_what_cannot_be_read_is_refused_in_a_sentence(parts: dict[str, str], reason: str) -> None:
+def test_an_unreadable_file_is_refused(parts: dict[str, str], reason: str) -> None:
     with pytest.raises(SourceError, match=reason):
         convert_epub(pack(parts), "a.epub")
 
@@ -147,7 +147,7 @@ def test_a_book_whose_parts_would_be_unpacked_whole_is_refused() -> None:
         convert_epub(pack(make_epub_parts(_CHAPTERS), zipfile.ZIP_BZIP2), "a.epub")
 
 
-def test_damaged_archives_are_refused_in_a_sentence() -> None:
+def test_damaged_archives_are_refused() -> None:
     whole = pack(make_epub_parts(_CHAPTERS, nav=_NAV))
     start = whole.index(b"OEBPS/text/one.xhtml")
     for data in (whole[:-30], b"PK\x03\x04", whole[: start + 40] + b"\0" * 40 + whole[start + 80 :]):

@@ -38,7 +38,7 @@ def convert(source: str, base_url: str | None = None) -> str:
         "<button>Copy</button>",
     ],
 )
-def test_marks_of_a_place_are_no_part_of_its_heading(mark: str) -> None:
+def test_permalinks_are_not_part_of_a_heading(mark: str) -> None:
     assert convert(f"<h2>{mark}Name{mark}</h2>") == "## Name"
 
 
@@ -56,7 +56,7 @@ def test_marks_of_a_place_are_no_part_of_its_heading(mark: str) -> None:
         ("<p>Use <code>a|b `c`</code>.", "Use `` a|b `c` ``."),
     ],
 )
-def test_code_stays_as_it_is_with_its_language(source: str, expected: str) -> None:
+def test_code_is_unchanged_and_keeps_its_language(source: str, expected: str) -> None:
     assert convert(source) == expected
 
 
@@ -78,7 +78,7 @@ def test_tables_lists_and_lines_keep_their_form(source: str, expected: str) -> N
     assert convert(source) == expected
 
 
-def test_addresses_become_absolute_and_bad_ones_text() -> None:
+def test_links_become_absolute_and_invalid_ones_text() -> None:
     page = (
         '<p><a href="../b c.html#(d)">A</a> <a href="javascript:x()">B</a> <a href="data:text/html,x">C</a> '
         '<a href="http://[bad">D</a> <img src="i.png" alt="E [f]"> <img src="data:image/png;base64,AA" alt="G">'
@@ -96,7 +96,7 @@ def test_a_link_around_blocks_is_a_link_in_each() -> None:
     assert convert('<a href="/x"><h2>A</h2><p>b</p></a><p>c') == "## [A](/x)\n\n[b](/x)\n\nc"
 
 
-def test_what_stands_around_the_text_is_left_out() -> None:
+def test_navigation_around_the_text_is_left_out() -> None:
     page = (
         "<title>T &amp; U</title><header><nav><a href=/>Home</a></nav><h1>Site</h1></header>"
         "<main><h1>Page</h1><p>text<aside>note</aside><footer>f</footer></main><div>promo</div><footer>foot</footer>"
@@ -124,7 +124,7 @@ def test_the_heading_above_the_main_part_belongs_to_it(tag: str) -> None:
         "<textarea>IGNORE</textarea>",
     ],
 )
-def test_what_a_reader_does_not_see_is_left_out(hidden: str) -> None:
+def test_hidden_elements_are_left_out(hidden: str) -> None:
     assert convert(f"<p>before {hidden} after").split() == ["before", "after"]
     assert convert('<p style="opacity:0.5">seen</p><div role=tabpanel hidden>tab</div>') == "seen\n\ntab"
 
@@ -140,7 +140,7 @@ def test_what_a_reader_does_not_see_is_left_out(hidden: str) -> None:
         "<!-- only this",
     ],
 )
-def test_a_page_that_stands_before_another_holds_no_text(page: str) -> None:
+def test_a_page_that_waits_for_javascript_or_a_captcha_has_no_text(page: str) -> None:
     assert convert(page) == ""
 
 
@@ -163,7 +163,7 @@ def test_no_text_becomes_a_heading(texts: list[str]) -> None:
 
 
 @given(_MARKS)
-def test_the_words_of_a_text_stay(text: str) -> None:
+def test_no_word_is_lost(text: str) -> None:
     markdown = convert(f"<p>{html.escape(text)}</p>")
     kept = [letter for letter in markdown if letter in "ax"]
     assert kept == [letter for letter in text if letter in "ax"]
@@ -182,7 +182,7 @@ def test_the_words_of_a_text_stay(text: str) -> None:
         ("<meta charset=rot13><p>Grüße".encode("cp1252"), "Grüße"),
     ],
 )
-def test_characters_are_as_the_page_says_or_as_browsers_guess(data: bytes, word: str) -> None:
+def test_the_charset_is_the_declared_one_or_what_browsers_assume(data: bytes, word: str) -> None:
     assert word in convert_html_file(data, "page.html").text
 
 
@@ -220,7 +220,7 @@ def test_a_hostile_page_is_converted(page: str) -> None:
 @pytest.mark.parametrize(
     "name", ["nested blocks", "nested lists", "nested quotes", "strange ends", "attributes", "marks"]
 )
-def test_the_work_grows_with_the_length_alone(name: str) -> None:
+def test_work_is_proportional_to_the_length(name: str) -> None:
     page = _PAGES[name]
     once, twice = _count_calls(page), _count_calls(page + page)
     assert twice < 2.6 * once
@@ -244,7 +244,7 @@ def _count_calls(page: str) -> int:
     return calls
 
 
-def test_all_of_a_page_that_nests_deep_is_read() -> None:
+def test_a_deeply_nested_page_is_read_completely() -> None:
     page = "".join(f"<div><font>w{number} " for number in range(9_000))
     assert convert_html(page).text.split() == [f"w{number}" for number in range(9_000)]
 

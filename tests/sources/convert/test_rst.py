@@ -48,7 +48,7 @@ def test_what_only_looks_like_a_title_is_not_a_heading() -> None:
         ((">>> # a", "1"), "```\n>>> # a\n1\n```"),
     ],
 )
-def test_blocks_become_those_of_markdown(lines: tuple[str, ...], expected: str) -> None:
+def test_blocks_become_markdown(lines: tuple[str, ...], expected: str) -> None:
     assert convert(*lines) == expected
 
 

@@ -50,7 +50,7 @@ def _check_by_etag(body: bytes, extra: tuple[tuple[str, str], ...] = ()) -> tupl
     return sent, handle
 
 
-def test_a_reply_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_saved_response_is_loaded_unchanged(tmp_path: Path) -> None:
     cache = PageCache(tmp_path / "deep" / "pages", 10_000)
     assert cache.load(URL, "text/markdown") is None
     cache.save(REPLY)
@@ -78,7 +78,7 @@ def test_a_damaged_entry_is_dropped(tmp_path_factory: pytest.TempPathFactory, at
         assert file.exists() == (found is not None)
 
 
-def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
+def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> None:
     cache = PageCache(tmp_path, 10_000)
     for number in range(5):
         cache.save(replace(REPLY, url=f"{URL}{number}", body=bytes(1500)))
@@ -90,7 +90,7 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     assert sum(file.stat().st_size for file in _files(tmp_path)) <= 10_000
 
 
-def test_what_a_program_that_ended_left_half_written_goes_first(tmp_path: Path) -> None:
+def test_an_old_temporary_file_is_evicted_first(tmp_path: Path) -> None:
     old, young = tmp_path / "a.part", tmp_path / "b.part"
     for file in (old, young):
         file.write_bytes(bytes(3_000))
@@ -100,7 +100,7 @@ def test_what_a_program_that_ended_left_half_written_goes_first(tmp_path: Path) 
     assert young.exists()
 
 
-def test_a_folder_that_cannot_be_used_is_no_failure(tmp_path: Path) -> None:
+def test_an_unusable_folder_means_no_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     cache = PageCache(tmp_path / "file" / "pages", 10_000)
     cache.save(REPLY)
@@ -132,7 +132,7 @@ def test_several_programs_at_once_see_whole_entries(tmp_path: Path) -> None:
         assert file.stat().st_size > 20_000
 
 
-def test_a_page_that_has_not_changed_is_not_transferred_again(tmp_path: Path) -> None:
+def test_an_unchanged_page_is_not_transferred_again(tmp_path: Path) -> None:
     with HostileServer() as server:
         sent, server.handlers["/a"] = _check_by_etag(b"words")
         for _ in range(3):
@@ -142,7 +142,7 @@ def test_a_page_that_has_not_changed_is_not_transferred_again(tmp_path: Path) ->
     assert sent == [200, 304, 304]
 
 
-def test_last_modified_serves_where_there_is_no_etag(tmp_path: Path) -> None:
+def test_without_an_etag_last_modified_is_sent(tmp_path: Path) -> None:
     with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
         server.handlers["/a"] = answer(b"old", headers=[("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT")])
         fetcher.fetch(f"{server.origin}/a", allow(server))
@@ -151,7 +151,7 @@ def test_last_modified_serves_where_there_is_no_etag(tmp_path: Path) -> None:
         assert server.requests[-1].headers["if-modified-since"] == "Wed, 21 Oct 2015 07:28:00 GMT"
 
 
-def test_a_fresh_page_is_not_asked_for_again(tmp_path: Path) -> None:
+def test_a_fresh_page_is_not_requested_again(tmp_path: Path) -> None:
     with HostileServer() as server:
         sent, server.handlers["/a"] = _check_by_etag(b"words", (("Cache-Control", "public, max-age=9999"),))
         with open_fetcher(tmp_path) as fetcher:
@@ -162,7 +162,7 @@ def test_a_fresh_page_is_not_asked_for_again(tmp_path: Path) -> None:
     assert sent == [200]
 
 
-def test_an_answer_of_no_change_that_nobody_asked_for_is_no_page(tmp_path: Path) -> None:
+def test_an_unrequested_304_is_an_error(tmp_path: Path) -> None:
     with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
         for status in (404, 304):
             server.handlers["/a"] = answer(b"", status, [("ETag", '"1"')])
@@ -171,7 +171,7 @@ def test_an_answer_of_no_change_that_nobody_asked_for_is_no_page(tmp_path: Path)
             assert caught.value.status == status
 
 
-def test_what_may_not_be_kept_is_not(tmp_path: Path) -> None:
+def test_a_response_that_forbids_caching_is_not_cached(tmp_path: Path) -> None:
     with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
         server.handlers["/a"] = answer(b"old", headers=[("ETag", '"1"')])
         fetcher.fetch(f"{server.origin}/a", allow(server))
@@ -185,7 +185,7 @@ def test_what_may_not_be_kept_is_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("etag", ['"a"\x7f', "unquoted", '"' + "x" * 600 + '"', '"a"\tb', 'W/"é"'])
-def test_a_strange_etag_is_not_sent_back(etag: str, tmp_path: Path) -> None:
+def test_an_invalid_etag_is_not_sent_back(etag: str, tmp_path: Path) -> None:
     with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
         server.handlers["/a"] = answer(b"words", headers=[("ETag", etag)])
         for _ in range(2):
@@ -196,7 +196,7 @@ def test_a_strange_etag_is_not_sent_back(etag: str, tmp_path: Path) -> None:
         assert not [request for request in server.requests if "if-none-match" in request.headers]
 
 
-def test_offline_uses_what_is_there_whatever_its_age(tmp_path: Path) -> None:
+def test_offline_uses_cached_pages_of_any_age(tmp_path: Path) -> None:
     with HostileServer() as server:
         server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
         server.handlers["/unkept"] = answer(headers=[("Cache-Control", "no-store")])
@@ -230,7 +230,7 @@ def test_offline_uses_what_is_there_whatever_its_age(tmp_path: Path) -> None:
         (answer(status=404), None),
     ],
 )
-def test_a_site_that_fails_is_shown_as_it_was(tmp_path: Path, failing: Handler, reason: str | None) -> None:
+def test_if_a_site_fails_the_cached_page_is_used(tmp_path: Path, failing: Handler, reason: str | None) -> None:
     with HostileServer() as server, open_fetcher(tmp_path, retries_max=0) as fetcher:
         server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
         fetcher.fetch(server.origin, allow(server))
@@ -253,7 +253,7 @@ def test_a_site_that_fails_is_shown_as_it_was(tmp_path: Path, failing: Handler, 
         assert (page.body, page.notes) == (b"new words", ())
 
 
-def test_a_site_that_cannot_be_reached_is_tried_once_for_all_that_is_kept(tmp_path: Path) -> None:
+def test_an_unreachable_site_is_tried_once_for_all_its_cached_pages(tmp_path: Path) -> None:
     internet, allowed = FakeInternet(), allow("http://docs.example")
     with HostileServer() as server, open_fetcher(tmp_path, internet) as fetcher:
         internet.add("docs.example", server)
@@ -272,7 +272,7 @@ def test_a_site_that_cannot_be_reached_is_tried_once_for_all_that_is_kept(tmp_pa
         assert len(internet.dialled) == 2
 
 
-def test_what_was_kept_of_a_typed_local_site_is_not_shown_to_who_only_approved_it(tmp_path: Path) -> None:
+def test_a_cached_page_of_a_typed_local_site_is_not_used_for_an_approved_one(tmp_path: Path) -> None:
     internet = FakeInternet()
     with HostileServer() as server, open_fetcher(tmp_path, internet) as fetcher:
         internet.add("inside.example", server, address="10.0.0.1")
@@ -282,7 +282,7 @@ def test_what_was_kept_of_a_typed_local_site_is_not_shown_to_who_only_approved_i
             fetcher.fetch("http://inside.example/a", approve("http://inside.example"))
 
 
-def test_a_page_that_is_read_again_is_asked_for_however_fresh_it_is(tmp_path: Path) -> None:
+def test_checking_requests_even_a_fresh_page(tmp_path: Path) -> None:
     sent, handle = _check_by_etag(b"words", (("Cache-Control", "max-age=60"),))
     with HostileServer() as server:
         server.handlers["/a"] = handle
@@ -315,6 +315,6 @@ def test_a_cached_redirect_is_checked_like_any_other(tmp_path: Path) -> None:
         (", ,=,max-age", 0),
     ],
 )
-def test_freshness(header: str, seconds: float) -> None:
+def test_freshness_is_max_age_minus_age_within_the_limit(header: str, seconds: float) -> None:
     assert compute_freshness_seconds({"cache-control": header.lower()}, 300.0) == seconds
     assert compute_freshness_seconds({"cache-control": header, "age": "1000"}, 300.0) in (0, 300)

@@ -17,7 +17,7 @@ from tests.sources.web.fetching import allow, approve, open_fetcher
 PAGE = b"# Guide\n\nWords.\n" * 50
 
 
-def test_a_page_comes_whole_with_what_the_site_says_of_it() -> None:
+def test_a_page_is_fetched_with_its_media_type_and_charset() -> None:
     reports: list[tuple[int, int | None]] = []
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/guide.md"] = answer(PAGE, headers=[("Content-Type", 'Text/Markdown; charset="UTF-8"; x=y')])
@@ -57,7 +57,7 @@ def test_a_body_is_decompressed(encoding: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["", "nonsense", "a/b/c", "text/html\x7f", "x" * 900 + "/y"])
-def test_a_strange_content_type_counts_as_none(content_type: str) -> None:
+def test_an_invalid_content_type_is_ignored(content_type: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(headers=[("Content-Type", content_type)])
         try:
@@ -78,7 +78,7 @@ def test_neither_cookies_nor_referrer_are_sent() -> None:
         assert not [request for request in server.requests if {"cookie", "referer"} & set(request.headers)]
 
 
-def test_connections_are_used_again() -> None:
+def test_connections_are_reused() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers |= {path: answer(path.encode()) for path in ("/a", "/b")}
         bodies = [fetcher.fetch(server.origin + path, allow(server)).body for path in ("/a", "/b", "/a")]
@@ -118,7 +118,7 @@ def test_a_connection_that_the_site_closed_meanwhile_is_replaced() -> None:
         (599, "a server error (599)"),
     ],
 )
-def test_a_status_is_told_in_a_sentence(status: int, words: str) -> None:
+def test_the_error_names_the_status(status: int, words: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/x"] = raw(f"HTTP/1.1 {status} \x1b[31mOops\r\nConnection: close\r\n\r\n".encode())
         with pytest.raises(FetchError) as caught:
@@ -128,7 +128,7 @@ def test_a_status_is_told_in_a_sentence(status: int, words: str) -> None:
     assert caught.value.status == status
 
 
-def test_a_refused_connection_an_unknown_name_and_a_lost_network_are_told() -> None:
+def test_a_refused_connection_and_an_unknown_host_are_errors() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     internet = FakeInternet()
@@ -138,7 +138,7 @@ def test_a_refused_connection_an_unknown_name_and_a_lost_network_are_told() -> N
         fetcher.fetch("https://docs.example/", approve("https://docs.example"))
 
 
-def test_only_what_was_granted_is_fetched() -> None:
+def test_only_allowed_origins_are_fetched() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         with pytest.raises(OriginNotApprovedError) as caught:
             fetcher.fetch(server.origin, allow("http://127.0.0.1:1"))
@@ -164,7 +164,7 @@ def test_redirects_within_the_site_are_followed() -> None:
         assert [request.headers["host"] for request in safe.requests] == ["docs.example", "www.docs.example"]
 
 
-def test_a_redirect_to_another_origin_needs_to_be_allowed_itself() -> None:
+def test_a_redirect_to_another_origin_must_be_allowed_itself() -> None:
     internet = FakeInternet()
     with HostileServer() as first, HostileServer("site.pem") as second, open_fetcher(internet=internet) as fetcher:
         internet.add("old.example", first)
@@ -180,7 +180,7 @@ def test_a_redirect_to_another_origin_needs_to_be_allowed_itself() -> None:
         assert page.final_url == "https://docs.example/"
 
 
-def test_a_redirect_from_https_to_http_is_not_followed_unless_granted() -> None:
+def test_a_redirect_from_https_to_http_is_not_followed() -> None:
     internet = FakeInternet()
     with HostileServer() as plain, HostileServer("site.pem") as safe, open_fetcher(internet=internet) as fetcher:
         internet.add("docs.example", safe, port=443)
@@ -198,7 +198,7 @@ def test_a_redirect_from_https_to_http_is_not_followed_unless_granted() -> None:
         "http://me:secret@127.0.0.1/", "http://2130706433/", "http://[::1", "https://",
     ],
 )  # fmt: skip
-def test_a_redirect_out_of_the_web_is_not_followed(location: str) -> None:
+def test_a_redirect_to_something_other_than_a_web_page_is_not_followed(location: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect(location)
         with pytest.raises(FetchError, match=r"other than a web page|status 302"):
@@ -214,7 +214,7 @@ def test_endless_redirects_end() -> None:
         assert len(server.paths) == 6
 
 
-def test_no_header_gets_in_by_a_redirect() -> None:
+def test_a_redirect_cannot_inject_a_header() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect("/a%0d%0aX-Evil:%201 b")
         with pytest.raises(FetchError):
@@ -223,14 +223,14 @@ def test_no_header_gets_in_by_a_redirect() -> None:
         assert "x-evil" not in server.requests[-1].headers
 
 
-def test_a_closed_fetcher_says_so() -> None:
+def test_a_closed_fetcher_fetches_nothing() -> None:
     with open_fetcher() as fetcher, HostileServer() as server:
         fetcher.close()
         with pytest.raises(FetchError):
             fetcher.fetch(server.origin, allow(server))
 
 
-def test_the_environment_chooses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     with HostileServer() as server, HostileServer() as proxy, open_fetcher() as fetcher:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.origin)

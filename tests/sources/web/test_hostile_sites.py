@@ -50,7 +50,7 @@ _TOO_LARGE: dict[str, Handler] = {
 
 
 @pytest.mark.parametrize("name", _TOO_LARGE)
-def test_a_body_larger_than_allowed_is_not_taken_in(name: str) -> None:
+def test_a_body_over_the_limit_is_refused(name: str) -> None:
     with HostileServer() as server, open_fetcher(body_bytes_max=_LIMIT) as fetcher:
         server.handlers["/"] = _TOO_LARGE[name]
         reports: list[int] = []
@@ -70,7 +70,7 @@ def test_a_bomb_takes_no_memory() -> None:
         tracemalloc.stop()
 
 
-def test_a_body_exactly_as_long_as_allowed_is_taken_in() -> None:
+def test_a_body_of_exactly_the_limit_is_accepted() -> None:
     with HostileServer() as server, open_fetcher(body_bytes_max=_LIMIT) as fetcher:
         for data, encoding in ((b"x" * _LIMIT, "identity"), (gzip.compress(b"x" * _LIMIT), "gzip")):
             server.handlers["/"] = answer(data, headers=[("Content-Encoding", encoding)])
@@ -78,7 +78,7 @@ def test_a_body_exactly_as_long_as_allowed_is_taken_in() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "deflate", "gzip, gzip", "gzip, br", "\x1b[31m", "x" * 500])
-def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
+def test_an_unrequested_content_encoding_is_refused(encoding: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(headers=[("Content-Encoding", encoding)])
         with pytest.raises(FetchError, match=r"unsupported content encoding|valid HTTP") as caught:
@@ -120,7 +120,7 @@ _BROKEN: dict[str, tuple[Handler, str]] = {
 
 
 @pytest.mark.parametrize("name", _BROKEN)
-def test_a_broken_answer_is_told_in_a_sentence(name: str) -> None:
+def test_a_broken_response_is_an_error(name: str) -> None:
     handler, words = _BROKEN[name]
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = handler
@@ -130,7 +130,7 @@ def test_a_broken_answer_is_told_in_a_sentence(name: str) -> None:
     assert caught.value.status is None
 
 
-def test_bytes_past_the_length_reach_no_page() -> None:
+def test_bytes_after_the_content_length_reach_no_page() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         poison = _OK + b"Content-Length: 6\r\n\r\npoison"
         server.handlers["/a"] = answer(b"words" + poison, length=5)
@@ -163,14 +163,14 @@ _SLOW: dict[str, Handler] = {
 
 
 @pytest.mark.parametrize("name", _SLOW)
-def test_the_whole_fetch_has_a_limit_however_slowly_it_goes_on(name: str) -> None:
+def test_a_slow_fetch_ends_at_its_deadline(name: str) -> None:
     with HostileServer() as server, open_fetcher(total_seconds_max=0.3, redirects_max=10**9) as fetcher:
         server.handlers["/"] = _SLOW[name]
         with pytest.raises(FetchError, match=r"Timed out|rate limiting"):
             fetcher.fetch(server.origin, allow(server))
 
 
-def test_silence_has_a_limit() -> None:
+def test_a_silent_site_times_out() -> None:
     with HostileServer() as server, open_fetcher(read_seconds_max=0.1) as fetcher:
         server.handlers["/"] = _hang
         with pytest.raises(FetchError, match="stopped answering"):
@@ -180,7 +180,7 @@ def test_silence_has_a_limit() -> None:
 @pytest.mark.parametrize(
     "before", [Client.hang, lambda client: client.drip(b"\x16\x03\x03\x40\x00" + bytes(900), 0.01)]
 )
-def test_a_handshake_has_a_limit(before: Callable[[Client], None]) -> None:
+def test_a_tls_handshake_times_out(before: Callable[[Client], None]) -> None:
     internet = FakeInternet()
     with HostileServer("site.pem", before=before) as server:
         internet.add("docs.example", server, port=443)
@@ -188,7 +188,7 @@ def test_a_handshake_has_a_limit(before: Callable[[Client], None]) -> None:
             fetcher.fetch("https://docs.example", approve("https://docs.example"))
 
 
-def test_a_resolver_that_never_answers_has_a_limit() -> None:
+def test_a_resolver_that_never_answers_times_out() -> None:
     gate = threading.Event()
 
     def resolve(_host: str, _port: int) -> list[str]:
@@ -213,7 +213,7 @@ def _answer_in_plain(client: Client) -> None:
         (None, "docs.example", "TLS failed"),
     ],
 )
-def test_a_site_that_cannot_prove_its_name_is_refused(certificate: str | None, host: str, words: str) -> None:
+def test_a_site_with_an_invalid_certificate_is_refused(certificate: str | None, host: str, words: str) -> None:
     internet = FakeInternet()
     before = _answer_in_plain if certificate is None else None
     with HostileServer(certificate, before=before) as server, open_fetcher(internet=internet) as fetcher:
@@ -224,7 +224,7 @@ def test_a_site_that_cannot_prove_its_name_is_refused(certificate: str | None, h
     assert str(caught.value).isprintable()
 
 
-def test_an_authority_that_nobody_knows_proves_nothing() -> None:
+def test_an_unknown_certificate_authority_is_not_trusted() -> None:
     internet = FakeInternet()
     with HostileServer("site.pem") as server:
         internet.add("docs.example", server, port=443)
@@ -245,7 +245,7 @@ def test_the_body_of_a_redirect_is_not_waited_for() -> None:
         assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
 
 
-def test_a_broken_error_page_still_tells_its_status() -> None:
+def test_a_broken_error_page_still_has_its_status() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = raw(b"HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\nshort")
         with pytest.raises(FetchError) as caught:

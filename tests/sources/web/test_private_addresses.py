@@ -37,7 +37,7 @@ ipv4 = st.ip_addresses(v=4).map(lambda address: ipaddress.IPv4Address(str(addres
 
 
 @pytest.mark.parametrize("address", _FORBIDDEN)
-def test_an_approved_name_that_leads_inside_is_not_connected_to(address: str) -> None:
+def test_an_approved_name_with_a_private_address_is_not_connected_to(address: str) -> None:
     internet = FakeInternet()
     internet.answers["docs.example"] = [[address]]
     with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError) as caught:
@@ -62,7 +62,7 @@ def test_one_private_answer_among_public_ones_is_enough(order: int) -> None:
     "url",
     ["http://127.0.0.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://169.254.169.254/latest/meta-data"],
 )
-def test_a_number_that_leads_inside_is_not_connected_to(url: str) -> None:
+def test_an_approved_private_ip_address_is_not_connected_to(url: str) -> None:
     internet = FakeInternet()
     origin = url.partition("/latest")[0].rstrip("/").replace("[::ffff:127.0.0.1]", "[::ffff:7f00:1]")
     with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match="not a public address"):
@@ -136,7 +136,7 @@ def test_a_typed_name_does_not_lead_to_a_metadata_service_while_a_typed_number_d
         assert fetcher.fetch("http://169.254.169.254/", allow("http://169.254.169.254")).body == b"inside"
 
 
-def test_no_open_connection_to_a_typed_origin_serves_someone_who_did_not_type_it() -> None:
+def test_a_connection_to_a_typed_local_origin_is_not_reused_for_an_approved_one() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(b"inside")
         assert fetcher.fetch(server.origin, allow(server)).body == b"inside"
@@ -154,7 +154,7 @@ def test_an_ipv6_number_is_connected_to_as_it_is() -> None:
         assert server.requests[0].headers["host"] == "[::1]:8080"
 
 
-def test_the_next_address_is_tried_where_one_refuses() -> None:
+def test_if_one_address_refuses_the_next_is_tried() -> None:
     internet = FakeInternet()
     with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
         server.handlers["/"] = answer(b"public")
@@ -173,7 +173,9 @@ def test_an_address_has_the_scope_of_its_range(texts: list[str], scope: AddressS
 
 
 @given(st.ip_addresses())
-def test_what_python_holds_for_special_is_never_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
+def test_an_address_that_python_calls_special_is_never_public(
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
+) -> None:
     special = (address.is_private, address.is_loopback, address.is_link_local, address.is_multicast)
     if any((*special, address.is_reserved, address.is_unspecified)):
         assert classify_address(address) is not AddressScope.PUBLIC

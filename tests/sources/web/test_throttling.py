@@ -33,7 +33,7 @@ def _fill(server: HostileServer, count: int) -> None:
     server.handlers |= {f"/{number}": answer(str(number).encode()) for number in range(count)}
 
 
-def test_a_host_gets_so_many_connections_and_no_more() -> None:
+def test_connections_to_a_host_are_limited() -> None:
     gate, arrived = threading.Event(), itertools.count(1)
 
     def wait(client: Client, request: SeenRequest) -> bool:
@@ -69,7 +69,7 @@ def test_robots_are_read_once_and_only_before_a_second_page(tmp_path: Path) -> N
         assert _count_robots(server) == 2
 
 
-def test_robots_lead_to_no_other_site() -> None:
+def test_robots_txt_is_not_read_from_another_site() -> None:
     with HostileServer() as server, HostileServer() as other, open_fetcher() as fetcher:
         _fill(server, 2)
         server.handlers["/robots.txt"] = redirect(f"{other.origin}/robots.txt")
@@ -112,7 +112,7 @@ _ODD_ROBOTS: dict[str, Handler] = {
 
 
 @pytest.mark.parametrize("name", _ODD_ROBOTS)
-def test_odd_robots_hold_up_no_page(name: str) -> None:
+def test_a_broken_robots_txt_delays_no_page(name: str) -> None:
     with HostileServer() as server, open_fetcher(robots_seconds_max=0.2, total_seconds_max=3.0) as fetcher:
         _fill(server, 4)
         server.handlers["/robots.txt"] = _ODD_ROBOTS[name]
@@ -135,7 +135,7 @@ def test_a_busy_site_is_asked_again_after_a_pause(status: int) -> None:
         assert len(calls) == 3
 
 
-def test_pauses_double_where_a_busy_site_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pauses_double_if_a_busy_site_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttling, "_FIRST_WAIT_SECONDS", 0.01)
     with HostileServer() as server, open_fetcher(retries_max=9, retry_seconds_max=0.03) as fetcher:
         server.handlers["/a"] = answer(b"", 429)

@@ -35,7 +35,7 @@ any_address = st.one_of(st.text(), st.lists(st.sampled_from(_PIECES), max_size=1
         ("http://localhost:8000", "http://localhost:8000/"),
     ],
 )
-def test_an_address_has_one_form(text: str, expected: str) -> None:
+def test_a_url_has_one_normalised_form(text: str, expected: str) -> None:
     assert parse_url(text) == expected
 
 
@@ -54,7 +54,7 @@ def test_an_address_has_one_form(text: str, expected: str) -> None:
         *("https://" + "a" * 300 + ".example", "https://example.com/" + "a" * 5000, "https://example.com:80:80/"),
     ],
 )
-def test_an_odd_address_is_refused(text: str) -> None:
+def test_an_unusual_url_is_refused(text: str) -> None:
     with pytest.raises(SourceError) as caught:
         parse_url(text)
     sentence = str(caught.value)
@@ -85,12 +85,12 @@ def test_an_odd_address_is_refused(text: str) -> None:
         ),
     ],
 )
-def test_links_of_a_page(link: str, expected: str | None) -> None:
+def test_a_link_is_resolved_or_refused(link: str, expected: str | None) -> None:
     assert resolve_href("https://h.example/d/page.md", link) == expected
 
 
 @given(any_address)
-def test_every_reader_sees_the_same_host_in_what_is_accepted(text: str) -> None:
+def test_every_parser_sees_the_same_host_in_an_accepted_url(text: str) -> None:
     try:
         address = parse_url(text)
     except SourceError as error:
@@ -128,7 +128,7 @@ def test_every_link_leads_to_the_web_or_nowhere(link: str) -> None:
         ("https://a.example", "https://wwwa.example", False),
     ],
 )
-def test_which_origins_count_as_one(allowed: str, origin: str, *, is_same: bool) -> None:
+def test_origins_of_the_same_site(allowed: str, origin: str, *, is_same: bool) -> None:
     assert is_same_site(allowed, origin) is is_same
     assert AllowedOrigins(approved=frozenset({allowed})).allows(f"{origin}/page") is is_same
     assert not AllowedOrigins(approved=frozenset({allowed})).may_be_local(f"{origin}/page")

@@ -20,7 +20,7 @@ def test_bookmarks_are_the_outline() -> None:
     assert "more\n\n## Masts\n\ntext two" in converted.text
 
 
-def test_a_bookmark_over_two_lines_is_one_heading_and_a_page_number_is_none() -> None:
+def test_a_bookmark_over_two_lines_is_one_heading_and_a_page_number_is_not() -> None:
     pages = [lay_out("7", "7 A long title", "on two lines", "text", "and 7 more")]
     converted = convert_pdf(make_pdf(pages, bookmarks=[(1, "A long title on two lines", 0)]), "a.pdf")
     assert converted.text == "7\n\n# 7 A long title on two lines\n\ntext\nand 7 more"
@@ -42,13 +42,13 @@ def test_without_either_each_page_is_a_section_named_by_its_first_words() -> Non
     ]
 
 
-def test_lines_become_paragraphs_and_divided_words_whole() -> None:
+def test_lines_become_paragraphs_and_hyphenated_words_are_joined() -> None:
     lines = lay_out("A boat floats on wa-", "ter.", "", "", "Well-", "Known.", "", "", "\x95 item")
     text = convert_pdf(make_pdf([lines]), "a.pdf").text
     assert text.endswith("A boat floats on water.\n\nWell-Known.\n\n- item")
 
 
-def test_a_paragraph_that_goes_on_over_the_page_stays_one() -> None:
+def test_a_paragraph_over_two_pages_stays_one() -> None:
     words = "all the words of a long paragraph"
     pages = [lay_out("# Boats", "", words, "It goes"), lay_out("on here.", "", "## Hulls", "", words)]
     text = convert_pdf(make_pdf(pages), "a.pdf").text
@@ -62,7 +62,7 @@ def test_no_line_becomes_markdown() -> None:
     assert read_outline(convert_pdf(make_pdf([lines]), "a.pdf").text) == [(1, "Page 1: # a b")]
 
 
-def test_what_repeats_at_the_edges_of_pages_is_left_out() -> None:
+def test_running_heads_are_left_out() -> None:
     pages = [
         lay_out(
             f"Chapter {number // 3}",
@@ -82,7 +82,7 @@ def test_what_repeats_at_the_edges_of_pages_is_left_out() -> None:
     assert "Running headers" in converted.notes[-1]
 
 
-def test_blank_pages_are_no_gap_and_pictures_are_told_by_page() -> None:
+def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     pages = [lay_out("a"), [], lay_out("b"), [], []]
     assert convert_pdf(make_pdf(pages), "a.pdf").notes == ()
     drawn = make_pdf(pages, empty="0 0 m 9 9 l S")
@@ -111,13 +111,13 @@ def test_a_pdf_that_opens_without_a_password_is_read() -> None:
     ],
     ids=["password", "scanned", "empty", "broken", "cut", "circle"],
 )
-def test_what_cannot_be_read_is_refused_in_a_sentence(data: bytes, reason: str) -> None:
+def test_an_unreadable_file_is_refused(data: bytes, reason: str) -> None:
     with pytest.raises(SourceError, match=reason) as refusal:
         convert_pdf(data, "a.pdf")
     assert str(refusal.value).startswith("a.pdf ")
 
 
-def test_a_page_that_unpacks_without_end_is_left_out() -> None:
+def test_a_page_that_unpacks_to_too_much_is_left_out() -> None:
     sound = make_pdf([lay_out("sound")])
     kids = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>"
     pages = "<< /Type /Pages /Count 999999999 /Kids [3 0 R] >>"

@@ -32,7 +32,7 @@ def _book() -> list[list[PdfLine]]:
     return pages
 
 
-def test_a_contents_page_by_the_numbers_that_pages_print() -> None:
+def test_a_contents_page_is_resolved_by_printed_page_numbers() -> None:
     converted = convert_pdf(make_pdf(_book()), "a.pdf")
     titles = [title for _, title in read_outline(converted.text)]
     assert titles == ["BOATS", "Hulls of wood and of steel", "Masts", "Sails", "Ropes"]
@@ -40,7 +40,7 @@ def test_a_contents_page_by_the_numbers_that_pages_print() -> None:
     assert "| Masts | 4 |" in converted.text
 
 
-def test_a_statement_is_found_by_its_title_whatever_the_list_says_of_its_years() -> None:
+def test_a_statement_is_found_without_the_years_of_its_listed_title() -> None:
     lists = [PdfLine(text="All the boats and all of what they cost", top=760), *lay_out(*_PROSE)]
     statement = lay_cells("Statements of Income | Boats Inc.", "| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8")
     marks = [(1, "Boats", 0), (1, "Statements of Income for the years ended May 31, 2022", 1), (1, "Ropes", 3)]
@@ -49,14 +49,14 @@ def test_a_statement_is_found_by_its_title_whatever_the_list_says_of_its_years()
     assert converted.text[converted.page_starts[2] :].startswith("# Statements of Income\n")
 
 
-def test_a_title_that_is_on_no_page_stands_where_its_page_begins() -> None:
+def test_a_title_that_is_not_on_its_page_goes_to_the_start_of_the_page() -> None:
     pages = _book()
     pages[6] = [line for line in pages[6] if line.text != "Sails"]
     converted = convert_pdf(make_pdf(pages), "a.pdf")
     assert converted.text[converted.page_starts[6] :].startswith("# Sails")
 
 
-def test_a_title_on_a_page_that_is_not_there_is_none() -> None:
+def test_a_title_on_a_missing_page_is_left_out() -> None:
     titles = [title for _, title in read_outline(convert_pdf(make_pdf(_book()[:7]), "a.pdf").text)]
     assert titles == ["BOATS", "Hulls of wood and of steel", "Masts", "Sails"]
 
@@ -87,7 +87,7 @@ def test_items_of_a_filing_with_and_without_a_contents_page(*, has_contents: boo
     ]
 
 
-def test_bookmarks_that_name_no_item_stand_among_the_items() -> None:
+def test_bookmarks_without_items_are_merged_with_the_items() -> None:
     marks = [(1, "A cover", 0), (1, "Of this report", 5)]
     outline = read_outline(convert_pdf(make_pdf(_filing(has_contents=False), bookmarks=marks), "a.pdf").text)
     assert (1, "A cover") in outline
@@ -101,7 +101,7 @@ def test_an_item_that_the_contents_page_leaves_out_is_found_in_its_place() -> No
     assert titles.index("Item 7A. Market Risk") == titles.index("ITEM 8. FINANCIAL STATEMENTS") - 1
 
 
-def test_an_item_stands_where_its_title_is_whatever_the_contents_page_says() -> None:
+def test_an_item_is_where_its_title_is_even_if_the_contents_page_is_wrong() -> None:
     pages = _filing(has_contents=True)
     pages[0] = [PdfLine(text="6", top=line.top, x=line.x) if line.text == "3" else line for line in pages[0]]
     converted = convert_pdf(make_pdf(pages), "a.pdf")
@@ -117,7 +117,7 @@ def test_a_contents_page_counts_the_pages_after_it() -> None:
     assert converted.text.index("# Rights") > converted.page_starts[7]
 
 
-def test_statements_and_notes_stand_below_the_item_that_holds_them() -> None:
+def test_statements_and_notes_are_below_their_item() -> None:
     pages = _filing(has_contents=True)
     table = ["Sales | 12 | 11", "Costs | 3 | 2", "Income | 9 | 9"]
     statement = lay_cells("* Boats Inc.", "* Consolidated Statements of Income", "| 2022 | 2021", *table)
@@ -135,7 +135,7 @@ def test_statements_and_notes_stand_below_the_item_that_holds_them() -> None:
     assert not any("Continued" in title for _, title in outline)
 
 
-def test_numbered_titles_rise_and_numbered_lists_are_none() -> None:
+def test_numbered_titles_are_headings_and_numbered_lists_are_not() -> None:
     first = lay_out(
         "# A paper", "", "* 1 Introduction", *_PROSE, "", "* 1.1 Words", *_PROSE[:6], "1. a list", "2. of two"
     )
@@ -144,7 +144,7 @@ def test_numbered_titles_rise_and_numbered_lists_are_none() -> None:
     assert outline == [(1, "1 Introduction"), (2, "1.1 Words"), (1, "2 Method"), (2, "2.1 Rules"), (1, "3 End")]
 
 
-def test_what_is_no_title_in_bold_letters() -> None:
+def test_bold_labels_that_are_not_titles() -> None:
     labels = (
         "* For the year ended December 31, 2022",
         "* (in millions)",
@@ -159,7 +159,7 @@ def test_what_is_no_title_in_bold_letters() -> None:
     ]
 
 
-def test_heads_of_tables_and_boxes_are_no_titles_and_captions_of_tables_are() -> None:
+def test_table_captions_are_titles_and_headers_of_tables_and_boxes_are_not() -> None:
     words = lay_cells("* Register | Value", "USER | The user of the thread", "OTHER | The other user")
     figures = lay_cells("* Table 2. Boats by year", "* Item | 2022 | 2021", "* Wood", "Oak | 5 | 6", "Ash | 7 | 8")
     prose = lay_out(*_PROSE, "", "* Box 3. A story", *_PROSE, first_top=600)
@@ -167,12 +167,12 @@ def test_heads_of_tables_and_boxes_are_no_titles_and_captions_of_tables_are() ->
     assert [title for _, title in _outline(pages)] == ["Boats", "Table 2. Boats by year"]
 
 
-def test_a_label_that_stands_in_many_places_is_no_title() -> None:
+def test_a_frequent_label_is_not_a_title() -> None:
     pages = [lay_out(f"# Part {number}", *_PROSE, "", "* Example", *_PROSE) for number in "abcdefg"]
     assert _outline(pages) == [(1, f"Part {number}") for number in "abcdefg"]
 
 
-def test_lines_made_to_keep_the_reader_busy_do_not() -> None:
+def test_hostile_lines_are_read_quickly() -> None:
     months = lay_out("* " + "may" * 110 + "!", "* exhibit 1" + ".-)" * 80, *_PROSE)
     numbers = [lay_out(*(f"* {row % 7 + 1}.{page} Title {row}" for row in range(50))) for page in range(80)]
     dots = lay_cells("Contents", *("." * 300 + " x | 1" for _ in range(30)))
@@ -186,7 +186,7 @@ def test_a_report_on_an_event_has_items_of_two_numbers() -> None:
     assert _outline([cover, item, end]) == [(2, "Item 5.07. Submission of Matters"), (2, "SIGNATURES")]
 
 
-def test_each_slide_is_named_by_its_title_and_no_bookmark_that_only_counts() -> None:
+def test_slides_have_their_titles_instead_of_bookmarks_that_only_count() -> None:
     titles = ("Roaming", "Why", "How", "How", "Costs")
     slides = [lay_out(f"# {title}", "", "Few words", "* and more", first_top=320) for title in titles]
     marks = [(1, f"Slide {number}", number) for number in range(len(slides))]
@@ -204,7 +204,7 @@ def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
     ]
 
 
-def test_statements_stand_right_below_their_item_whatever_holds_them_and_those_of_a_note_below_it() -> None:
+def test_statements_move_directly_below_their_item_and_those_of_a_note_stay_below_it() -> None:
     marks = [
         (1, "Item 8. Financial Statements"),
         (2, "Our policies"),

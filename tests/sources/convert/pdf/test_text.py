@@ -25,7 +25,7 @@ def _row(*words: Word) -> list[str]:
     return [cell.text for cell in make_row(words).cells]
 
 
-def test_marks_stand_with_their_figures() -> None:
+def test_marks_are_joined_with_their_figures() -> None:
     assert _row(_place("$", x=0), _place("12", x=40), _place(")", x=60), _place("5", x=90), _place("%", x=110)) == [
         "$12)",
         "5%",
@@ -46,7 +46,7 @@ def test_a_raised_word_is_in_its_row_and_a_large_first_letter_in_its_word() -> N
     assert kept[0].text == "Once"
 
 
-def test_what_is_read_the_other_way_is_turned() -> None:
+def test_runs_of_the_other_direction_are_reversed() -> None:
     """To the left x grows on a page that is read from the right."""
     words = [_place(text, x=x) for text, x in (("א", 0), ("(", 10), ("words", 15), ("two", 42), (")", 57), ("ב", 90))]
     row = make_mixed_row(words, is_mirrored=True)
@@ -63,7 +63,7 @@ def _lines(x: float, name: str) -> list[PdfLine]:
     ]
 
 
-def test_columns_are_read_one_after_the_other_where_they_are_drawn_so() -> None:
+def test_columns_are_read_one_after_the_other_if_they_are_drawn_so() -> None:
     left, right = _lines(72, "left"), _lines(320, "right")
     text = _text([PdfLine(text="A title over both of the columns that goes on and on", top=740, x=100), *left, *right])
     assert text.index("left line 19") < text.index("right line 0")
@@ -71,7 +71,7 @@ def test_columns_are_read_one_after_the_other_where_they_are_drawn_so() -> None:
     assert "left line 0 has a few more words | right line 0" in by_rows
 
 
-def test_a_table_has_its_heads_units_and_years() -> None:
+def test_a_table_has_its_headers_units_and_years() -> None:
     text = _text(
         lay_cells(
             "Some prose that says what follows.",
@@ -94,18 +94,18 @@ def test_a_table_has_its_heads_units_and_years() -> None:
     )
 
 
-def test_years_after_figures_begin_another_table() -> None:
+def test_years_after_figures_start_another_table() -> None:
     rows = ("| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8")
     assert _text(lay_cells(*rows, *rows)).count("|  | 2022 | 2021 |") == 2
 
 
-def test_a_table_that_goes_on_over_the_page_has_its_heads_there_too() -> None:
+def test_a_table_that_continues_on_the_next_page_repeats_its_headers() -> None:
     pages = [lay_cells("| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8"), lay_cells("Rent | 3 | 4", "Tax | 1 | 2")]
     text = convert_pdf(make_pdf(pages, bookmarks=[(1, "Income", 0)]), "a.pdf").text
     assert text.count("|  | 2022 | 2021 |\n| --- | --- | --- |\n") == 2
 
 
-def test_what_fits_no_columns_is_lines_with_bars() -> None:
+def test_rows_that_fit_no_columns_become_lines_with_bars() -> None:
     lines = [
         PdfLine(text=text, top=700 - 14 * row, x=x)
         for row in range(6)
@@ -131,12 +131,12 @@ def _convert_page(stream: str, *, font: str = "", page: str = "", more: str = "<
 
 
 @pytest.mark.parametrize("matrix", ["0 1 -1 0 300 72", "-1 0 0 -1 500 700", "0 -1 1 0 300 700"])
-def test_a_turned_page_is_read_as_it_was_written(matrix: str) -> None:
+def test_a_rotated_page_is_read(matrix: str) -> None:
     text = _convert_page(f"BT /F1 11 Tf {matrix} Tm (first line here) Tj 0 -20 Td (second one) Tj ET")
     assert text.endswith("first line here\nsecond one")
 
 
-def test_what_no_reader_shows_is_left_out() -> None:
+def test_text_outside_the_visible_page_is_left_out() -> None:
     stream = "BT /F1 11 Tf 1 0 0 1 20 700 Tm (14) Tj 80 0 Td (seen by all) Tj ET"
     assert _convert_page(stream, page="/CropBox [60 0 612 792]") == "# Page 1: seen by all\n\nseen by all"
     assert "14" in _convert_page(stream, page="/CropBox [700 800 900 900]")
@@ -152,7 +152,7 @@ def _convert_arabic(stream: str) -> str:
     )
 
 
-def test_letters_drawn_as_one_keep_their_order_from_the_right() -> None:
+def test_arabic_ligatures_keep_their_order() -> None:
     assert "كلأك" in _convert_arabic("1 0 0 1 90 700 Tm (BAB BBB) Tj")
 
 
@@ -177,7 +177,7 @@ def _mend(text: str, others: str) -> str:
     return row.text
 
 
-def test_torn_words_and_lost_letters_are_mended_by_the_files_own_words() -> None:
+def test_split_words_and_lost_letters_are_repaired_by_the_words_of_the_file() -> None:
     others = "sheet sheet sheet sheet operations operations operations operations"
     assert _mend("Balance Shee t of OPERATI ONS", others) == "Balance Sheet of OPERATIONS"
     assert _mend("as set forth", "asset asset asset asset as as as as") == "as set forth"
@@ -185,7 +185,7 @@ def test_torn_words_and_lost_letters_are_mended_by_the_files_own_words() -> None
     assert _mend("of no use", "off off") == "of no use"
 
 
-def test_a_hyphen_at_a_lines_end_stays_where_other_lines_have_it() -> None:
+def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
     row: PageRow = make_row([_place("well-known compile", x=0)])
     mender = WordRepairer([[row]])
     assert mender.join("a well", "known thing") == "a well-known thing"
