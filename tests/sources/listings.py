@@ -1,4 +1,4 @@
-"""Files for listings, and what a listing holds of them."""
+"""Files for listings, and the keys of a listing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zip archives: read in memory, within limits, and nothing in them leads out of them."""
+"""Zip archives are read in memory, within limits, and no name leads outside them."""
 
 from __future__ import annotations
 

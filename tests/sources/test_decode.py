@@ -70,7 +70,7 @@ def test_too_many_control_characters_are_not_text(
     plain: int,
     is_text: bool,  # noqa: FBT001
 ) -> None:
-    """Up to 64 of them may be anything; of more, at most 30 % of the text."""
+    """Up to 64 characters may be control characters, and above that at most 30 % of the text."""
     data = b"\x01" * strange + b"a" * plain
     if is_text:
         assert decode_text(data, "a.md") == (data.decode(), ())

@@ -1,4 +1,4 @@
-"""Several sources are one listing in the order given, and what was written, came or went is seen at little cost."""
+"""Several sources are one listing in the given order, and changes of their files are detected cheaply."""
 
 from __future__ import annotations
 

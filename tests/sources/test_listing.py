@@ -1,4 +1,4 @@
-"""What a listing holds, in which order, and what stays out of it. Nothing is read before it is asked for."""
+"""Listings of folders: their files, the order, and skipped files. No document is read for them."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ _PATHS = [
 
 
 def is_out(patterns: str, path: str) -> bool:
-    """Return whether a path or a folder above it is taken out."""
+    """Check whether a path or a folder above it is excluded."""
     rules = ((0, parse_patterns(patterns)),)
     names = tuple(path.split("/"))
     return any(is_ignored(rules, names[:end], is_folder=end < len(names)) for end in range(1, len(names) + 1))

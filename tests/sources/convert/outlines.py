@@ -1,4 +1,4 @@
-"""The outline of Markdown that a converter made, as the program will read it."""
+"""Outlines of converted Markdown, as the program reads them."""
 
 from __future__ import annotations
 

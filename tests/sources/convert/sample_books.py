@@ -21,7 +21,7 @@ XML = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
 def pack(parts: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a zip archive of parts by name, packed by a method of `zipfile`, the same each time."""
+    """Return a zip archive of parts by name, always with the same bytes."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():

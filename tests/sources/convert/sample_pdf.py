@@ -37,7 +37,7 @@ def lay_out(*texts: str, first_top: float = 720, leading: float = 14) -> list[Pd
 
 
 def lay_cells(*rows: str, first_top: float = 700, leading: float = 14) -> list[PdfLine]:
-    """Return rows of cells that ``|`` divides: the first at the left, the others in columns; ``*`` makes bold ones."""
+    """Return rows of cells divided by ``|``: the first at the left, the others in columns; ``*`` makes a row bold."""
     return [
         PdfLine(text=cell.strip().removeprefix("* "), top=first_top - number * leading, x=x, font=font)
         for number, row in enumerate(rows)
@@ -88,7 +88,7 @@ def make_pdf(
 
 
 def assemble(objects: Sequence[str]) -> bytes:
-    """Return a PDF of numbered objects, the first of which is its catalogue and the fifth its information."""
+    """Return a PDF of numbered objects. The first is its catalogue, the fifth its information."""
     data = b"%PDF-1.7\n"
     offsets = []
     for number, content in enumerate(objects, start=1):
@@ -144,7 +144,7 @@ _KEYS = {
         "152070dd9aba1b0a53943cb7b71821971e84de4895e004f26fedb8c1b5f20fd9",
     ),
 }
-"""What a file says of its passwords, by the password that opens it: RC4 of 40 bits."""
+"""Encryption entries by the password that opens the file: RC4 with 40 bits."""
 
 
 def protect(data: bytes, password: str) -> bytes:

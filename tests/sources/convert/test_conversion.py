@@ -1,4 +1,4 @@
-"""From a file to its text: what it is taken for, limits of the process that converts, notes, folders and zips."""
+"""Format detection, the subprocess with its limits, notes, and the cache of conversions."""
 
 from __future__ import annotations
 
@@ -122,9 +122,9 @@ def convert(data, name):
     {then}
     return ConvertedText(text=name)
 subprocess_converter._REPORT_SECONDS = 0
-def get_converter(_, told):
+def get_converter(_, page_report):
     global report
-    report = told
+    report = page_report
     return convert
 subprocess_converter.get_converter = get_converter
 subprocess_converter.main(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""What a Word document becomes: its styles are its outline, and hostile ones are refused in a sentence."""
+"""Word documents as Markdown: their styles are the outline, and hostile ones are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a book becomes: chapters in reading order, titles and levels by its navigation, and refusals in a sentence."""
+"""EPUB books as Markdown: chapters in reading order, with titles and levels from the navigation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page becomes: its headings, code, tables and lists, and nothing of what stands around its text.
+"""Web pages as Markdown: headings, code, tables and lists, without navigation.
 
 Pages made to be deep, wide or endless are converted with work that grows with their length alone.
 """
@@ -227,7 +227,7 @@ def test_work_is_proportional_to_the_length(name: str) -> None:
 
 
 def _count_calls(page: str) -> int:
-    """Return how many functions are called to convert a page, those written in C among them."""
+    """Return how many functions are called to convert a page, including C functions."""
     calls = 0
 
     def count(_frame: object, event: str, _argument: object) -> None:

@@ -25,7 +25,7 @@ def open_fetcher(
     internet: FakeInternet | None = None,
     **changes: Any,  # noqa: ANN401 - any field
 ) -> Iterator[Fetcher]:
-    """Give a fetcher, for a fake internet or for loopback."""
+    """Yield a fetcher for a fake internet or for loopback."""
     options = make_options(**changes)
     context = ssl.create_default_context(cafile=TLS_DIR / "authority.pem")
     if internet is None:
@@ -41,10 +41,10 @@ def open_fetcher(
 
 
 def allow(*servers: HostileServer | str) -> AllowedOrigins:
-    """Return what may be fetched for a person who typed these origins."""
+    """Return the permissions of a person who typed these origins."""
     return AllowedOrigins(typed=frozenset(server if isinstance(server, str) else server.origin for server in servers))
 
 
 def approve(*origins: str) -> AllowedOrigins:
-    """Return what may be fetched for a person who approved these origins and typed none."""
+    """Return the permissions of a person who approved these origins but typed none of them."""
     return AllowedOrigins(approved=frozenset(origins))

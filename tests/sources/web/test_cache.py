@@ -1,4 +1,4 @@
-"""The cache: what it keeps, what it asks again, what it drops, alone and with another program beside it."""
+"""The page cache: responses that it stores, revalidates and evicts, also with other programs at the same time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _check_by_etag(body: bytes, extra: tuple[tuple[str, str], ...] = ()) -> tuple[list[int], Handler]:
-    """Return sent statuses, and a handler of a page with an ETag."""
+    """Return the statuses that will be sent, and a handler for a page with an ETag."""
     sent: list[int] = []
 
     def handle(client: Client, request: SeenRequest) -> bool:

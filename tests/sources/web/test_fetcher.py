@@ -1,4 +1,4 @@
-"""Fetching a page: what is asked, what is given back, where redirects lead, what failures say."""
+"""`Fetcher`: requests, pages, redirects and errors."""
 
 from __future__ import annotations
 

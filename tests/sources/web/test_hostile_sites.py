@@ -1,4 +1,4 @@
-"""Sites that send too much, too slowly, too little, something else than they say, or no HTTP at all."""
+"""Sites that send too much, too slowly, too little, something else than they declare, or no HTTP at all."""
 
 from __future__ import annotations
 

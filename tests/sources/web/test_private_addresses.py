@@ -1,4 +1,4 @@
-"""Attempts to reach this machine or its network, by names, by answers of DNS that change, and by redirects."""
+"""Attempts to reach this machine or its network by names, changing DNS answers, and redirects."""
 
 from __future__ import annotations
 

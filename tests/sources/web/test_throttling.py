@@ -1,4 +1,4 @@
-"""How a site is treated: few requests at once, the pauses that it asks for, and patience while it is busy."""
+"""Requests to a site: few at once, with the pauses that it asks for, and retries while it is busy."""
 
 from __future__ import annotations
 

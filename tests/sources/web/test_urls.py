@@ -1,4 +1,4 @@
-"""Addresses: one normalised form or a refusal, never two readings."""
+"""URLs are normalised or refused; no two parsers see different hosts."""
 
 from __future__ import annotations
 

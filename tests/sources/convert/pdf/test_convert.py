@@ -1,4 +1,4 @@
-"""What a PDF becomes: sections by bookmarks or by letters, pages that can be cited, and refusals in a sentence."""
+"""PDFs as Markdown: sections by bookmarks or typography, page starts, notes and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the outline of a PDF comes from: contents pages, Items, statements, notes, numbers, letters, captions."""
+"""Outlines of PDFs by contents pages, Items, statements, notes, numbers, typography and captions."""
 
 from __future__ import annotations
 

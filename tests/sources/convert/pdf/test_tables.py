@@ -1,4 +1,4 @@
-"""Tables among the rows of a page: where they begin and end, which rows are heads, and which column a cell is in."""
+"""Tables on a page: their first and last rows, their header rows, and the columns of their cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LABEL, _FIRST, _SECOND = 50.0, 300.0, 400.0
 
 
 def _rows(*lines: tuple[tuple[str, float], ...] | str) -> list[PageRow]:
-    """Return rows below one another: cells by their words and left edge, or one line of prose."""
+    """Return rows below one another, each from cells with text and left edge, or from a line of prose."""
     rows = []
     for number, line in enumerate(lines):
         cells = [(line, _LABEL)] if isinstance(line, str) else line
@@ -92,7 +92,7 @@ def test_a_year_at_the_edge_is_a_label_and_a_figure_further_in_is_not() -> None:
 
 
 def test_figures_of_one_column_may_be_slightly_apart() -> None:
-    """No row fills both parts, so they are one column; a row that does makes them two."""
+    """Two columns are one unless a row fills both."""
     apart = _line("Sales", "10"), (("Costs", _LABEL), ("7", _FIRST + 15))
     assert write_table(_rows(*apart), 0).splitlines()[2:] == ["| Sales | 10 |", "| Costs | 7 |"]
     both = (("Both", _LABEL), ("10", _FIRST), ("7", _FIRST + 15))
@@ -118,7 +118,7 @@ def test_a_table_with_too_many_columns_becomes_lines(count: int, is_table: bool)
 
 @pytest.mark.parametrize(("count", "is_table"), [(6, True), (5, False)])
 def test_a_short_table_with_a_cell_over_two_columns_becomes_lines(count: int, is_table: bool) -> None:  # noqa: FBT001
-    """One cell in 25 may do so: a figure below a wrong head misleads."""
+    """At most one cell in 25 may span columns, because a figure below a wrong header misleads."""
     third = 500.0
     lines = [(*_line(f"Row {number}", "10", "20"), ("30", third)) for number in range(count)]
     long = (("word " * 15, _LABEL), ("40", third))

@@ -1,4 +1,4 @@
-"""The text of a PDF: rows, columns, tables, turned pages, other alphabets, and words that were torn."""
+"""The text of PDFs: rows, columns, tables, rotated pages, other scripts, and split words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_raised_word_is_in_its_row_and_a_large_first_letter_in_its_word() -> N
 
 
 def test_runs_of_the_other_direction_are_reversed() -> None:
-    """To the left x grows on a page that is read from the right."""
+    """On a right-to-left page, x grows to the left."""
     words = [_place(text, x=x) for text, x in (("א", 0), ("(", 10), ("words", 15), ("two", 42), (")", 57), ("ב", 90))]
     row = make_mixed_row(words, is_mirrored=True)
     assert [cell.text for cell in row.cells] == ["א (two words)", "ב"]
@@ -115,7 +115,7 @@ def test_rows_that_fit_no_columns_become_lines_with_bars() -> None:
 
 
 def _convert_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> str:
-    """Return the text of one page that a stream draws, with more entries of its font and of itself."""
+    """Return the text of one page that a stream draws, with further entries for its font and itself."""
     packed = zlib.compress(stream.encode("latin-1")).decode("latin-1")
     used = "/Resources << /Font << /F1 3 0 R >> >>"
     objects = [
