@@ -78,7 +78,7 @@ class _NormalisedText:
 
 
 def find_quote(quote: str, text: str) -> QuoteMatch | None:
-    """Find a quote in a text.
+    """Find a quote in a text. Return None if the text does not contain it.
 
     An ellipsis may omit words of one sentence, list item or table row. A match must not start or end inside a number,
     because that is another number, nor start inside a word, which may mean the opposite ("legal" in "illegal").
