@@ -112,7 +112,7 @@ def parse_source_line(markdown: str) -> str:
 
 
 def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
-    """List the claims in a Markdown file called `name`, in order. The file may be an export or written by a person."""
+    """Return the claims in a Markdown file called `name`, in order. A person or an export may have written it."""
     exported = [*_SOURCE_LINE.finditer(markdown)]
     exported_quotes = {" ".join(line["quote"].split()) for line in exported}
     claims = [
@@ -157,7 +157,7 @@ def _get_line_number(text: str, offset: int) -> int:
 
 
 def recheck(claim: Claim, library: Library) -> Finding:
-    """Look up a claim's quote in a library whose files are all loaded.
+    """Return what became of a claim's quote in a library whose files are all loaded.
 
     The order is: its section, its document, all other documents. Pieces joined by an ellipsis count only if one section
     contains them all.
