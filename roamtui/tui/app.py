@@ -56,7 +56,7 @@ _USED_MOST = (
     "global.find",
     "global.open_document",
 )
-"""The first actions in the palette until a person has chosen others, the last one first."""
+"""Actions at the top of the palette until a person has chosen others, in reverse order."""
 _PALETTE_HEIGHT_MIN = 6
 _HELP_SCORE = 0.5
 """Score of a command whose help contains all typed words; a good match of its name scores higher."""
@@ -65,7 +65,7 @@ _REST_SECONDS = 1.0
 _ROUNDS_MAX, _ROUNDS_MIN = 100, 5
 """Collections of the middle generation before a full one: at most while a person types, at least at rest."""
 _DEFECT = (
-    "roamtui: a defect in roamtui stopped it. The conversation is kept: `--continue` goes on with it. Run it again with"
+    "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
 )
 
@@ -109,10 +109,10 @@ class RoamApp(App[None], inherit_bindings=False):
         """Show `first`.
 
         Args:
-            first: The first document, None where a person chooses it.
-            opening: How others are opened, None where they cannot be.
-            options: How the app looks, None for as `first` says.
-            named: Where there is no first document: what is opened at once, its pages shown while they are read.
+            first: The first document, or None if the person chooses it.
+            opening: Opens other documents, or None if that is impossible.
+            options: Theme and keys, or None for those of `first`.
+            named: A source to open at once if there is no `first`; its pages are shown while they are read.
         """
         if isinstance(first, AppContext):
             first = StartupContext.from_app_context(first)
@@ -124,7 +124,7 @@ class RoamApp(App[None], inherit_bindings=False):
         super().__init__()
         self.use_command_palette = True
         if not _is_debugging():
-            self.error_console = Console(file=io.StringIO())  # for a traceback, which nobody can use
+            self.error_console = Console(file=io.StringIO())  # a traceback would help nobody
         self._keys = build_keymap(options.keys)
         self._key_order = KeyQueue(self, super().on_event)
         self._problems = (*self._keys.conflicts, *broken, *unknown)
@@ -173,7 +173,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Apply the keymap, and open a document if none was given."""
-        self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # so late because it would hold up the first paint
+        self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
         self.set_interval(_REST_SECONDS, self._collect_garbage_when_idle)
         if not self.documents:
@@ -187,7 +187,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def _on_document_requested(self, event: DocumentRequested) -> None:
         """Open a document by its source, or let the person choose one."""
         if self._opening is None:
-            self.notify("No other document can be opened from here.", severity="warning")
+            self.notify("Cannot open another document here.", severity="warning")
             return
         from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - only where another is opened
 
@@ -225,15 +225,14 @@ class RoamApp(App[None], inherit_bindings=False):
             screen.header.show_tabs(titles, number)
 
     def action_open_document(self) -> None:
-        """Open another document."""
         self._on_document_requested(DocumentRequested())
 
     def action_turn_to(self, number: int) -> None:
         """Show an open document by its number, from 1, or the next one for 0."""
         modes = list(self.documents)
-        place = number - 1 if number else modes.index(self.current_mode) + 1
+        index = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:
-            self._switch_to(modes[place % len(modes)])
+            self._switch_to(modes[index % len(modes)])
         else:  # a screen put up here would take keys that were typed for the document
             open_key = self._keys.format_first_key("global.open_document")
             self.main_screen.warn(f"No other document is open. Open one with {open_key}.")
@@ -242,17 +241,17 @@ class RoamApp(App[None], inherit_bindings=False):
         """Close the current document; after the last one, the person chooses another or leaves."""
         if self.main_screen.warn_if_busy():
             return
-        place = list(self.documents).index(self.current_mode)
-        done = self.documents.pop(self.current_mode)
+        index = list(self.documents).index(self.current_mode)
+        closed = self.documents.pop(self.current_mode)
         modes = list(self.documents) or [self._make_mode(None)]
-        self._switch_to(modes[max(0, place - 1)])
+        self._switch_to(modes[max(0, index - 1)])
         if not self.documents:
             self._on_document_requested(DocumentRequested())
-        if failure := await asyncio.to_thread(done.startup.save):  # another program may lock the file for seconds
+        if failure := await asyncio.to_thread(closed.startup.save):  # another program may lock the file for seconds
             self.notify(failure, severity="warning", markup=False)
-        if (loader := done.session.loader) is not None:  # a closed screen is part of a cycle that is never collected
+        if (loader := closed.session.loader) is not None:  # a closed screen is part of a cycle that is never collected
             await asyncio.to_thread(loader.close)
-        await self._release_model(ModelReleased(done.app_context.agent.model))
+        await self._release_model(ModelReleased(closed.app_context.agent.model))
 
     @on(ModelReleased)
     async def _release_model(self, event: ModelReleased) -> None:
@@ -263,7 +262,7 @@ class RoamApp(App[None], inherit_bindings=False):
     @property
     def _models(self) -> set[Model]:
         """The models of the open documents."""
-        return {one.app_context.agent.model for one in self.documents.values() if one.startup.is_ready}
+        return {screen.app_context.agent.model for screen in self.documents.values() if screen.startup.is_ready}
 
     @property
     @override
@@ -332,15 +331,15 @@ class RoamApp(App[None], inherit_bindings=False):
         if not is_main:
             from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - not for the main screen
 
-            if not isinstance(screen, OpenDialog):  # else boxes could be put upon each other without end
+            if not isinstance(screen, OpenDialog):  # else dialogs could pile up without end
                 return
         for action in sorted(self._keys.actions, key=lambda action: -self._used.get(action.id, 0)):
-            is_here = is_main or action.id in SHARED
-            if action.in_palette and is_here:
+            is_available = is_main or action.id in SHARED
+            if action.in_palette and is_available:
                 keys = " ".join(format_key(key) for key in action.keys)
                 help_text = f"{action.help}  ({keys})" if keys else action.help
-                place = "" if action.scope is Scope.GLOBAL else f"{SCOPE_TITLES[action.scope]}: "
-                yield SystemCommand(place + action.label, help_text, partial(self._run_command, action, screen))
+                prefix = "" if action.scope is Scope.GLOBAL else f"{SCOPE_TITLES[action.scope]}: "
+                yield SystemCommand(prefix + action.label, help_text, partial(self._run_command, action, screen))
 
     async def _run_command(self, action: Action, screen: Screen[object]) -> None:
         self._used[action.id] = max(self._used.values(), default=0) + 1
@@ -356,23 +355,20 @@ class RoamApp(App[None], inherit_bindings=False):
         if has_job_control():
             super().action_suspend_process()
         else:
-            self.screen.post_message(StatusMessage("no shell started this that could bring it back"))
+            self.screen.post_message(StatusMessage("Cannot suspend: no job-control shell"))
 
     def action_help(self) -> None:
-        """Show all keys."""
         from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
 
         is_main = bool(self.documents) and self.screen is self.main_screen
         self.push_screen(HelpScreen(self._keys, self.main_screen.panes.scope if is_main else Scope.START))
 
     def action_marks(self) -> None:
-        """Show what the signs of the outline mean."""
         from roamtui.tui.screens.help import LegendScreen  # noqa: PLC0415 - only for those who ask
 
         self.push_screen(LegendScreen())
 
     def action_choose_theme(self) -> None:
-        """Choose the colours."""
         from roamtui.tui.screens.pickers import pick_theme  # noqa: PLC0415 - only for those who ask
 
         keeping = self.app_context.options if self.documents else self._opening
@@ -406,7 +402,7 @@ def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
         The exit status, and a sentence for each conversation that could not be saved.
 
     Raises:
-        RoamtuiError: What was named cannot be opened.
+        RoamtuiError: The named source cannot be opened.
     """
     defer_garbage_collection()
     app.run()
@@ -419,7 +415,7 @@ def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
 
 
 def defer_garbage_collection() -> None:
-    """Make keys wait less often for the garbage collector: each painted line leaves dozens of cyclic objects."""
+    """Make keys wait less often for the garbage collector. Each painted line leaves dozens of cyclic objects."""
     gc.freeze()  # a large document is never garbage: without it each full round would take as long as a keypress
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, _ROUNDS_MAX)
@@ -436,13 +432,13 @@ def _choose_theme(wanted: str | None, own: Mapping[str, Theme]) -> tuple[str, tu
         return default, ()
     if wanted in own or wanted in BUILTIN_THEMES:
         return wanted, ()
-    return default, (f'There is no theme "{wanted}". Themes of roamtui are {", ".join(own)}.',)
+    return default, (f'Unknown theme "{wanted}". Themes of roamtui are {", ".join(own)}.',)
 
 
 def has_job_control() -> bool:
     """Return whether a shell runs this process as a job, and can bring it back.
 
-    Without one, or where `make` or another program stands between, a stopped program would block its terminal for good.
+    Without such a shell, or if `make` or another program started this one, a stopped program would block its terminal.
     """
     if sys.platform != "win32":
         parent = os.getppid()

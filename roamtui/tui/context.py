@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class OfferGroup(StrEnum):
     """The heading of an offer, in this order."""
 
-    OPEN = "Open now"
-    CONVERSATION = "Go on with"
-    FILE = "Files here"
-    SOURCE = "Opened before"
+    OPEN = "Open"
+    CONVERSATION = "Recent conversations"
+    FILE = "Files in this folder"
+    SOURCE = "Recent documents"
     EXAMPLE = "Examples"
     SITE = "Sites with an llms.txt"
 
@@ -43,7 +43,7 @@ class StartOffer:
     source: str
     """A path, as a person may type it, or a URL."""
     conversation_id: str | None = None
-    """The conversation to resume, None for a new one."""
+    """The conversation to resume, or None for a new one."""
 
 
 ModelFactory = Callable[[str, "str | None", bool], "Model"]
@@ -147,9 +147,9 @@ class DocumentOpener:
     list_offers: Callable[[], tuple[tuple[StartOffer, ...], str]]
     """Returns the offers, and a sentence if some cannot be listed; called in a thread."""
     open_source: Callable[[str, str | None, Model | None, PageReport], StartupContext]
-    """Opens a source, to go on with a conversation by its id or to begin one, with a model or the one of the settings.
+    """Opens a source, with the id of a conversation to resume or None, and a model or None for the one of the settings.
 
-    Called in a thread; raises `RoamtuiError`. It tells how far it is, and ends with what that raises.
+    Called in a thread; raises `RoamtuiError`. It reports its progress, and ends with any error that the report raises.
     """
     suggest_address: Callable[[str], str | None]
     """Returns the URL that a bare name may mean if no file has it."""

@@ -62,4 +62,4 @@ def format_error(error: BaseException | None) -> str:
     if isinstance(error, RoamtuiError):
         return str(error)
     kind = type(error).__name__
-    return f"Something went wrong inside roamtui ({kind}: {error}). The conversation goes on; ask again."
+    return f"Internal error ({kind}: {error}). The conversation is intact; ask again."

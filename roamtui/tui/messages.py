@@ -49,7 +49,7 @@ class CopyRequested(Message):
 
     text: str
     what: str
-    """What the text is, such as `the answer`."""
+    """A description of the text, such as `the answer`."""
 
 
 @dataclass
@@ -120,9 +120,9 @@ def close_section(state: ConversationState, section_id: str) -> Command | str:
     """Close a section, if it is open and not pinned."""
     section = state.get_open(section_id)
     if section is None:
-        return "this section is not open"
+        return "Section is not open"
     if section.is_pinned:
-        return "this section is pinned: unpin it first"
+        return "Section is pinned. Unpin it first"
     return CloseSections(section_ids=(section_id,), origin=Origin.PERSON)
 
 
@@ -160,7 +160,7 @@ def close_agent_sections(state: ConversationState, _section_id: str) -> Command 
 
     command = CloseAgentOpened()
     _, events = update(state, command)
-    return command if events else "the model has nothing open that could be closed"
+    return command if events else "The model has no open sections"
 
 
 SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]] = {
@@ -170,10 +170,8 @@ SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]
     "unfold_all": unfold_subtree,
     "fold_all": fold_subtree,
     "close_agent": close_agent_sections,
-    "undo": lambda state, _section_id: Undo() if state.undo_stack else "there is nothing to take back",
-    "redo": lambda state, _section_id: (
-        Undo(is_redo=True) if state.redo_stack else "nothing was taken back that could be done again"
-    ),
+    "undo": lambda state, _section_id: Undo() if state.undo_stack else "Nothing to undo",
+    "redo": lambda state, _section_id: Undo(is_redo=True) if state.redo_stack else "Nothing to redo",
 }
 """Commands on a section, by their names in the table of actions."""
 

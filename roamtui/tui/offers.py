@@ -1,4 +1,4 @@
-"""What can be opened from the start screen: saved conversations, their sources, examples and sites."""
+"""The offers of the start screen: saved conversations, their sources, examples and sites."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         summary for summary in summaries if not (summary.source.startswith("-") or is_source_missing(summary.source))
     ]
     offers: list[StartOffer] = []
-    answered = sorted((one for one in known if one.is_answered), key=lambda one: one.is_one_shot)
+    answered = sorted((summary for summary in known if summary.is_answered), key=lambda summary: summary.is_one_shot)
     for summary in answered[:_CONVERSATIONS_SHOWN]:
         count = "1 question" if summary.questions == 1 else f"{summary.questions:,} questions"
         offers.append(
             StartOffer(
                 group=OfferGroup.CONVERSATION,
-                name=sanitise_line(summary.title) or "(no question yet)",
+                name=sanitise_line(summary.title) or "(no questions yet)",
                 note=f"{count} · {sanitise_line(display_path(summary.source))}",
                 source=summary.source,
                 conversation_id=summary.id,

@@ -50,11 +50,11 @@ class QuestionBox(TextArea):
             placeholder=Content("Ask this document…"),
         )
         self._history = list(history)
-        self._place = len(self._history)
+        self._index = len(self._history)
         self._draft = ""
 
     def set_border_label(self, tag: str) -> None:
-        """Show in the frame how the next question will be asked; empty for a plain one."""
+        """Show in the frame how the next question will be asked; an empty tag hides this."""
         if isinstance(self.parent, Widget):
             self.parent.border_title = Content(tag)
 
@@ -62,13 +62,13 @@ class QuestionBox(TextArea):
         """Add proposed questions to the start of the history."""
         proposed = list(questions)
         self._history[:0] = proposed
-        self._place += len(proposed)
+        self._index += len(proposed)
 
     def remember(self, question: str) -> None:
         """Add a question to the history."""
         if not self._history or self._history[-1] != question:
             self._history.append(question)
-        self._place = len(self._history)
+        self._index = len(self._history)
 
     def fill(self, text: str) -> None:
         """Replace the text, with the cursor at its end."""
@@ -88,24 +88,21 @@ class QuestionBox(TextArea):
             self.post_message(self.Submitted(question))
 
     def action_insert_line(self) -> None:
-        """Start a new line at the cursor, after the keys before this one."""
         self.call_later(self.insert, "\n")
 
     def action_history_previous(self) -> None:
-        """Show the previous question of the history."""
-        if not self.cursor_at_first_line or self._place == 0:
+        if not self.cursor_at_first_line or self._index == 0:
             raise SkipAction
-        if self._place == len(self._history):
+        if self._index == len(self._history):
             self._draft = self.text
-        self._place -= 1
-        self.fill(self._history[self._place])
+        self._index -= 1
+        self.fill(self._history[self._index])
 
     def action_history_next(self) -> None:
-        """Show the next question of the history, and after the last one the draft."""
-        if not self.cursor_at_last_line or self._place >= len(self._history):
+        if not self.cursor_at_last_line or self._index >= len(self._history):
             raise SkipAction
-        self._place += 1
-        self.fill(self._draft if self._place == len(self._history) else self._history[self._place])
+        self._index += 1
+        self.fill(self._draft if self._index == len(self._history) else self._history[self._index])
 
     def action_page(self, pages: int) -> None:
         """Scroll the pane above the box down by pages."""
@@ -114,7 +111,7 @@ class QuestionBox(TextArea):
         self.post_message(self.ScrollRequested(pages))
 
     def on_key(self, event: events.Key) -> None:
-        """Move the cursor by keys that the history binds but has no use for at this place."""
+        """Move the cursor by the keys of the history when they do not apply."""
         if move := _MOVES.get(event.key):
             event.stop()
             move(self)

@@ -87,7 +87,12 @@ async def record(context: AppContext, questions: Sequence[str], form: str) -> tu
     exchanges = app.main_screen.session.state.transcript.exchanges
     wanted = (StopReason.ANSWERED, StopReason.NOT_FOUND)
     is_answered = len(exchanges) == len(questions) and all(exchange.stopped in wanted for exchange in exchanges)
-    return (_write_svg(tape, title) if form == ".svg" else _write_cast(tape, title)), is_answered
+    if form == ".svg":
+        return _write_svg(tape, title), is_answered
+    width, height = _SCREEN
+    header = {"version": 2, "width": width, "height": height, "title": title, "idle_time_limit": _PAUSE_SECONDS}
+    lines = [header, *([round(moment, 3), "o", data] for moment, data in tape.output)]
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), is_answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +130,6 @@ async def _ask(app: RoamApp, pilot: Pilot[Any], question: str, tape: _Recording)
         exchanges = app.main_screen.session.state.transcript.exchanges
         if answered is None and len(exchanges) > count and exchanges[-1].stopped is not None:
             answered = monotonic()
-
-
-def _write_cast(tape: _Recording, title: str) -> str:
-    """Write the asciicast."""
-    columns, lines_shown = _SCREEN
-    header = {"version": 2, "width": columns, "height": lines_shown, "title": title, "idle_time_limit": _PAUSE_SECONDS}
-    lines = [header, *([round(moment, 3), "o", data] for moment, data in tape.output)]
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def _write_svg(tape: _Recording, title: str) -> str:

@@ -1,6 +1,6 @@
 """Lines at the edges of the screen: program and document above; below model, cost and what is open, and the keys.
 
-A click on what stands below does what its key does.
+A click on a part of the lower lines runs the action of its key.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class StatusLineState:
     step: int = 0
     """Step of the question under way, 0 before the first."""
     usage: Usage = field(default_factory=Usage)
-    """Of the whole conversation."""
+    """Usage of the whole conversation."""
     document_tokens: int = 0
     """Tokens of the whole source."""
     open_count: int = 0
     open_tokens: int = 0
     alert: str = ""
-    """Words that stay until they no longer hold."""
+    """A message that stays until its cause is gone."""
     message: str = ""
     """What just happened, in a few words."""
 
@@ -143,8 +143,8 @@ class StatusLine(ClickableBar):
         status, width = self.status, self.size.width
         alert = Content.styled(sanitise_line(status.alert), "bold $warning")
         message = Content(_PART_GAP).join(part for part in (alert, Content(sanitise_line(status.message))) if part)
-        size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tok"
-        opened = _make_clickable(Content(size if status.open_count else "◇ nothing open"), "tree.go_to_cited")
+        size = f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tokens"
+        opened = _make_clickable(Content(size if status.open_count else "No open sections"), "tree.go_to_cited")
         usage = Content()
         if status.usage.input_tokens or status.usage.output_tokens:
             usage = Content.styled(describe_usage(status.usage, status.document_tokens), "$muted")
@@ -168,7 +168,7 @@ class StatusLine(ClickableBar):
         name = _make_clickable(name, "global.choose_model")
         if not status.is_asking:
             return name
-        step = f"step {status.step}" if status.step else "asking"
+        step = f"step {status.step}" if status.step else "waiting"
         stop = f"{self._keys.format_first_key('global.copy_or_cancel')} stops"
         work = Content.assemble((f"{_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted"))
         return _join_fitting([name, _make_clickable(work, "global.copy_or_cancel")], self.size.width)
@@ -239,12 +239,12 @@ class HeaderLine(Widget):
     def __init__(self, title: str, source: str) -> None:
         super().__init__(id="header-line")
         self._titles: Sequence[str] = ()
-        self._place = 0
+        self._index = 0
         self.show(title, source)
 
-    def show_tabs(self, titles: Sequence[str], place: int) -> None:
-        """Show a tab for each document; `place` is the index of this one."""
-        self._titles, self._place = titles, place
+    def show_tabs(self, titles: Sequence[str], index: int) -> None:
+        """Show a tab for each document; `index` is the one of this document."""
+        self._titles, self._index = titles, index
         self.refresh()
 
     @on(events.Click)
@@ -278,7 +278,7 @@ class HeaderLine(Widget):
         line = Content.styled("◆", "bold $accent")
         room = max(4, (width - 1) // len(self._titles) - len("   "))
         for number, title in enumerate(self._titles, 1):
-            is_here = number - 1 == self._place
+            is_here = number - 1 == self._index
             shown = self._document_title if is_here else title
             tab = Content(f" {shown}").truncate(room + 2, ellipsis=True) + " "
             tab = tab.stylize("bold $accent reverse" if is_here else "$muted")
@@ -287,18 +287,18 @@ class HeaderLine(Widget):
 
 
 def describe_usage(usage: Usage, document_tokens: int = 0) -> str:
-    """Return what the model read anew and from its provider's cache, beside what the document has, and the cost.
+    """Describe the tokens that the model read, new and from its provider's cache, and their cost.
 
     Args:
-        usage: Of a question or a conversation.
-        document_tokens: Of all that the source has, 0 where that is not to be said.
+        usage: The usage of a question or a conversation.
+        document_tokens: The tokens of the whole source, for comparison, or 0 to leave them out.
     """
     about = "" if usage.source == "provider" else "~"
     words = [f"{about}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} new"]
     if usage.cached_tokens:
         words.append(f"{format_tokens(usage.cached_tokens)} cached")
     if document_tokens:
-        words.append(f"document {format_tokens(document_tokens)}")
+        words.append(f"{format_tokens(document_tokens)} in document")
     if usage.cost_usd:
         words.append(f"${usage.cost_usd:.4f}" if usage.cost_usd < 0.1 else f"${usage.cost_usd:.2f}")
     return " · ".join(words)
@@ -314,14 +314,14 @@ class ModelLabel:
     name: str
     short_note: str = ""
     """For the status line."""
-    note: str = "gets your questions and the sections it opens."
+    note: str = "receives your questions and the sections it opens."
     """For the first screen."""
 
 
 def make_model_label(name: str) -> ModelLabel:
     """Return the label of a model by its name."""
     if name == OFFLINE:
-        note = "no key, no network; it quotes, and does not reason."
+        note = "no key, no network; quotes passages but does not reason."
         return ModelLabel(name=name, short_note="no language model", note=note)
     return ModelLabel(name=sanitise_line(name))
 
@@ -332,7 +332,7 @@ def format_key_hint(key: str, words: str) -> Content:
 
 
 class ScreenKeyHints(ContentView):
-    """Lists the keys of a dialog; a key and what it does stay on one line."""
+    """Lists the keys of a dialog; a key and its label stay on one line."""
 
     def __init__(self, keys: Keymap, scope: Scope) -> None:
         super().__init__()
@@ -356,5 +356,5 @@ class ScreenKeyHints(ContentView):
 
 
 def adapt_flags(words: str) -> str:
-    """Name the key in place of the flags that a model's error suggests: flags are for starting the program."""
-    return words.replace("--api-base", "its address by f2").replace("with --model", "by f2").replace("--model", "f2")
+    """Name a key instead of the flags that a model's error suggests; a running app has no flags."""
+    return words.replace("--api-base", "its URL (f2)").replace("with --model", "by f2").replace("--model", "f2")

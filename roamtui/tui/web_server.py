@@ -59,7 +59,7 @@ def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
         try:
             probe.bind((HOST, port))
         except OSError as error:
-            raise RoamtuiError(f"port {port} cannot be used: {error.strerror}. Choose another with --port.") from None
+            raise RoamtuiError(f"cannot listen on port {port}: {error.strerror}. Choose another with --port.") from None
     make_web_server(arguments, port=port, title=title).serve()
 
 
@@ -87,7 +87,7 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
         # checked because a site can make its name resolve to this machine.
         origin = request.headers.get("Origin", f"http://{HOST}:{port}")
         if request.headers.get("Host") not in hosts or origin not in [f"http://{name}" for name in hosts]:
-            raise web.HTTPForbidden(text="This address is for pages of this server alone.")
+            raise web.HTTPForbidden(text="Forbidden: only pages served by this server may connect.")
         response = await handler(request)
         if request.path == "/" and isinstance(response, web.Response) and response.text is not None:
             response.text = _FOREIGN_LINK.sub("", response.text).replace("<head>", head, 1)
@@ -116,7 +116,7 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
             """Serve until ctrl+c. Print the URL once the port is open."""
 
             def greet(*_what: object) -> None:
-                sys.stdout.write(f"roamtui: {sanitise_line(title)} is at {self.public_url} (ctrl+c ends it).\n")
+                sys.stdout.write(f"roamtui: {sanitise_line(title)} is at {self.public_url} (ctrl+c to stop).\n")
                 sys.stdout.flush()
 
             web.run_app(self._make_app(), host=self.host, port=self.port, print=greet, access_log=None)

@@ -33,6 +33,6 @@ async def test_a_day_leaves_nothing_behind(tmp_path: Path) -> None:
     assert last.descriptors <= first.descriptors + _DESCRIPTORS
     assert last.children == first.children
     lines = [" ".join(line.split()) for line in screen.splitlines()]
-    assert any("a new conversation ◇ nothing open" in line for line in lines), screen
+    assert any("Started a new conversation No open sections" in line for line in lines), screen
     assert any("❯ Ask this document…" in line for line in lines), screen
     assert any(line.startswith("└ ▸ Questions and glossary") for line in lines), screen

@@ -73,14 +73,14 @@ def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -
     terminal = _start(open_terminal, str(HANDBOOK), 120, 35)
     screen = _see(terminal, "enter ask your question", "esc browse the outline", "f1 show all keys", "f2 model")
     assert "▸ About the library" in screen
-    assert "offline (no language model) ◇ nothing open" in " ".join(screen.split())
+    assert "offline (no language model) No open sections" in " ".join(screen.split())
     screen = _ask(terminal, QUESTION, f'"{WARNING}" [2].', f"Passages {QUOTES}")
     assert "▾ ◆ Returns locker ❝⌕" in screen  # what the model opened stands open, and what it cites is marked
     assert re.search(r"◆ \d open", screen)
 
     _press(terminal, "Escape", "space fold", "m marks")
-    _press(terminal, "m", "the model opened it", "an answer cites it", "the quote stands in the text")
-    _close(terminal, "Signs of")
+    _press(terminal, "m", "opened by the model", "cited in an answer", "quote found in that")
+    _close(terminal, "Outline symbols")
     _press(terminal, "Tab", "enter show", "r ask again", "y copy answer")
     terminal.type("j", "j")
     screen = _press(terminal, "Enter", "▌3 Reader", "Returns locker › Exceptions", WARNING)
@@ -98,10 +98,10 @@ def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -
     terminal.type("chainsaw")
     _see(terminal, "Titles · ", "matches", "Chainsaws Safety › Petrol plant rules")
     _close(terminal, "tab narrow")
-    _press(terminal, "F2", "● offline · in use", "openai/gpt-4.1-mini · OPENAI_API_KEY is not set", "another model…")
+    _press(terminal, "F2", "● offline · in use", "openai/gpt-4.1-mini · OPENAI_API_KEY is not set", "Other model…")
     _close(terminal, "● offline")
 
-    _press(terminal, "C-o", "Open a document", "Files here")
+    _press(terminal, "C-o", "Open a document", "Files in this")
     terminal.type("-l", str(FEES))
     _press(terminal, "Enter", "The Tallow Street Tool Library Handbook Fees and deposits", "5 sections")
     _press(terminal, "C-t", "129 sections", "3/3 quotes found in the text")
@@ -113,10 +113,10 @@ def test_what_was_asked_is_resumed(open_terminal: OpenTerminal) -> None:
     _ask(terminal, QUESTION)
     _quit(terminal)
     again = _start(open_terminal, str(HANDBOOK), 120, 35)
-    _see(again, "1 earlier conversation: f4", "◇ nothing open")
+    _see(again, "1 earlier conversation: f4", "No open sections")
     _press(again, "F4", "Conversations · this document · 1", f"{QUESTION}", "1 question", "offline")
     screen = _press(again, "Enter", QUOTES, "◆ Returns locker ❝")
-    assert "nothing open" not in screen
+    assert "No open sections" not in screen
     _quit(again)
     going_on = _start(open_terminal, f"{HANDBOOK} --continue", 120, 35)
     _see(going_on, f"❯ {QUESTION}", QUOTES, "◆ Returns locker ❝")
@@ -133,7 +133,7 @@ def test_the_same_in_a_small_window(open_terminal: OpenTerminal) -> None:
     terminal.type("j", "j")
     _press(terminal, "Enter", "▌3 Reader", "Petrol machines", "Exceptions")
     _press(terminal, "]", "Item classes")
-    _press(terminal, "F2", "● offline · in use", "enter chooses, esc closes")
+    _press(terminal, "F2", "● offline · in use", "enter to choose, esc to cancel")
     _close(terminal, "● offline")
     _press(terminal, "C-o", "Open a document", "esc close")
     terminal.type("-l", str(FEES))

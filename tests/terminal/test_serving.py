@@ -80,7 +80,7 @@ def serve() -> Iterator[Serve]:
 
 def test_the_page_is_served_on_loopback_until_ctrl_c(serve: Serve) -> None:
     served = serve(HANDBOOK)
-    assert served.greeting == f"roamtui: handbook.md is at {served.address} (ctrl+c ends it).\n"
+    assert served.greeting == f"roamtui: handbook.md is at {served.address} (ctrl+c to stop).\n"
     response = served.get("/")
     assert response.status == 200
     assert "'self'" in (response.getheader("Content-Security-Policy") or "")
@@ -110,7 +110,7 @@ def test_a_port_in_use_is_one_sentence() -> None:
         command = [*PROGRAM, "serve", str(HANDBOOK), "--port", str(port)]
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
     assert result.returncode == 1
-    assert result.stderr.startswith(f"roamtui: port {port} cannot be used: ")
+    assert result.stderr.startswith(f"roamtui: cannot listen on port {port}: ")
     assert result.stderr.count("\n") == 1
 
 

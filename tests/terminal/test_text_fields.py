@@ -15,19 +15,19 @@ TYPED = "12 ?/ 3¡ q"
 """Textual takes ESC 1 for what some terminals of macOS mean by it; no other key with alt is typed."""
 HIDDEN = "•" * len(TYPED)
 _LIST = ("F4", "● now")
-_FORM = (("F2", "another model…"), ("Down", "another model…"), ("Enter", "A model by its name"))
-_NEXT = ("Tab", "A model by its name")
+_FORM = (("F2", "Other model…"), ("Down", "Other model…"), ("Enter", "API key (this run"))
+_NEXT = ("Tab", "API key (this run")
 FIELDS = (
     # Keys that lead to the field, each with what is there then; keys that lead back.
     ((), ("C-u",)),
     ((("C-f", "Find   All"),), ("Escape",)),
-    ((("F1", "/ finds one"), ("/", "a key, or words of what it does")), ("Escape", "Escape")),
+    ((("F1", "/ to search, esc to close"), ("/", "Search keys and actions")), ("Escape", "Escape")),
     ((("C-p", "Search for commands"),), ("Escape",)),
     ((("C-o", "Open a document"),), ("Escape", "Escape")),
-    ((_LIST, ("/", "search titles, questions")), ("Escape", "Escape")),
-    ((_LIST, ("r", "Title of the conversation")), ("Escape", "Escape")),
-    ((_LIST, ("e", "conversation to this file")), ("Escape", "Escape")),
-    ((("Escape", "▌1 Outline"), ("b", "Keep among your notes")), ("Escape", "2")),
+    ((_LIST, ("/", "Search titles, questions")), ("Escape", "Escape")),
+    ((_LIST, ("r", "Rename conversation")), ("Escape", "Escape")),
+    ((_LIST, ("e", "Export conversation to")), ("Escape", "Escape")),
+    ((("Escape", "▌1 Outline"), ("b", "Add note")), ("Escape", "2")),
     (_FORM, ("Escape",)),
     ((*_FORM, _NEXT), ("Escape",)),
     ((*_FORM, _NEXT, _NEXT), ("Escape",)),
@@ -73,4 +73,4 @@ def test_what_is_typed_where_a_document_is_chosen_stays_there(open_terminal: Ope
     terminal = open_terminal(str(PROGRAM))
     _see(terminal, "Tallow Street")
     _type(terminal)
-    terminal.wait_for(lambda screen: TYPED in screen and "no match" in screen)
+    terminal.wait_for(lambda screen: TYPED in screen and "No match" in screen)

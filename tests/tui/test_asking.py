@@ -34,7 +34,7 @@ from tests.tui.driving import (
 )
 
 SIZE = (120, 35)
-_TAG = "in Ovens › Deck oven · esc asks the whole document"
+_TAG = "in Ovens › Deck oven · esc for the whole document"
 QUESTION = "How many loaves does the stone oven take?"
 
 
@@ -92,7 +92,7 @@ async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
         await wait_until(pilot, lambda: not screen.session.state.open_sections)
         await pilot.pause()
         assert "◆ Stone oven" not in screen_text(app)
-        assert "nothing open" in screen_text(app)
+        assert "No open sections" in screen_text(app)
 
 
 async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_text() -> None:
@@ -356,17 +356,17 @@ async def test_whatever_was_done_to_a_section_is_taken_back_and_done_again() -> 
         await pilot.press("escape", "j")
         for key, pins, message in (
             ("p", [True], ""),
-            ("x", [True], "this section is pinned: unpin it first"),
+            ("x", [True], "Section is pinned. Unpin it first"),
             ("p", [False], ""),
             ("x", [], ""),
             ("u", [False], "Undid 1 section"),
             ("u", [True], "Undid 1 section"),
             ("u", [], "Undid 1 section"),
-            ("u", [], "there is nothing to take back"),
+            ("u", [], "Nothing to undo"),
             ("U", [True], "Redid 1 section"),
             ("U", [False], "Redid 1 section"),
             ("U", [], "Redid 1 section"),
-            ("U", [], "nothing was taken back that could be done again"),
+            ("U", [], "Nothing to redo"),
         ):
             await pilot.press(key)
             await wait_until(pilot, lambda: shown() == pins and message in screen.status_line.status.message)  # noqa: B023

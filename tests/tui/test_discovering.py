@@ -17,8 +17,8 @@ async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_
     async with running(make_app(), (120, 35)) as (app, pilot):
         await pilot.press("ctrl+p")
         await wait_until(pilot, lambda: isinstance(app.screen, CommandPalette))
-        await pilot.press(*"colours")
-        await wait_until(pilot, lambda: "Choose the colours" in screen_text(app))
+        await pilot.press(*"preview")
+        await wait_until(pilot, lambda: "Choose a theme, with live" in screen_text(app))
         await pilot.press("enter")
         await wait_until(pilot, lambda: "dusk · dark" in screen_text(app))
         await pilot.press("escape")
@@ -49,7 +49,7 @@ async def test_help_is_filtered_as_typed() -> None:
         await pilot.press("/", *"pin")
         await wait_until(pilot, lambda: "tree.pin" in screen_text(app) and "tree.fold" not in screen_text(app))
         await pilot.press(*"zz")
-        await wait_until(pilot, lambda: "no match" in screen_text(app))
+        await wait_until(pilot, lambda: "No matching keys" in screen_text(app))
         await pilot.press("escape")
         await wait_until(pilot, lambda: "global.go_tree" in screen_text(app))
         assert app.screen.query_one(Input).display is False
@@ -60,11 +60,13 @@ async def test_help_is_filtered_as_typed() -> None:
 async def test_what_the_marks_mean_is_a_key_away() -> None:
     async with running(make_app(), (80, 20)) as (app, pilot):
         await pilot.press("escape", "m")
-        await wait_until(pilot, lambda: isinstance(app.screen, LegendScreen) and "pinned: it stays" in screen_text(app))
-        assert "esc closes" in screen_text(app)
+        await wait_until(
+            pilot, lambda: isinstance(app.screen, LegendScreen) and "pinned, stays open" in screen_text(app)
+        )
+        assert "esc to close" in screen_text(app)
         await pilot.press("end")
-        await wait_until(pilot, lambda: "the quote stands in the text" in screen_text(app))
-        assert "esc closes" in screen_text(app)
+        await wait_until(pilot, lambda: "quote found in that" in screen_text(app))
+        assert "esc to close" in screen_text(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
 

@@ -46,7 +46,7 @@ async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
         await ask(pilot, "How many?")
         ending = app.screen.query(OutcomeView).last().render()
         assert isinstance(ending, Content)
-        assert "✗ Nothing answers there; check its address by f2 or choose one by f2." in " ".join(ending.plain.split())
+        assert "✗ Nothing answers there; check its URL (f2) or choose one by f2." in " ".join(ending.plain.split())
         await ask(pilot, "How many now?")
         assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Forty."
 
@@ -124,5 +124,5 @@ def test_a_defect_ends_the_app_with_a_sentence(
     monkeypatch.setattr(app, "run", partial(app.run, headless=True))
     assert run_until_exit(app) == (1, ())
     told = capsys.readouterr().err
-    assert told.startswith("roamtui: a defect in roamtui stopped it.")
+    assert told.startswith("roamtui: internal error.")
     assert "ZeroDivisionError" not in told

@@ -65,7 +65,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
         app.main_screen.question_box.fill("Two?")
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog) or not app.main_screen.is_asking)
-        assert "spent $0.50 · limit $0.40" in screen_text(app)
+        assert "$0.50 spent of $0.40" in screen_text(app)
         await pilot.press(key)
         await wait_until(pilot, lambda: not app.main_screen.is_asking)
         assert app.main_screen.session.state.transcript.exchanges[-1].stopped is stopped
@@ -209,7 +209,7 @@ async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) 
     searcher = _SlowSearcher(app.app_context.agent.session.state.library)
     app.app_context.agent.searcher = searcher
     async with app.run_test(size=(120, 30)) as pilot:
-        await wait_until(pilot, lambda: "indexing 2 of 4 sections" in screen_text(app))
+        await wait_until(pilot, lambda: "Indexing 2 of 4 sections" in screen_text(app))
         searcher.may_end.set()
         await wait_until(pilot, lambda: "indexing" not in screen_text(app))
     assert searcher._topics is not None

@@ -17,7 +17,7 @@ from roamtui.tui.status_line import HintLine, MessageLine
 from tests.tui.driving import app_of, make_app, screen_text, wait_until
 from tests.tui.opening import Opener
 
-_NOTHING = "Nothing is selected and nothing is under way. ctrl+q quits."
+_NOTHING = "Nothing to copy or stop. Press ctrl+q to quit."
 
 
 def tell(app: RoamApp) -> list[str]:

@@ -10,14 +10,14 @@ from tests.tui.driving import app_of, make_app, wait_until
 @pytest.mark.parametrize(
     ("key", "told"),
     [
-        ("x", "this section is not open"),
-        ("u", "there is nothing to take back"),
-        ("z", "the model has nothing open that could be closed"),
+        ("x", "Section is not open"),
+        ("u", "Nothing to undo"),
+        ("z", "The model has no open sections"),
         ("full_stop", "No open sections"),
         ("right_curly_bracket", "No open sections"),
         ("left_curly_bracket", "No open sections"),
-        ("n", "nothing is searched for"),
-        ("N", "nothing is searched for"),
+        ("n", "Nothing to search for"),
+        ("N", "Nothing to search for"),
     ],
 )
 async def test_in_the_outline(key: str, told: str) -> None:
@@ -30,12 +30,12 @@ async def test_in_the_outline(key: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("key", "told"),
     [
-        ("x", "this section is not open"),
-        ("n", "nothing is searched for"),
-        ("N", "nothing is searched for"),
+        ("x", "Section is not open"),
+        ("n", "Nothing to search for"),
+        ("N", "Nothing to search for"),
         ("l", "No more links"),
         ("o", "No link in view"),
-        ("backspace", "nothing was read before this"),
+        ("backspace", "Nothing to go back to"),
     ],
 )
 async def test_in_the_reader(key: str, told: str) -> None:

@@ -83,4 +83,4 @@ async def test_a_broken_theme_does_not_stop_the_app(tmp_path: Path) -> None:
         assert app.theme == DEFAULT_THEME
         text = screen_text(app)
     assert "not valid TOML" in text
-    assert 'no theme "plum"' in " ".join(text.split())
+    assert 'Unknown theme "plum"' in " ".join(text.split())

@@ -1,1 +1,1 @@
-"""What a person does in the main screen, apart from its widgets: asking, reading, finding, notes and reloading."""
+"""The actions of the main screen: asking, reading, finding, taking notes, reloading, switching conversation."""

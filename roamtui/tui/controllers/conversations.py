@@ -1,4 +1,4 @@
-"""`ConversationSwitcher`: shows another conversation: a saved one, a new one, or a branch of this one."""
+"""`ConversationSwitcher`: switches to a saved conversation, a new one, or a branch of this one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ConversationSwitcher:
         if self._warn_if_busy():
             return
         if store is None:
-            problem = "Conversations are not saved here, so there is none to choose."
+            problem = "No saved conversations: saving is off here."
             self._widget.notify(problem, severity="warning", markup=False)
             return
 
@@ -62,15 +62,15 @@ class ConversationSwitcher:
         if self._warn_if_busy():
             return
         if conversation_id is None:
-            self._switch(self._controller.start_new(), "a new conversation")
+            self._switch(self._controller.start_new(), "Started a new conversation")
         else:
-            self._switch(self._controller.resume(conversation_id), "the conversation goes on")
+            self._switch(self._controller.resume(conversation_id), "Resumed the conversation")
 
     def fork(self, number: int) -> None:
         """Switch to a new conversation with everything before a question, by its number from 1."""
         if not self._warn_if_busy():
             exchange = self._controller.state.transcript.exchanges[number - 1]
-            words = f"a new conversation from before question {number}; the other one is kept"
+            words = f"Branched before question {number}; the original is kept"
             self._switch(self._controller.fork(exchange), words, exchange)
 
     def _switch(self, switching: Awaitable[None], words: str, edited: Exchange | None = None) -> None:

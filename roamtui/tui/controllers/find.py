@@ -47,7 +47,7 @@ class FindController:
         return self._controller.state.library
 
     def begin(self, *, is_onward: bool) -> None:
-        """Prepare a search; matches of an onward one are listed from where the person reads.
+        """Prepare a search; an onward search lists matches from the reading position on.
 
         The results of the last search stay, unless the document or the starting point has changed.
         """
@@ -67,11 +67,11 @@ class FindController:
         self._dispatch(lambda state: open_section(state, section_id))
 
     def end(self, chosen: Choice | None) -> None:
-        """Mark the results in the outline, and go to the one that was chosen."""
+        """Mark the results in the outline, and go to the chosen one."""
         found = self.results
         if found.query.strip():
             texts = (group.sections for group in found.groups if group.kind is not SearchKind.TITLES)
-            self._outline.set_highlights(found=(one.section_id for sections in texts for one in sections))
+            self._outline.set_highlights(found=(result.section_id for sections in texts for result in sections))
         if chosen is None or chosen[1].section_id not in self._library:
             return
         group, section = chosen
@@ -90,11 +90,11 @@ class FindController:
         self._reader.highlight_matches(words, None if position is None else position.offset, label)
 
     async def go_to_match(self, direction: int) -> None:
-        """Go to the next match (1) or the previous one (-1), and on from the other end after the last."""
+        """Go to the next (1) or previous (-1) match; wrap around at the ends."""
         self._matches = await self._finder.refresh_matches(self._matches)
         position = self._matches.get_adjacent(self._get_search_origin(direction), direction)
         if position is None:
-            words = "no match" if self._matches.words else "nothing is searched for"
+            words = "No match" if self._matches.words else "Nothing to search for"
             self._outline.post_message(StatusMessage(words))
         else:
             self._reading.show_match(position)

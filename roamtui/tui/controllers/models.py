@@ -18,8 +18,8 @@ from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
 from roamtui.tui.screens.pickers import ModelForm
 
-_HINT = "enter chooses, esc closes"
-_OTHER = "another model…"
+_HINT = "enter to choose, esc to cancel"
+_OTHER = "Other model…"
 
 
 class ModelController:
@@ -56,7 +56,7 @@ class ModelController:
         choices = {current: "in use"} | notes
         if self._options.make_model is not None:
             reports = [report for report in inspect_providers(os.environ) if report.name not in choices]
-            choices[_OTHER] = "by name, at an address, with a key"  # before the rest, to be seen in a small window
+            choices[_OTHER] = "name, URL and key"  # before the rest, to be seen in a small window
             choices |= {report.name: report.reason for report in reports if not report.is_usable}
         picker = PickerDialog("Model", choices, current, foot=_HINT)
 
@@ -79,7 +79,7 @@ class ModelController:
     async def _add_discovered(self, picker: PickerDialog) -> None:
         """Offer the models that run on this machine too."""
         assert self._options.discover_models is not None
-        picker.show_foot(f"{_HINT}\nlooking for an Ollama on this machine…")
+        picker.show_foot(f"{_HINT}\nLooking for Ollama on this machine…")
         offers, summary = await asyncio.to_thread(self._options.discover_models)
         self._offers |= {offer.name: offer for offer in offers}
         if picker.is_attached:
@@ -102,8 +102,8 @@ class ModelController:
         if not offer.provider:
             take(True)  # noqa: FBT003 - as if the person had agreed
             return
-        question = f"Use {offer.name}? Your questions and the sections that are opened go to {offer.provider}."
-        self._app.push_screen(ConfirmDialog(question, offer.note, yes="Use it"), take)
+        question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
+        self._app.push_screen(ConfirmDialog(question, offer.note, yes="Use"), take)
 
     def _switch(self, model: Model, settings: Mapping[str, str]) -> None:
         """Let a model answer from now on, and offer to save `settings` for the next start."""
@@ -122,5 +122,5 @@ class ModelController:
             if answer:
                 self._screen.run_worker(asyncio.to_thread(save_all), group="keeping", exit_on_error=False)
 
-        question = "Use this model at the next start too? Then config.toml names it; a key is never written."
-        self._app.push_screen(ConfirmDialog(question, model.name, yes="From now on", no="This time"), take)
+        question = "Make this model the default? Saves the name in config.toml, never the key."
+        self._app.push_screen(ConfirmDialog(question, model.name, yes="Make default", no="Just this time"), take)

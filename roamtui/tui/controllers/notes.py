@@ -44,8 +44,8 @@ class NotesController:
         """
         state = self._controller.state
         if self._notes is None or section_id not in state.library:
-            not_saved = "nothing is saved here, so nothing can be kept"
-            self._show_status(not_saved if self._notes is None else "there is no such section")
+            not_saved = "Notes are off: conversations are not saved here"
+            self._show_status(not_saved if self._notes is None else "No such section")
             return
         cited = cite_span(section_id, span or resolve_citation(citation, state), state.library)
         place = (cited.section_id, cited.quote)
@@ -58,7 +58,7 @@ class NotesController:
         note = replace(before, words=comment) if before else make_note(state.library, cited, comment)
         try:
             await asyncio.to_thread(self._notes.save, note)
-            self._show_status(f"kept: {self._keys.format_first_key('global.notes')} lists your notes")
+            self._show_status(f"Note saved · {self._keys.format_first_key('global.notes')} for all notes")
         finally:
             self._outline.screen.clear_selection()
             await self.refresh_markers()
@@ -74,7 +74,7 @@ class NotesController:
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
         if self._notes is None or not notes:
             key = self._keys.format_first_key("reader.keep")
-            self._show_status(f"nothing is kept yet: {key} keeps a section or selected words")
+            self._show_status(f"No notes yet · {key} adds the section or selection")
             return
         located = await asyncio.to_thread(locate_notes, notes, library)
         screen = NotesScreen(self._notes, located, library, self._keys)

@@ -23,7 +23,7 @@ class AskOptions:
     """How a question is asked."""
 
     replaces: Exchange | None = None
-    """The exchange that it takes the place of."""
+    """The exchange that it replaces."""
     within: str | None = None
     """Id of the section that it is about, None for the whole document."""
     open_first: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class QuestionController:
         self._box.fill(exchange.question)
         within = self._options.within
         about = f" in {format_full_path(state.library, within)}" if within is not None else ""
-        self._box.set_border_label(f"the last question{about}, changed · esc keeps it as it is")
+        self._box.set_border_label(f"Editing last question{about} · esc to cancel")
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
         """Make the next question about one section; text selected there is quoted at its start."""
@@ -79,10 +79,10 @@ class QuestionController:
         if selected:
             self._box.fill(f"“{shorten(sanitise_line(selected), _SELECTION_LENGTH_MAX)}”\n{self._box.text}")
         path = format_full_path(self._get_state().library, section_id)
-        self._box.set_border_label(f"in {path} · esc asks the whole document")
+        self._box.set_border_label(f"in {path} · esc for the whole document")
 
     def reset_options(self) -> bool:
-        """Make the next question a new one about the whole document; return whether it was anything else."""
+        """Make the next question a new one about the whole document; return whether that changes anything."""
         options = self._pop_options()
         if options.replaces is not None:
             self._box.clear()
@@ -108,15 +108,15 @@ class QuestionController:
         """Have questions proposed, and return the one that the person chooses, if any."""
         from roamtui.tui.screens.dialogs import PickerDialog  # noqa: PLC0415 - not for the first screen
 
-        self._box.post_message(StatusMessage("looking for questions to ask"))
+        self._box.post_message(StatusMessage("Looking for questions…"))
         try:
             questions = await propose()
         finally:
             self._box.post_message(StatusMessage(""))
         if not questions:
-            self._box.notify("No question is proposed here.", severity="warning")
+            self._box.notify("No suggestions for this document.", severity="warning")
             return None
-        picker = PickerDialog("Questions to ask", dict.fromkeys(questions, ""), questions[0])
+        picker = PickerDialog("Suggested questions", dict.fromkeys(questions, ""), questions[0])
         return await self._box.app.push_screen_wait(picker)
 
     def submit(self, question: str) -> None:
@@ -133,7 +133,7 @@ class QuestionController:
 
     def _start(self, question: str, options: AskOptions) -> None:
         self._pending = question, options
-        if options.replaces is None:  # else the old one is on the screen until it is rewound
+        if options.replaces is None:  # a replaced question stays on the screen until it is rewound
             self.show_pending()
         self._worker = self._ask(question, options)
 
@@ -149,7 +149,7 @@ class QuestionController:
             self._show_pending(question, options.within)
 
     def on_question_asked(self) -> None:
-        """Note that the question that was sent is now part of the conversation."""
+        """Note that the pending question is part of the conversation now."""
         self._pending = None
 
     def restore_unasked(self, worker: Worker[object]) -> bool:

@@ -54,7 +54,7 @@ class ReaderController:
         positions: ReadingPositions,
         dispatch: Callable[[CommandFactory], object],
     ) -> None:
-        """Read the document of a conversation. What is read is part of it, so `dispatch` records that in its turn."""
+        """Read the document of a conversation, which also records what the person reads; `dispatch` runs commands."""
         self._controller = controller
         self._tree = tree
         self._reader = reader
@@ -100,7 +100,7 @@ class ReaderController:
         """Show a section in the reader, next to the outline if there is room, without moving the focus.
 
         Args:
-            section_id: Nothing happens where it is shown already, or where there is no such section.
+            section_id: Nothing happens where it is shown already, or where No such section.
             is_noted: Whether it counts as what the person reads.
         """
         library = self._library
@@ -113,14 +113,14 @@ class ReaderController:
     def jump_to_target(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
         """Show a section or quote that the conversation names; return a sentence if the document does not have it.
 
-        A quote that stands in another section than the one named is shown where it stands.
+        If another section contains the quote, show that section.
         """
         span = resolve_citation(target.citation, self._controller.state)
         section_id = target.section_id
         if span is not None:
             section_id = self._library.section_at(span.doc, span.start) or section_id
         if section_id not in self._library:
-            return f"There is no section {section_id} in this document: the model made that id up."
+            return f"The model cited an id that does not exist: {section_id}."
         self.show(section_id, span, came_from=came_from)
         return None
 
@@ -139,12 +139,12 @@ class ReaderController:
             if answer is None:
                 return
             if not (answer.isdecimal() and 1 <= int(answer) <= count):
-                problem = f"There is no page {answer} here: pages go from 1 to {count:,}."
+                problem = f"No page {answer}. Enter 1 to {count:,}."
                 self._reader.notify(problem, markup=False)
                 return
             start = document.page_starts[int(answer) - 1]
             section_id = self._library.section_at(document.key, start)
-            if section_id is not None:  # the page from its beginning, in the section that stands there
+            if section_id is not None:  # the section that contains the start of the page
                 self._tree.go_to(section_id)
                 into = start - self._library.get_content_span(section_id).start
                 self._reader.show_section(self._library, section_id, into=into)
@@ -152,7 +152,7 @@ class ReaderController:
                 self._note_reading(section_id)
 
         page = self._reader.reader.page_in_view() if self._reader.section_id else None
-        now = f", now {page:,}" if page is not None else ""
+        now = f", now on {page:,}" if page is not None else ""
         self._reader.app.push_screen(PromptDialog(f"Go to page (1 to {count:,}{now})", ""), take)
         return None
 
@@ -194,7 +194,7 @@ class ReaderController:
         if self._reader.go_back():
             self._on_shown()
         else:
-            self._show_status("nothing was read before this")
+            self._show_status("Nothing to go back to")
 
     def _on_shown(self) -> None:
         self.save_position()
@@ -204,7 +204,7 @@ class ReaderController:
         """Show the section after (1) or before (-1) the one in the reader."""
         section_id = self._reader.section_id
         if section_id is None or not self._step_from(section_id, direction, with_way_back=True):
-            self._show_status(f"this is the {'last' if direction > 0 else 'first'} section")
+            self._show_status(f"{'Last' if direction > 0 else 'First'} section")
 
     def continue_past_end(self, direction: int) -> None:
         """Show the section after the end (1) or before the start (-1) of the document in the reader."""
@@ -267,20 +267,20 @@ class ReaderController:
         library = self._library
         file = get_source_file(library, section_id)
         if file is None:
-            return "Only a document that is a file on this machine can be edited."
+            return "Only local files can be edited."
         if file.suffix.lower() in SLOW_SUFFIXES:  # what is shown was converted from it
-            return f"{file.name} is no text. Change it in its own program, then read it again here."
+            return f"{file.name} is not a text file. Edit it in its own program, then reload."
         editor = find_editor()
         if not editor:
-            return "No editor is set. Set the environment variable EDITOR to its command."
+            return "No editor configured. Set $EDITOR."
         try:
             command = build_editor_command(editor, file.absolute(), library.node(section_id).start_line)
             with self._reader.app.suspend():
                 subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
         except SuspendNotSupported:
-            return "The editor cannot be opened from this kind of terminal."
+            return "This terminal cannot suspend the app for an editor."
         except (OSError, ValueError) as error:
-            return f"The editor {editor} could not be started: {error}."
+            return f"Could not start {editor}: {error}."
         self._reader.app.refresh(layout=True)
         return None
 
@@ -289,7 +289,7 @@ class ReaderController:
         self._is_following = not self._is_following
         self._stop_following()
         self._reader.show_following(is_following=self._is_following)
-        self._show_status("the reader follows the outline" if self._is_following else "the reader stays")
+        self._show_status("Reader follows the outline" if self._is_following else "Reader no longer follows")
         if self._is_following and self._tree.outline.cursor_id is not None:
             self.read_beside(self._tree.outline.cursor_id)
 
@@ -394,7 +394,7 @@ _NOTE_INDENT_MAX = 3
 def resolve_reader_link(mark: str, library: Library, section_id: str) -> ResolvedLink:
     """Return where a link in a section leads.
 
-    The mark of a footnote, such as `[^1]`, leads to where it stands; the note's own mark, `[^1]:`, to where it is used.
+    A footnote mark such as `[^1]` leads to the note; the mark of the note, `[^1]:`, leads to the first use.
     """
     if not mark.startswith("[^"):
         return resolve_written(mark, library, section_id)
@@ -408,7 +408,7 @@ def resolve_reader_link(mark: str, library: Library, section_id: str) -> Resolve
         found = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
         if found is not None:
             return SectionLink(found, Span(doc=document.key, start=start, end=end))
-    return DeadLink(f"Nothing here uses the footnote {name}." if name != mark else f"There is no footnote {name} here.")
+    return DeadLink(f"Footnote {name} is not referenced." if name != mark else f"No footnote {name}.")
 
 
 _SOURCES_MAX = 500

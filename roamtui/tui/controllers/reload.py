@@ -52,8 +52,8 @@ class ReloadController:
     async def check(self) -> None:
         """Look at the files; if they have changed, say so, or read them again if the settings ask for it.
 
-        Only one look is under way at a time. A thread cannot be stopped: a look that nobody waited for would see the
-        change, and nobody would hear of it.
+        Only one look runs at a time: a second one could see the change while nobody waits for its result, because a
+        thread cannot be stopped.
         """
         if self._context.reload_library is None or self._is_looking or self._is_reading:
             return
@@ -64,7 +64,7 @@ class ReloadController:
                 if not self._is_asking():
                     await self.reload()
             elif is_new_change:
-                words = f"the document changed on disk; {self._reload_key} reads it again"
+                words = f"Document changed on disk · {self._reload_key} to reload"
                 self._chat_log.post_message(StatusMessage(words, is_alert=True))
         finally:
             self._is_looking = False
@@ -110,9 +110,9 @@ class ReloadController:
             RoamtuiError: It cannot be read; the conversation continues over the old one.
         """
         if self._context.reload_library is None:
-            raise RoamtuiError("This document cannot be read again: it came through a pipe.")
+            raise RoamtuiError("Cannot reload: the document came from standard input.")
         if self._is_reading:
-            self._chat_log.post_message(StatusMessage("the document is being read already"))
+            self._chat_log.post_message(StatusMessage("Already reloading"))
             return
         self._is_reading = True
         try:
@@ -126,15 +126,15 @@ class ReloadController:
             notes = [note for note in library.notes if note not in before.notes]
             more = len(notes) - _NOTES_SHOWN
             if more > 1:
-                notes[_NOTES_SHOWN:] = [f"{more} more notes on what was read."]
+                notes[_NOTES_SHOWN:] = [f"{more} more notes about the document."]
             for note in notes:
                 self._chat_log.add_notice(note)
             if _is_same(library, before):
-                words = "the document is as it was"
+                words = "No changes"
             else:
                 await self._controller.reload(library)
                 count = len(library)
-                words = f"read again: {count:,} section{'' if count == 1 else 's'}"
+                words = f"Reloaded: {count:,} section{'' if count == 1 else 's'}"
             self._known = stamps
             self._chat_log.post_message(StatusMessage(words))
         finally:

@@ -1,1 +1,1 @@
-"""Whole screens: the main one, and those that lie over it for a moment."""
+"""The main screen and the dialogs over it."""

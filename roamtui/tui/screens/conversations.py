@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from textual import on
+from textual import on, work
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
@@ -31,7 +31,7 @@ from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen
 
 _STEP = 200
-"""Conversations listed at first, and added whenever the cursor reaches the last one."""
+"""Conversations to list at first, and to add whenever the cursor reaches the end of the list."""
 _FILE_NAME_LENGTH = 60
 
 
@@ -61,13 +61,14 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
 
     @override
     def _compose_list(self) -> tuple[Widget, ...]:
-        return Input(placeholder="search titles, questions and answers", select_on_focus=False), OptionList()
+        return Input(placeholder="Search titles, questions and answers", select_on_focus=False), OptionList()
 
     def on_mount(self) -> None:
         """Read the saved conversations."""
         self._show()
-        self.run_worker(self._load(), exit_on_error=False)
+        self._load()
 
+    @work(exit_on_error=False)
     async def _load(self) -> None:
         self._summaries = await asyncio.to_thread(self._store.list)
         self._show()
@@ -80,8 +81,8 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
     def _list_items(self) -> list[ConversationSummary]:
         """Return the conversations whose title, file, model or text contains each typed word, newest change first."""
         wanted = self.query_one(Input).value.casefold().split()
-        here = (one for one in self._summaries if self._is_all or one.source == self._source)
-        return [one for one in here if all(word in self._fold(one) for word in wanted)]
+        listed = (summary for summary in self._summaries if self._is_all or summary.source == self._source)
+        return [summary for summary in listed if all(word in self._fold(summary) for word in wanted)]
 
     @override
     def _get_id(self, item: ConversationSummary) -> str:
@@ -107,7 +108,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
 
     @override
     def _describe(self) -> str:
-        count = f"{len(self._visible):,}" if self._visible else "no conversation"
+        count = f"{len(self._visible):,}" if self._visible else "no conversations"
         return f"{'all documents' if self._is_all else 'this document'} · {count}"
 
     def _add_options(self, end: int) -> None:
@@ -147,54 +148,50 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
 
     @on(OptionList.OptionSelected)
     def action_resume(self) -> None:
-        """Resume the conversation."""
         summary = self._selected
         if summary is None:
             return
         if summary.source == self._source:
             self._close(DocumentRequested(conversation_id=summary.id))
         elif summary.source.startswith("-"):
-            self._show_message("It is about a document that came by a pipe, which is no longer there.")
+            self._show_message("Cannot resume: the document came from standard input.")
         elif is_source_missing(summary.source):
-            self._show_message(f"Its document is gone. If it was moved: roamtui NEW-PLACE --conversation {summary.id}")
+            self._show_message(f"Document not found. If it moved, run: roamtui NEW_PATH --conversation {summary.id}")
         else:
             self._close(DocumentRequested(summary.source, summary.id))
 
     def action_create(self) -> None:
-        """Start a new conversation."""
         self._close(DocumentRequested())
 
     def action_search(self) -> None:
-        """Search as you type."""
         self.query_one(Input).focus()
 
     def action_toggle_all(self) -> None:
-        """Show conversations about all documents, or only about this one."""
         self._is_all = not self._is_all
         self._show()
 
-    def action_rename(self) -> None:
-        """Give the conversation another title."""
-        if self._selected is not None:
-            self.run_worker(self._rename(self._selected), exclusive=True, exit_on_error=False)
-
-    async def _rename(self, summary: ConversationSummary) -> None:
-        title = await self.app.push_screen_wait(PromptDialog("Title of the conversation", summary.title))
+    @work(exclusive=True, exit_on_error=False)
+    async def action_rename(self) -> None:
+        summary = self._selected
+        if summary is None:
+            return
+        title = await self.app.push_screen_wait(PromptDialog("Rename conversation", summary.title))
         if title is None:
             return
         if summary.id == self._controller.state.id:
             await self._controller.rename(title)
         await asyncio.to_thread(self._store.rename, summary.id, title)
         self._folded.pop(summary.id, None)
-        self._summaries = tuple(replace(one, title=title) if one.id == summary.id else one for one in self._summaries)
+        self._summaries = tuple(
+            replace(other, title=title) if other.id == summary.id else other for other in self._summaries
+        )
         self._show()
         self._show_message(f"Renamed to “{title}”.")
 
     def action_delete(self) -> None:
-        """Delete the conversation when the person leaves the list."""
         summary = self._selected
         if summary is not None and summary.id == self._controller.state.id:
-            self._show_message("This is the conversation that goes on now. Begin a new one, then this can be deleted.")
+            self._show_message("Cannot delete the current conversation. Start a new one first.")
         elif summary is not None:
             self._mark_deleted(summary, f" “{_format_title(summary)}”")
 
@@ -209,7 +206,6 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         return [*problems, *self._store.pop_warnings()] if deleted_ids else []
 
     def action_export(self) -> None:
-        """Write the conversation to a file."""
         summary = self._selected
         if summary is None:
             return
@@ -228,20 +224,16 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
             ".json": lambda: render_json(load(), summary.source),
             ".html": render_page,
         }
-        self._export(ExportDialog("Write the conversation to this file", propose_file_stem(summary), renderers))
+        words = re.findall(r"\w+", summary.title.lower())
+        stem = "-".join(words)[:_FILE_NAME_LENGTH].strip("-_") or summary.id
+        self._export(ExportDialog("Export conversation to", stem, renderers))
 
 
 def _format_title(summary: ConversationSummary) -> str:
-    return sanitise_line(summary.title) or "(no question yet)"
+    return sanitise_line(summary.title) or "(no questions yet)"
 
 
 def _format_time(moment: str) -> str:
     with suppress(ValueError):
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     return ""
-
-
-def propose_file_stem(summary: ConversationSummary) -> str:
-    """Return a file name without suffix for an exported conversation, which every file system accepts."""
-    words = re.findall(r"\w+", summary.title.lower())
-    return "-".join(words)[:_FILE_NAME_LENGTH].strip("-_") or summary.id

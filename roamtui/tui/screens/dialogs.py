@@ -1,4 +1,4 @@
-"""Base classes of the dialogs, and the dialogs that ask for one answer."""
+"""Base classes of the dialogs, and the dialogs that ask for a single answer."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _URL_LENGTH_MAX = 70
 
 
 class Dialog(ModalScreen[ScreenResultType]):
-    """A box in the middle of the screen, which shows through around it."""
+    """A box over the middle of the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close")]
 
     _end: Callable[[], object] | None = None
-    """Closes it with what came of work in the background, None while that goes on."""
+    """Closes the dialog with the result of background work; None until there is a result."""
 
     def finish(self, result: ScreenResultType) -> None:
-        """Close with what came of work in the background, once nothing else that was opened lies above this."""
+        """Close with the result of background work, once no other dialog covers this one."""
         self._end = partial(self.dismiss, result)
         self._finish()
 
@@ -41,7 +41,6 @@ class Dialog(ModalScreen[ScreenResultType]):
             self._end()
 
     def action_leave(self) -> None:
-        """Leave without a result."""
         self.dismiss(None)
 
 
@@ -74,33 +73,33 @@ class ItemList(OptionList, Generic[Item]):
         return max(20, self.scrollable_content_region.width - _SIGN_WIDTH)
 
     def set_items(self, lines: Sequence[tuple[Item | None, Content]], chosen: int | None) -> None:
-        """Replace the items, each with its content of one or more lines, and choose one by its index."""
+        """Replace the items and their contents, which may have several lines, and choose an item by its index."""
         self.items = [item for item, _ in lines]
         self._contents = [content for _, content in lines]
         self._signed = chosen  # drawn with the first paint, as a later change would measure every line again
         self.clear_options()
-        self.add_options([Option(self._draw(place), disabled=item is None) for place, item in enumerate(self.items)])
+        self.add_options([Option(self._draw(index), disabled=item is None) for index, item in enumerate(self.items)])
         self.highlighted = chosen
 
-    def update_item(self, place: int, line: Content) -> None:
+    def update_item(self, index: int, line: Content) -> None:
         """Replace the content of an item by its index."""
-        self._contents[place] = line
-        self.replace_option_prompt_at_index(place, self._draw(place))
+        self._contents[index] = line
+        self.replace_option_prompt_at_index(index, self._draw(index))
 
     @on(OptionList.OptionHighlighted)
     def _follow(self, event: OptionList.OptionHighlighted) -> None:
         if self.highlighted == event.option_index:
             before, self._signed = self._signed, event.option_index
-            for place in {before, event.option_index} - {None}:
-                if place is not None and place < len(self._contents):
-                    self.update_item(place, self._contents[place])
+            for index in {before, event.option_index} - {None}:
+                if index is not None and index < len(self._contents):
+                    self.update_item(index, self._contents[index])
 
-    def _draw(self, place: int) -> Content:
-        line = self._contents[place]
-        if self.items[place] is None:
+    def _draw(self, index: int) -> Content:
+        line = self._contents[index]
+        if self.items[index] is None:
             return line
         first, *rest = line.split("\n", allow_blank=True) or [line]
-        sign = _SIGN if place == self._signed else _GAP
+        sign = _SIGN if index == self._signed else _GAP
         return Content("\n").join([sign + first, *(_GAP + further for further in rest)])
 
 
@@ -148,7 +147,6 @@ class ConfirmDialog(Dialog[bool]):
         self.dismiss(event.button.id == "yes")
 
     def action_answer(self, answer: bool) -> None:  # noqa: FBT001 - the argument of a binding
-        """Close with an answer."""
         self.dismiss(answer)
 
 
@@ -158,12 +156,12 @@ class ApprovalScreen(ConfirmDialog):
     def __init__(self, approval: ApprovalRequest) -> None:
         match approval:
             case CostApprovalRequest(spent_usd=spent, cap_usd=cap):
-                question = "The next request may pass your spending limit. Go on with this conversation?"
-                super().__init__(question, f"spent ${spent:.2f} · limit ${cap:.2f}", yes="Go on", no="Stop")
+                question = "The next request may exceed your spending limit. Continue?"
+                super().__init__(question, f"${spent:.2f} spent of ${cap:.2f}", yes="Continue", no="Stop")
             case OriginApprovalRequest(host=host, urls=urls):
                 more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
                 detail = f"{shorten(sanitise_line(urls[0]), _URL_LENGTH_MAX)}{more}" if urls else ""
-                question = f"Fetch pages from {sanitise_line(host)}, for as long as this conversation goes on?"
+                question = f"Allow this conversation to fetch pages from {sanitise_line(host)}?"
                 super().__init__(question, detail, yes="Fetch", no="No")
             case _:
                 assert_never(approval)
@@ -178,7 +176,7 @@ class PromptDialog(Dialog[str | None]):
         value: str,
         *,
         detail: str = "",
-        foot: str = "enter takes it, esc closes",
+        foot: str = "enter to accept, esc to cancel",
         may_be_empty: bool = False,
     ) -> None:
         """Ask for a line. The first `value` and the `detail` may come from a document."""
@@ -225,7 +223,7 @@ class PickerDialog(ListDialog[str | None]):
         choices: Mapping[str, str],
         current: str,
         *,
-        foot: str = "enter chooses, esc closes",
+        foot: str = "enter to choose, esc to cancel",
         preview: Callable[[str], None] | None = None,
     ) -> None:
         """Offer `choices`, names with notes that may be empty; `preview` is called with each name under the cursor."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
@@ -34,7 +34,7 @@ from roamtui.tui.text_search import match_ranges
 _LISTED = {SearchKind.TITLES: 5, SearchKind.TEXT: 10, SearchKind.MEANING: 10}
 """How many results of each kind are listed while all kinds are shown."""
 _REST_SECONDS = 0.05
-"""A result is shown next to the list once the cursor rests on it for this long."""
+"""The preview shows a result once the cursor has rested on it for this long."""
 _AHEAD = 12
 """Cells that a line keeps after its first match."""
 _MARK = "bold underline $secondary"
@@ -56,7 +56,9 @@ class FindDialog(ListDialog[Choice | None]):
         self._kind = kind
         self._opened_ids: set[str] = set()
         self._is_sent = False
-        self._field = Input(controller.results.query, placeholder="a title, words or a question", select_on_focus=False)
+        self._field = Input(
+            controller.results.query, placeholder="Find Find a title, words or a question", select_on_focus=False
+        )
         self._list = ItemList[Choice]()
         self._preview = Reader(is_excerpt=True)
         self._preview.can_focus = False
@@ -82,17 +84,15 @@ class FindDialog(ListDialog[Choice | None]):
         self._field.action_select_all()
         self._show()
         if not self.found.is_complete:
-            self._search_for(self.found.query)
+            self._find(self.found.query)
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
         if event.value.strip() != self.found.query.strip() or not self.found.is_complete:
-            self._search_for(event.value)
+            self._find(event.value)
 
-    def _search_for(self, query: str) -> None:
-        self.run_worker(self._run_search(query), group="finding", exclusive=True, exit_on_error=False)
-
-    async def _run_search(self, query: str) -> None:
+    @work(group="finding", exclusive=True, exit_on_error=False)
+    async def _find(self, query: str) -> None:
         async for _ in self._controller.find(query):
             self._show()
             if self._is_sent and self._is_up_to_date:
@@ -112,12 +112,12 @@ class FindDialog(ListDialog[Choice | None]):
             if self._kind in (SearchKind.ALL, group.kind):
                 sections = group.sections[: _LISTED[group.kind] if self._kind is SearchKind.ALL else LIMIT]
                 lines.append((None, _draw_heading(group, len(sections))))
-                lines += [((group, one), self._draw(group, one)) for one in sections]
+                lines += [((group, section), self._draw(group, section)) for section in sections]
         items = [item for item, _ in lines]
         if items != self._list.items or not items:
-            places = [place for place, item in enumerate(items) if item is not None]
-            same = [place for place in places if _name(items[place]) == _name(chosen)]
-            self._list.set_items(lines, next(iter((*same, *places)), None))
+            indexes = [index for index, item in enumerate(items) if item is not None]
+            same = [index for index in indexes if _get_key(items[index]) == _get_key(chosen)]
+            self._list.set_items(lines, next(iter((*same, *indexes)), None))
             self._debounce_preview()
         self._show_kinds()
 
@@ -127,9 +127,9 @@ class FindDialog(ListDialog[Choice | None]):
             count = sum(group.count for group in self.found.groups if group.kind is kind and group.is_exact)
             name = f" {kind} {count:,} " if count else f" {kind} "
             tabs.append(Content.styled(name, "bold $accent reverse" if kind is self._kind else "$foreground"))
-        status = problem or ("searching…" if not self.found.is_complete else "")
+        status = problem or ("Searching…" if not self.found.is_complete else "")
         if not status and self.found.query.strip() and not self._list.items:
-            status = "nothing found"
+            status = "No results"
         line = Content.assemble(Content(" ").join(tabs), (f"  {status}", "$muted"))
         self.query_one("#find-kinds", Static).update(line, layout=False)
 
@@ -180,9 +180,9 @@ class FindDialog(ListDialog[Choice | None]):
         self.call_after_refresh(self._draw_again)
 
     def _draw_again(self) -> None:
-        for place, item in enumerate(self._list.items):
+        for index, item in enumerate(self._list.items):
             if item is not None:
-                self._list.update_item(place, self._draw(*item))
+                self._list.update_item(index, self._draw(*item))
 
     def on_key(self, event: events.Key) -> None:
         """Continue typing into the field from the list."""
@@ -207,7 +207,6 @@ class FindDialog(ListDialog[Choice | None]):
             self.dismiss(selected)
 
     def action_open(self) -> None:
-        """Open the section for the conversation."""
         selected = self._list.chosen
         if selected is not None:
             self._opened_ids.add(selected[1].section_id)
@@ -215,12 +214,10 @@ class FindDialog(ListDialog[Choice | None]):
             self._draw_again()
 
     def action_next_hit(self) -> None:
-        """Select the next result, and go to the list."""
         self.action_move(1)
         self.set_focus(self._list)
 
     def action_previous_hit(self) -> None:
-        """Select the previous result; from the first one, go to the field."""
         items = self._list.items
         if self._list.highlighted == next((place for place, item in enumerate(items) if item is not None), None):
             self.set_focus(self._field)
@@ -242,7 +239,7 @@ class FindDialog(ListDialog[Choice | None]):
 def _draw_heading(group: ResultGroup, count: int) -> Content:
     more = ""
     if count < len(group.sections):
-        more = " · tab lists more"
+        more = " · tab for more"
     elif count == LIMIT < group.count:
         more = f" · the first {count}"
     return Content.assemble((group.kind.value, "bold $primary"), (f" · {group.summary}{more}", "$muted"))
@@ -254,5 +251,5 @@ def _mark(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
     return content
 
 
-def _name(chosen: Choice | None) -> tuple[SearchKind, str] | None:
+def _get_key(chosen: Choice | None) -> tuple[SearchKind, str] | None:
     return None if chosen is None else (chosen[0].kind, chosen[1].section_id)

@@ -17,25 +17,27 @@ from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.screens.dialogs import Dialog
 
 _MARKS = (
-    ("◆ ", "$accent", "the model opened it for the conversation"),
-    ("◇ ", "$success", "you opened it for the conversation"),
-    ("⚑ ", "$warning", "pinned: it stays open"),
-    ("❝ ", "$warning", "an answer cites it"),
-    ("◦ ", "$warning", "the model read it before; it is not open now"),
-    ("¶ ", "$warning", "you are reading it"),
-    ("✎ ", "$warning", "you keep it among your notes"),
-    ("⌕ ", "$warning", "the last search found it, or so many sections inside it"),
-    ("▸ ▾", "$muted", "folded, unfolded: what the outline shows, and no more"),
-    ("⋯ ", "$muted", "a file or page that is read when you unfold or open it"),
-    ("✗ ", "$warning", "it could not be read; the reader says why, and unfolding it tries again"),
+    ("◆ ", "$accent", "opened by the model"),
+    ("◇ ", "$success", "opened by you"),
+    ("⚑ ", "$warning", "pinned, stays open"),
+    ("❝ ", "$warning", "cited in an answer"),
+    ("◦ ", "$warning", "read by the model earlier, now closed"),
+    ("¶ ", "$warning", "shown in the reader"),
+    ("✎ ", "$warning", "in your notes"),
+    ("⌕ ", "$warning", "matches the last search (with a number: matches inside)"),
+    ("▸ ▾", "$muted", "folded, unfolded (in the outline only)"),
+    ("⋯ ", "$muted", "not loaded yet; unfold or open to load"),
+    ("✗ ", "$warning", "failed to load; the reader shows why, unfold to retry"),
 )
 _ANSWER_MARKS = (
-    ("✓ ", "$success", "the quote stands in the text of that section"),
-    ("! ", "$warning", "it stands in another section"),
-    ("✗ ", "$error", "it does not stand in the text"),
-    ("· ", "$muted", "the section is named, and nothing of it quoted"),
+    ("✓ ", "$success", "quote found in that section"),
+    ("! ", "$warning", "quote found in another section"),
+    ("✗ ", "$error", "quote not found in the text"),
+    ("· ", "$muted", "section cited without a quote"),
 )
-_FOOT = "In a text field, printable keys are text. Names such as tree.read rebind keys in config.toml."
+_FOOT = (
+    "In a text field, printable keys are text. To rebind a key, use its action id (such as tree.read) in config.toml."
+)
 _KEYS_WIDTH = 23
 _KEYS_WIDTH_NARROW = 13
 _IDS_WIDTH = max(len(action.id) for action in ACTIONS) + 1
@@ -49,7 +51,7 @@ class Legend(ContentView):
     @override
     def render_content(self, width: int) -> Content:
         lines: list[Content] = []
-        for title, marks in (("Signs of the outline", _MARKS), ("Signs under an answer", _ANSWER_MARKS)):
+        for title, marks in (("Outline symbols", _MARKS), ("Answer symbols", _ANSWER_MARKS)):
             lines += [Content(), Content.styled(title, "bold $primary")]
             for sign, style, meaning in marks:
                 lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
@@ -74,13 +76,13 @@ class KeyList(ContentView):
             if not actions:
                 continue
             title = Content.styled(SCOPE_TITLES[scope], "bold $primary")
-            lines.append(title + Content.styled(" · where you are", "$muted") if scope is self._here else title)
+            lines.append(title + Content.styled(" · current pane", "$muted") if scope is self._here else title)
             for action in actions:
                 lines += self._lay_out_action(action, width)
             lines.append(Content())
             if scope is Scope.TREE and not self._words:
                 lines += [Legend().render_content(width), Content()]
-        return Content("\n").join(lines[:-1] or [Content("no match: no key is told of in these words")])
+        return Content("\n").join(lines[:-1] or [Content("No matching keys")])
 
     def filter(self, pattern: str) -> None:
         """List only actions whose keys, scope, label, help or id contain each typed word."""
@@ -122,7 +124,7 @@ class LegendScreen(Dialog[None]):
         with Vertical():
             with VerticalScroll():
                 yield Legend()
-            yield Static(Content("esc closes"), classes="foot")
+            yield Static(Content("esc to close"), classes="foot")
 
 
 class HelpScreen(Dialog[None]):
@@ -151,9 +153,9 @@ class HelpScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(
-                Content.assemble(("Keys", "bold $primary"), (" · / finds one, esc closes", "$muted")), classes="head"
+                Content.assemble(("Keys", "bold $primary"), (" · / to search, esc to close", "$muted")), classes="head"
             )
-            yield Input(placeholder="a key, or words of what it does", select_on_focus=False)
+            yield Input(placeholder="Search keys and actions", select_on_focus=False)
             with VerticalScroll(can_focus=False):
                 yield KeyList(self._keys, self._here)
             yield Static(Content(_FOOT), classes="foot")
@@ -167,7 +169,6 @@ class HelpScreen(Dialog[None]):
         self.set_focus(None)
 
     def action_filter(self) -> None:
-        """Find a key by what it does."""
         self.add_class("-filtering")
         self.query_one(Input).focus()
 
@@ -186,17 +187,13 @@ class HelpScreen(Dialog[None]):
         self.dismiss(None)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll by lines."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:
-        """Scroll by pages."""
         self.action_scroll(pages * max(1, self.query_one(VerticalScroll).size.height - 1))
 
     def action_top(self) -> None:
-        """Go to the first key."""
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
     def action_bottom(self) -> None:
-        """Go to the last key."""
         self.query_one(VerticalScroll).scroll_end(animate=False)

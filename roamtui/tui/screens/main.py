@@ -88,7 +88,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _get_first_state(self) -> ConversationState:
         return self.startup.state
 
-    # States are never compared, as that may take long at 100,000 sections, and none repaints the whole screen.
+    # Comparing two states of 100,000 sections would take long, and no state repaints the whole screen.
     state: reactive[ConversationState] = reactive(
         Initialize(_get_first_state), always_update=True, repaint=False, init=False
     )
@@ -242,7 +242,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Return whether an answer is under way, and say so."""
         if self.is_asking:
             stop_key = self.keys.format_first_key("global.copy_or_cancel")
-            self.notify(f"An answer is under way. Wait for its end, or {stop_key} stops it.", markup=False)
+            self.notify(f"The model is still answering. Wait, or press {stop_key} to stop.", markup=False)
         return self.is_asking
 
     @on(StatusMessage)
@@ -319,11 +319,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if words:
             self.status_line.update_status(message=words)
 
-    def action_send(self, deed: str) -> None:
+    def action_send(self, command_name: str) -> None:
         is_read = self.panes.scope is Scope.READER
         section_id = self.reader_pane.section_id if is_read else self.tree_pane.outline.cursor_id
         if section_id is not None:
-            self.dispatch(lambda state: SECTION_COMMANDS[deed](state, section_id))
+            self.dispatch(lambda state: SECTION_COMMANDS[command_name](state, section_id))
 
     @on(OutlineTree.FoldToggled)
     def _toggle_fold(self, event: OutlineTree.FoldToggled) -> None:
@@ -459,7 +459,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.question_controller.stop()
         else:
             quit_key = self.keys.format_first_key("global.quit")
-            self.notify(f"Nothing is selected and nothing is under way. {quit_key} quits.", markup=False)
+            self.notify(f"Nothing to copy or stop. Press {quit_key} to quit.", markup=False)
 
     def action_conversations(self) -> None:
         self._switcher.choose()

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import App
 from textual.content import Content
 from textual.widget import Widget
@@ -38,10 +38,10 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
     HEADING = "Notes"
     SCOPE = Scope.NOTES
 
-    def __init__(self, notes: NoteStore, placed: tuple[LocatedNote, ...], library: Library, keys: Keymap) -> None:
+    def __init__(self, notes: NoteStore, located: tuple[LocatedNote, ...], library: Library, keys: Keymap) -> None:
         super().__init__(keys, notes.damage)
         self._notes = notes
-        self._placed = placed
+        self._located = located
         self._library = library
         self._list = ItemList[LocatedNote]()
 
@@ -56,7 +56,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
 
     @override
     def _list_items(self) -> tuple[LocatedNote, ...]:
-        return self._placed
+        return self._located
 
     @override
     def _get_id(self, item: LocatedNote) -> str:
@@ -64,11 +64,11 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
 
     @override
     def _fill(self, index: int) -> None:
-        self._list.set_items([(one, self._draw(one)) for one in self._visible], index if self._visible else None)
+        self._list.set_items([(note, self._draw(note)) for note in self._visible], index if self._visible else None)
 
     @override
     def _describe(self) -> str:
-        return f"this document · {len(self._visible):,}" if self._visible else "this document · none"
+        return f"this document · {len(self._visible):,}" if self._visible else "this document · no notes"
 
     @override
     def _delete(self, deleted_ids: list[str]) -> list[str]:
@@ -78,80 +78,75 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
             return [str(error)]
         return []
 
-    def _draw(self, placed: LocatedNote) -> Content:
+    def _draw(self, located: LocatedNote) -> Content:
         """Return a note as lines: its section, its quote, the comment, and what has changed since."""
         width = self._list.room
-        names = STEP.join(list_path_titles(placed.current_citation, self._library.title)) or "(untitled)"
-        place = format_location(placed.current_citation, "").rpartition(" · ")[2]
+        names = STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
+        place = format_location(located.current_citation, "").rpartition(" · ")[2]
         lines = [Content.assemble((names, "bold"), (f" · {place}", "$muted")).truncate(width, ellipsis=True)]
-        if placed.note.citation.quote is not None:
-            quote = shorten(strip_links(placed.note.citation.quote), _QUOTE_LENGTH_MAX)
-            told = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")
-            lines += told[:_QUOTE_LINES]
-            if len(told) > _QUOTE_LINES:
+        if located.note.citation.quote is not None:
+            quote = shorten(strip_links(located.note.citation.quote), _QUOTE_LENGTH_MAX)
+            quote_lines = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")
+            lines += quote_lines[:_QUOTE_LINES]
+            if len(quote_lines) > _QUOTE_LINES:
                 lines[-1] = lines[-1].truncate(width - 1) + "…"
-        if placed.note.words:
+        if located.note.words:
             lead = Content.styled("  ✎ ", "$accent")
-            lines += wrap(Content.styled(sanitise_line(placed.note.words), "$accent"), width, lead=lead, follow="    ")
-        if placed.change_note:
+            lines += wrap(Content.styled(sanitise_line(located.note.words), "$accent"), width, lead=lead, follow="    ")
+        if located.change_note:
             lead = Content.styled("  ! ", "$warning")
-            lines += wrap(Content.styled(placed.change_note, "$warning"), width, lead=lead, follow="    ")
+            lines += wrap(Content.styled(located.change_note, "$warning"), width, lead=lead, follow="    ")
         return Content("\n").join(lines)
 
     @on(OptionList.OptionSelected)
     def action_go(self) -> None:
-        """Go to the section or quote of the note."""
-        placed = self._selected
-        if placed is not None and make_note_target(placed, self._library) is None:
-            self._show_message(placed.change_note[:1].upper() + placed.change_note[1:] + ".")
-        elif placed is not None:
-            self._close(placed)
+        located = self._selected
+        if located is not None and make_note_target(located, self._library) is None:
+            self._show_message(located.change_note[:1].upper() + located.change_note[1:] + ".")
+        elif located is not None:
+            self._close(located)
 
     @override
     def action_leave(self) -> None:
-        """Leave the list."""
         self._close(None)
 
-    def action_edit(self) -> None:
-        """Change the comment."""
-        if self._selected is not None:
-            self.run_worker(self._edit(self._selected), exclusive=True, exit_on_error=False)
-
-    async def _edit(self, placed: LocatedNote) -> None:
-        words = await prompt_for_comment(self.app, placed.note.words, placed.note.citation.quote or "")
+    @work(exclusive=True, exit_on_error=False)
+    async def action_edit(self) -> None:
+        located = self._selected
+        if located is None:
+            return
+        words = await prompt_for_comment(self.app, located.note.words, located.note.citation.quote or "")
         if words is not None:
-            note = replace(placed.note, words=words)
-            self._placed = tuple(replace(one, note=note) if one is placed else one for one in self._placed)
+            note = replace(located.note, words=words)
+            self._located = tuple(replace(other, note=note) if other is located else other for other in self._located)
             self._show()
             await asyncio.to_thread(self._notes.save, note)
 
     def action_delete(self) -> None:
-        """Delete the note when the person leaves the list."""
         if self._selected is not None:
             self._mark_deleted(self._selected)
 
     def action_export(self) -> None:
-        """Write all notes to a file."""
         if self._visible:
             source = self._visible[0].note.source
             text = render_notes(self._visible, source, self._library.title)
             stem = "notes" if "://" in source or source.startswith("-") else f"{Path(source).stem}-notes"
-            self._export(ExportDialog("Write the notes to this file, as Markdown", stem, {".md": lambda: text}))
+            self._export(ExportDialog("Export notes as Markdown to", stem, {".md": lambda: text}))
 
 
-def make_note_target(placed: LocatedNote, library: Library) -> SectionTarget | None:
+def make_note_target(located: LocatedNote, library: Library) -> SectionTarget | None:
     """Return where a note leads: its text, else the link that it came from; None if the document has neither."""
-    if placed.now is not None:
-        return SectionTarget(placed.now.section_id, placed.now)
-    link = next((link for link in reversed(placed.note.links) if link in library), None)
+    if located.now is not None:
+        return SectionTarget(located.now.section_id, located.now)
+    link = next((link for link in reversed(located.note.links) if link in library), None)
     return None if link is None else SectionTarget(link)
 
 
 async def prompt_for_comment(app: App[None], words: str, quote: str, where: str = "") -> str | None:
     """Return the comment that the person types, or None if they leave."""
-    told = f"“{shorten(strip_links(quote), _QUOTE_LENGTH_MAX)}”" if quote else ""
-    foot = "enter keeps it, also without words; esc leaves it as it was"
-    detail = "\n".join(filter(None, [where, told]))
-    heading = "Keep among your notes, with words of your own" if where else "Your own words"
+    quoted = f"“{shorten(strip_links(quote), _QUOTE_LENGTH_MAX)}”" if quote else ""
+    foot = "enter to save (comment optional), esc to cancel"
+    detail = "\n".join(filter(None, [where, quoted]))
+    heading = "Add note" if where else "Edit comment"
     prompt = PromptDialog(heading, words, detail=detail, foot=foot, may_be_empty=True)
     return await app.push_screen_wait(prompt)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -39,8 +39,8 @@ _NAME_WIDTH_MAX = 48
 _TWO_COLUMNS_MIN = 60
 _EDGES_WIDTH = 4
 """Cells for the sign of the chosen line, and the scroll bar."""
-_WHAT = "Name a document; then ask it. A model opens the sections it needs, and proves its answer with quotes."
-_HINT = "Type a path or https://…, or words to filter the list."
+_WHAT = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
+_HINT = "Type a path, a URL, or text to filter the list."
 _FOOT = ("start.open", "start.complete", "start.leave", *SHARED)
 
 
@@ -107,7 +107,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
         Args:
             opening: Lists offers and opens sources.
-            keys: Keys in force.
+            keys: The keys.
             model: Answers about what is opened, None for the model of the settings.
             open_now: The open documents, the one on the screen last; if there is none, this is the first screen.
             begin: A source to open at once.
@@ -124,7 +124,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         self._open_now = frozenset(offer.source for offer in open_now)
         self.set_class(not open_now, "-alone")
         self._list = ItemList[StartOffer]()
-        self._field = Input(placeholder="path or address", select_on_focus=False)
+        self._field = Input(placeholder="Path or URL", select_on_focus=False)
         self._log = Log(auto_scroll=False)
         self._work: _OpeningJob | None = None
         self._frame = 0
@@ -139,7 +139,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
                 yield Static(Content.styled("Open a document", "bold $primary"))
             with Vertical(id="open-box"):
                 yield self._field
-            yield Static(id="open-said")
+            yield Static(id="open-message")
             yield self._list
             yield self._log
             labels = {action.id: action.label.lower() for action in self._keys.actions}
@@ -148,14 +148,15 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
     def on_mount(self) -> None:
         """List the offers, and open the source that was given."""
-        self._list.can_focus = False  # typing filters the list, wherever the person clicked
+        self._list.can_focus = False  # a click must not take the focus: typing filters the list
         self._set_message(self._problem, is_problem=True)
         self.set_interval(_TICK_SECONDS, self._advance_spinner)
-        self.run_worker(self._load_offers(), group="listing", exit_on_error=False)
+        self._load_offers()
         if self._begin_with is not None:
             self.add_class("-named")
             self._begin(self._begin_with.source, self._begin_with.conversation_id)
 
+    @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
         offers, problem = await asyncio.to_thread(self._opening.list_offers)
         self._offers += offers
@@ -186,12 +187,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         self._list.set_items(lines, 1 if lines and not _is_existing_source(self._typed) else None)
         if self._typed and not lines and self._work is None:
             address = self._opening.suggest_address(self._typed)
-            told = (
-                f"no match; enter fetches {sanitise_line(address)}"
-                if address
-                else "no match: nothing here is called so"
-            )
-            self._set_message("enter opens it" if _is_existing_source(self._typed) else told)
+            problem = f"no match; enter fetches {sanitise_line(address)}" if address else "No match"
+            self._set_message("enter to open" if _is_existing_source(self._typed) else problem)
 
     def _draw(self, offer: StartOffer, name_width: int) -> Content:
         width = max(20, self._list.size.width - _EDGES_WIDTH)
@@ -202,9 +199,9 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         return (name + " " * gap + Content.styled(offer.note, "$muted")).truncate(width, ellipsis=True)
 
     def _set_message(self, words: str, *, is_problem: bool = False) -> None:
-        said = self.query_one("#open-said", Static)
-        said.set_class(is_problem and bool(words), "-problem")
-        said.update(Content(words or _HINT))
+        message = self.query_one("#open-message", Static)
+        message.set_class(is_problem and bool(words), "-problem")
+        message.update(Content(words or _HINT))
 
     @on(Input.Changed)
     def _filter(self) -> None:
@@ -219,7 +216,6 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
     def action_open(self) -> None:
-        """Open the chosen offer, else what is typed."""
         chosen = self._list.chosen
         if self._work is None and chosen is not None:
             self._begin(expand_user(chosen.source), chosen.conversation_id)
@@ -235,12 +231,12 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self._field.value = value
             self._field.cursor_position = len(value)
         elif self._work is None:
-            self._set_message("no match: there is nothing to complete")
+            self._set_message("Nothing to complete")
 
     def _open_name(self, typed: str) -> None:
         address = None if _is_existing_source(typed) else self._opening.suggest_address(typed)
         if typed == "-":
-            self._set_message("Standard input is read from the command line alone: roamtui -", is_problem=True)
+            self._set_message("Standard input works from the command line only: roamtui -", is_problem=True)
             return
         if address is None:
             self._begin(typed if "://" in typed else expand_user(typed), None)
@@ -250,7 +246,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             if answer:
                 self._begin(address, None)
 
-        question = "There is no file with this name. Fetch it from the web?"
+        question = "No such file. Fetch it from the web?"
         self.app.push_screen(ConfirmDialog(question, address, yes="Fetch"), take)
 
     def _begin(self, source: str, conversation_id: str | None) -> None:
@@ -259,10 +255,9 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self.finish(OpenChoice(source=open_now, conversation_id=conversation_id, opened=None))
             return
         self._work = _OpeningJob(sanitise_line(source))
-        self._work.worker = self.run_worker(
-            self._open(source, conversation_id, self._work), group="opening", exit_on_error=False
-        )
+        self._work.worker = self._open(source, conversation_id, self._work)
 
+    @work(group="opening", exit_on_error=False)
     async def _open(self, source: str, conversation_id: str | None, work: _OpeningJob) -> None:
         try:
             opened = await asyncio.to_thread(
@@ -281,7 +276,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         if self._work is not None:
             self._frame = (self._frame + 1) % len(_FRAMES)
             far = f" {self._work.done:,} of {self._work.count:,}" if self._work.count else ""
-            self._set_message(f"{_FRAMES[self._frame]} opening {self._work.name} …{far}, esc stops")
+            self._set_message(f"{_FRAMES[self._frame]} Opening {self._work.name}…{far} · esc to cancel")
             text = "".join(self._work.texts.popleft() for _ in range(len(self._work.texts)))
             if text:  # the person may read the first pages while the rest is converted
                 self.add_class("-reading")
@@ -329,7 +324,7 @@ def _is_existing_source(typed: str) -> bool:
 _FILES_SHOWN = 6
 """Files of the current folder that are offered until a path is typed."""
 _ENTRIES_MAX = 5_000
-"""Entries of one folder that are read."""
+"""Entries that are read of a folder."""
 
 
 def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffer, ...]:

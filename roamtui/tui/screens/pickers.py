@@ -77,15 +77,15 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
     @override
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(Content.styled("A model by its name", "bold $primary"))
-            yield Static(Content("Name: provider/model, as litellm knows it"), classes="label")
+            yield Static(Content.styled("Other model", "bold $primary"))
+            yield Static(Content("Name (litellm provider/model)"), classes="label")
             yield Input(self._name, placeholder="openai/gpt-4.1-mini", id="model-name", select_on_focus=False)
-            yield Static(Content("Address, empty for its provider's own"), classes="label")
+            yield Static(Content("URL (empty for the provider's default)"), classes="label")
             yield Input(placeholder="http://localhost:8000/v1", id="model-address", select_on_focus=False)
-            yield Static(Content("Key for this run, written nowhere"), classes="label")
-            yield Input(password=True, placeholder="empty where none is needed, or one is set", id="model-key")
-            yield Static(id="model-said")
-            yield Static(Content("tab next field, enter tries it with one token, esc closes"), classes="foot")
+            yield Static(Content("API key (this run only, never saved)"), classes="label")
+            yield Input(password=True, placeholder="optional if none is needed or one is set", id="model-key")
+            yield Static(id="model-message")
+            yield Static(Content("tab for the next field, enter to test with one token, esc to cancel"), classes="foot")
 
     def on_mount(self) -> None:
         """Put the cursor into the field that is missing."""
@@ -98,9 +98,9 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         return name, address, key
 
     def _say(self, words: str, *, is_problem: bool = False) -> None:
-        said = self.query_one("#model-said", Static)
-        said.set_class(is_problem, "-problem")
-        said.update(Content(words))
+        message = self.query_one("#model-message", Static)
+        message.set_class(is_problem, "-problem")
+        message.update(Content(words))
 
     @on(Input.Submitted)
     def _submit(self, event: Input.Submitted) -> None:
@@ -113,20 +113,20 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
             self.run_worker(self._try(*self._fields), exclusive=True, exit_on_error=False)
 
     async def _try(self, name: str, address: str, key: str) -> None:
-        """Ask the model for one token, and show its answer; a key that fails is forgotten."""
-        self._say("asking it for one token…")
+        """Ask the model for one token and show its answer; forget a key that fails."""
+        self._say("Testing…")
         variable = name_key(name)
         before = os.environ.get(variable)
         if key:
             os.environ[variable] = key
         try:
-            said = await _probe_model(self._make(name, address or None, True))  # noqa: FBT003
+            reply = await _probe_model(self._make(name, address or None, True))  # noqa: FBT003
         except RoamtuiError as error:
             self._say(adapt_flags(sanitise_line(str(error))), is_problem=True)
         else:
             self._tried = name, address, key
             whose = address or name.partition("/")[0]
-            self._say(f"{said} enter uses it: questions and the sections it opens go to {sanitise_line(whose)}.")
+            self._say(f"{reply} enter uses it: questions and the sections it opens go to {sanitise_line(whose)}.")
         finally:
             if key and self._tried is None:
                 os.environ.pop(variable, None)
@@ -144,5 +144,5 @@ async def _probe_model(model: Model) -> str:
             text += event.text if isinstance(event, TextDelta) else ""
     finally:
         await model.close()
-    words = f"“{shorten(sanitise_line(text), 40)}”" if text.strip() else "without words"
-    return f"It answered {words} in {time.monotonic() - started:.1f} s."
+    words = f"“{shorten(sanitise_line(text), 40)}”" if text.strip() else "an empty reply"
+    return f"Replied {words} in {time.monotonic() - started:.1f} s."

@@ -25,7 +25,7 @@ from roamtui.tui.screens.dialogs import ConfirmDialog, ListDialog, PromptDialog
 from roamtui.tui.status_line import ScreenKeyHints
 
 SavedItem = TypeVar("SavedItem")
-_FOOT = "enter writes it, esc closes"
+_FOOT = "enter to export, esc to cancel"
 _FORMATS = {".md": "Markdown", ".json": "JSON", ".html": "a web page"}
 
 
@@ -58,7 +58,7 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         raise NotImplementedError
 
     def _fill(self, index: int) -> None:
-        """List the visible items, the cursor on the one with this index."""
+        """List the visible items, with the cursor at an index."""
         raise NotImplementedError
 
     def _describe(self) -> str:
@@ -66,7 +66,7 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         raise NotImplementedError
 
     def _delete(self, deleted_ids: list[str]) -> list[str]:
-        """Delete items for good; return a sentence for each that could not be deleted completely."""
+        """Delete items permanently; return a sentence for each item that could not be deleted completely."""
         raise NotImplementedError
 
     @override
@@ -107,13 +107,12 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         self._deleted_ids.append(self._get_id(item))
         self._show()
         undo_key = self._keys.format_first_key(f"{self.SCOPE}.undo")
-        self._show_message(f"Deleted{title}. {undo_key} brings it back until you leave this list.")
+        self._show_message(f"Deleted{title}. Press {undo_key} to undo before you close this list.")
 
     def action_undo(self) -> None:
-        """Bring back the item that was deleted last."""
         if self._deleted_ids:
             self._show(self._deleted_ids.pop())
-            self._show_message("It is back.")
+            self._show_message("Restored.")
 
     def _close(self, result: ScreenResultType) -> None:
         """Leave, and delete the hidden items."""
@@ -155,11 +154,11 @@ class ExportDialog(PromptDialog):
         Args:
             heading: The heading.
             stem: Name of the file, without suffix.
-            renderers: Return the text by suffix; the first one also serves every other suffix. Called in a thread.
+            renderers: Functions that return the text, by suffix; the first is the default. Called in a thread.
         """
         default, *others = renderers
-        formats = "".join(f"{suffix} gives {_FORMATS[suffix]}, " for suffix in others)
-        foot = f"{formats}any other name {_FORMATS[default]}. {_FOOT}"
+        formats = "".join(f"{suffix} exports {_FORMATS[suffix]}, " for suffix in others)
+        foot = f"{formats}anything else {_FORMATS[default]}. {_FOOT}"
         super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot if others else _FOOT)
         self._renderers = renderers
 
@@ -172,12 +171,12 @@ class ExportDialog(PromptDialog):
         render = self._renderers.get(path.suffix.lower()) or next(iter(self._renderers.values()))
         text = await asyncio.to_thread(render)
         if not await asyncio.to_thread(_write, path, text):
-            question = ConfirmDialog("There is a file with this name. Replace it?", str(path), yes="Replace")
+            question = ConfirmDialog("File exists. Overwrite it?", str(path), yes="Overwrite")
             if not await self.app.push_screen_wait(question):
-                self.finish("Nothing was written.")
+                self.finish("Not saved.")
                 return
             await asyncio.to_thread(_write, path, text, "w")
-        self.finish(f"Wrote {path}.")
+        self.finish(f"Saved {path}.")
 
     @on(Worker.StateChanged)
     def _on_worker_failed(self, event: Worker.StateChanged) -> None:
@@ -194,5 +193,5 @@ def _write(path: Path, text: str, mode: str = "x") -> bool:
         return False
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise RoamtuiError(f"{path} cannot be written: {reason}.") from None
+        raise RoamtuiError(f"Could not write {path}: {reason}.") from None
     return True

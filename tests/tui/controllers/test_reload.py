@@ -82,7 +82,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         deck = await open_deck(pilot)
         write(file, CHANGED)
         await look(pilot)
-        await wait_until(pilot, lambda: "the document changed on disk; f5 reads it again" in screen_text(app))
+        await wait_until(pilot, lambda: "Document changed on disk · f5 to reload" in screen_text(app))
         assert "Flour" not in screen_text(app)
         await pilot.press("f5")
         await wait_until(pilot, lambda: "9 sections" in screen_text(app))
@@ -135,7 +135,7 @@ async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
         write(file, "# Another\n\nNothing of it.\n\n## Part\n\nx\n")
         await pilot.press("f5")
-        await wait_until(pilot, lambda: "◇ nothing open" in screen_text(app))
+        await wait_until(pilot, lambda: "No open sections" in screen_text(app))
         assert app.main_screen.reader_pane.section_id is None
         notices = [notice.text for notice in app.screen.query(NoticeView)]
         assert notices == ["Closed 1 section no longer in the document."]
@@ -148,7 +148,7 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
         write(file, TEXT.replace("The deck oven takes", "It is old. The deck oven takes"))
         await pilot.press("f5")
         await wait_until(pilot, lambda: "It is old" in str(app.main_screen.session.state.library.root.text))
-        await wait_until(pilot, lambda: "read again" in screen_text(app))
+        await wait_until(pilot, lambda: "Reloaded" in screen_text(app))
         app.main_screen.panes.focus_chat()
         await pilot.press("j", "j", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None)
@@ -195,17 +195,17 @@ async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None
         async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
             await open_deck(pilot)
             await pilot.press("f5")
-            await wait_until(pilot, lambda: "the document is as it was" in screen_text(app))
+            await wait_until(pilot, lambda: "No changes" in screen_text(app))
             site.pages["/bakery.md"] = TEXT.replace("ninety loaves", "a hundred loaves")
             await pilot.press("f5")
-            await wait_until(pilot, lambda: "read again" in screen_text(app))
+            await wait_until(pilot, lambda: "Reloaded" in screen_text(app))
             state = app.main_screen.session.state
             assert state.open_ids == (find_id(app, "Deck oven"),)
             assert "a hundred loaves" in state.library.own_text(state.open_ids[0])
             assert state.needs_rebuild
             site.pages = dict.fromkeys(site.pages, SitePage(status=500))
             await pilot.press("f5")
-            await wait_until(pilot, lambda: "the document is as it was" in screen_text(app))
+            await wait_until(pilot, lambda: "No changes" in screen_text(app))
             told = " ".join(notice.text for notice in app.screen.query(NoticeView))
             for path in ("/llms.txt", "/bakery.md"):
                 assert f"{site.url(path)} is shown as it was on " in told
@@ -306,7 +306,7 @@ async def test_a_look_that_takes_longer_than_the_time_to_the_next_one_tells_what
         for _ in range(4):
             await look(pilot)
         slow.may_look.set()
-        told = "the document changed on disk; f5 reads it again"
+        told = "Document changed on disk · f5 to reload"
         await wait_until(pilot, lambda: has_flour(app) if is_watching else told in screen_text(app))
 
 

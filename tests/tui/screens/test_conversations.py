@@ -85,7 +85,7 @@ async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, 
         await wait_until(pilot, lambda: "Try" in screen_text(app))
         shown = screen_text(app)
         assert "What of steam?" not in shown
-        assert "◇ nothing open" in shown
+        assert "No open sections" in shown
         assert app.main_screen.focused is app.main_screen.question_box
         assert [summary.id for summary in store.list()] == [first]
 
@@ -111,7 +111,7 @@ async def test_a_deleted_conversation_can_be_brought_back_until_the_list_is_left
         await pilot.pause()
         assert listed(app) == ["What of the starter?  ● now"]
         assert len(store.list()) == 2
-        assert "Deleted “What of steam?”. u brings it back" in screen_text(app)
+        assert "Deleted “What of steam?”. Press u to undo" in screen_text(app)
         await pilot.press("u")
         await pilot.pause()
         assert listed(app) == ["What of the starter?  ● now", "What of steam?"]
@@ -146,7 +146,7 @@ async def test_the_conversation_on_the_screen_is_not_deleted(app: RoamApp, store
         await open_list(pilot)
         await pilot.press("d")
         await pilot.pause()
-        assert "Begin a new one, then this can be deleted." in screen_text(app)
+        assert "Cannot delete the current" in screen_text(app)
         await pilot.press("escape")
         assert len(store.list()) == 2
 
@@ -191,7 +191,7 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export(
         await make_two(pilot)
         await open_list(pilot)
         await type_path(pilot, None if name is None else file)
-        await wait_until(pilot, lambda: file.exists() and "Wrote" in screen_text(app))
+        await wait_until(pilot, lambda: file.exists() and "Saved" in screen_text(app))
     text = file.read_text("utf-8")
     assert text.lower().startswith(start.lower())
     assert "What of the starter?" in text
@@ -203,7 +203,7 @@ async def test_an_export_that_cannot_be_written_says_why(app: RoamApp, tmp_path:
         await open_list(pilot)
         await type_path(pilot, tmp_path / "missing" / "a.md")
         await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
-        await wait_until(pilot, lambda: "cannot be written" in str(app.screen.query_one(".message", Static).content))
+        await wait_until(pilot, lambda: "Could not write" in str(app.screen.query_one(".message", Static).content))
 
 
 @pytest.mark.parametrize("key", ["n", "y"])
@@ -218,7 +218,7 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         assert file.read_text("utf-8") == "mine"
         await pilot.press(key)
         await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
-        await wait_until(pilot, lambda: "Wrote" in screen_text(app) or "Nothing was written" in screen_text(app))
+        await wait_until(pilot, lambda: "Saved" in screen_text(app) or "Not saved" in screen_text(app))
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
 
@@ -236,7 +236,7 @@ async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goe
         assert listed(app) == ["What of steam?  ● now", "Elsewhere?"]
         await pilot.press("enter")
         await pilot.pause()
-        assert f"roamtui NEW-PLACE --conversation {other.state.id}" in screen_text(app)
+        assert f"roamtui NEW_PATH --conversation {other.state.id}" in screen_text(app)
 
 
 async def test_during_an_answer_no_other_conversation_is_chosen(app: RoamApp, monkeypatch: pytest.MonkeyPatch) -> None:

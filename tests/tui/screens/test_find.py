@@ -113,7 +113,7 @@ async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_the
         (kind, told, titles), *_ = list_found(screen)
         assert (kind, told, titles[0]) == (SearchKind.TEXT, "some words or other word forms", "Deck oven")
         screen.query_one(Input).value = "zzzz"
-        await wait_until(pilot, lambda: "nothing found" in screen_text(app))
+        await wait_until(pilot, lambda: "No results" in screen_text(app))
 
 
 async def test_tab_narrows_to_one_kind_and_meaning_is_one_where_search_has_it() -> None:

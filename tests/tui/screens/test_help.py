@@ -8,15 +8,15 @@ from tests.tui.driving import make_app, running, screen_text, wait_until
 
 async def test_the_keys_of_where_a_person_is_come_first_with_the_signs_that_they_see_there() -> None:
     async with running(make_app(), (120, 90)) as (app, pilot):
-        for keys, title in (("f1",), "Question box · where you are"), (("escape", "f1"), "Outline · where you are"):
+        for keys, title in (("f1",), "Question box · current pane"), (("escape", "f1"), "Outline · current pane"):
             await pilot.press(*keys)
             await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
             await pilot.pause()
             text = screen_text(app)
             assert title in text
-            assert text.index("where you are") < text.index("Everywhere")
+            assert text.index("current pane") < text.index("Everywhere")
             if title.startswith("Outline"):
-                assert text.index("Signs of the outline") < text.index("Everywhere")
+                assert text.index("Outline symbols") < text.index("Everywhere")
             await pilot.press("escape")
             await pilot.pause()
 
@@ -30,7 +30,7 @@ async def test_help_is_walked_by_the_keys_of_other_places_and_says_how_it_is_lef
         for key in ("G", "end"):
             await pilot.press(key)
             await wait_until(pilot, lambda: view.scroll_y == view.max_scroll_y)
-            assert "Opening a document" in screen_text(app)
-            assert "esc closes" in screen_text(app)
+            assert "Open a document" in screen_text(app)
+            assert "esc to close" in screen_text(app)
             await pilot.press("g")
             await wait_until(pilot, lambda: view.scroll_y == 0)

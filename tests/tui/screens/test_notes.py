@@ -79,7 +79,7 @@ async def keep(pilot: Pilot[None], words: str = "") -> None:
     await pilot.press("b")
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptDialog))
     await pilot.press(*words, "enter")
-    await wait_until(pilot, lambda: main.status_line.status.message.startswith("kept"))
+    await wait_until(pilot, lambda: main.status_line.status.message.startswith("Note saved"))
 
 
 async def open_list(pilot: Pilot[None]) -> NotesScreen:
@@ -137,7 +137,7 @@ async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is
         await wait_until(pilot, lambda: "✎ [b]" in screen_text(app))
         await pilot.press("x", "x")
         await pilot.pause()
-        assert "u brings it back" in screen_text(app)
+        assert "Press u to undo" in screen_text(app)
         await pilot.press("u")
         await pilot.pause()
         assert (app.screen.query_one(ItemList).option_count, len(on_disk(store))) == (1, 2)
@@ -155,9 +155,7 @@ async def test_leaving_the_prompt_keeps_nothing_and_changes_nothing(store: Conve
             await pilot.press("n", "escape")
             await wait_until(pilot, lambda: app.screen is app.main_screen)
             await pilot.press("B")
-            await wait_until(
-                pilot, lambda: "nothing is kept yet: b keeps" in app.main_screen.status_line.status.message
-            )
+            await wait_until(pilot, lambda: "No notes yet · b adds" in app.main_screen.status_line.status.message)
             assert on_disk(store) == []
 
 
@@ -192,7 +190,7 @@ async def test_notes_are_written_as_markdown(store: ConversationStore, tmp_path:
         await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
         app.screen.query_one(Input).value = str(tmp_path / "kept.md")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Wrote" in screen_text(app))
+        await wait_until(pilot, lambda: "Saved" in screen_text(app))
     written = (tmp_path / "kept.md").read_text("utf-8")
     assert f"## Ovens › Stone oven\n\n> {REST}\n>\n> — bakery.md › Stone oven · line 11\n\nwhy\n" in written
 
@@ -201,7 +199,7 @@ async def test_where_nothing_is_saved_nothing_is_kept_and_that_is_said() -> None
     async with running(make_app(None), (120, 35)) as (app, pilot):
         await open_section(pilot, "Steam")
         await pilot.press("b")
-        await wait_until(pilot, lambda: "nothing is saved here" in screen_text(app))
+        await wait_until(pilot, lambda: "Notes are off:" in screen_text(app))
 
 
 async def test_selected_words_are_asked_about_in_their_section(store: ConversationStore) -> None:
@@ -212,7 +210,7 @@ async def test_selected_words_are_asked_about_in_their_section(store: Conversati
         await pilot.press("i")
         await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.question_box)
         assert app.main_screen.question_box.text == f"“{REST}”\nwhy?"
-        assert "in Ovens › Stone oven · esc asks the whole document" in screen_text(app)
+        assert "in Ovens › Stone oven · esc for the whole document" in screen_text(app)
         assert not app.main_screen.selections
         await ask(pilot, app.main_screen.question_box.text)
         asked = model_of(app).requests[0].messages[-1].text

@@ -84,7 +84,7 @@ async def test_documents_of_the_current_folder_are_offered_and_what_is_none_is_n
     async with app.run_test(size=(80, 40)) as pilot:
         await wait_for_offers(app, pilot)
         shown = screen_text(app)
-        assert all(name in shown for name in ("Files here", "bread.md", "bream.md", "letters/"))
+        assert all(name in shown for name in ("Files in this", "bread.md", "bream.md", "letters/"))
         assert "tool.exe" not in shown
 
 
@@ -108,7 +108,7 @@ async def test_where_nothing_matches_that_is_said_and_tab_leads_nowhere(app: Roa
     async with app.run_test(size=(80, 24)) as pilot:
         await wait_for_offers(app, pilot)
         await pilot.press(*"zzz")
-        await wait_until(pilot, lambda: "no match: nothing here is called so" in screen_text(app))
+        await wait_until(pilot, lambda: "No match" in screen_text(app))
         await pilot.press("tab", "z")
         assert typed(app) == "zzzz"
 
@@ -304,7 +304,7 @@ def test_conversations_and_documents_of_late_come_first_where_they_are_still_the
     late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
     assert [offer.conversation_id for offer in late] == ["one", "four", "five", None, None]
     assert [offer.source for offer in late[3:]] == [str(handbook), "https://site.example/llms.txt"]
-    assert late[1].name == "(no question yet)"
+    assert late[1].name == "(no questions yet)"
 
 
 def test_several_documents_that_were_opened_as_one_are_offered_by_their_names(tmp_path: Path) -> None:

@@ -147,10 +147,10 @@ KEY = "sk-typed-for-this-run-alone"
 async def name_model(pilot: Pilot[None], address: str) -> None:
     """Name a model, its address and a key, and try it."""
     await pilot.press("f2")
-    await wait_until(pilot, lambda: "another model…" in screen_text(app_of(pilot)))
+    await wait_until(pilot, lambda: "Other model…" in screen_text(app_of(pilot)))
     options = pilot.app.screen.query_one(OptionList)
     names = [str(options.get_option_at_index(index).prompt) for index in range(options.option_count)]
-    options.highlighted = next(place for place, name in enumerate(names) if "another model…" in name)
+    options.highlighted = next(place for place, name in enumerate(names) if "Other model…" in name)
     await pilot.press("enter")
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, ModelForm))
     await pilot.press(*"openai/tiny", "tab", *address, "tab", *KEY)
@@ -172,7 +172,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
-            await wait_until(pilot, lambda: "It answered “Yes”" in screen_text(app))
+            await wait_until(pilot, lambda: "Replied “Yes”" in screen_text(app))
             trial = server.requests[0]
             assert trial.headers["authorization"] == f"Bearer {KEY}"
             assert trial.body["max_tokens"] == 1
