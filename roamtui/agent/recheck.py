@@ -14,22 +14,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cache, lru_cache, partial
 from itertools import pairwise
-from math import log2
-from typing import NamedTuple
 from urllib.parse import unquote
-
-from rapidfuzz.distance import LCSseq
 
 from roamtui.agent.citations import MARK, make_citation, parse_citations
 from roamtui.agent.numbers import widen_to_numbers
 from roamtui.agent.quotes import GAP, QuoteMatch, find_quote, find_quoted_words, normalise_markdown
+from roamtui.agent.similar_words import TextWords, align_words
 from roamtui.conversation.library_sync import hash_sections
 from roamtui.conversation.notes import Note, hash_section
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -49,8 +45,6 @@ _VERIFIED = (QuoteState.EXACT.label, QuoteState.EXACT.value, QuoteState.NORMALIS
 _PATH_STEP = " › "
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
-_PLACES = 8
-"""Number of candidate positions at which a text is compared with the quote word by word."""
 _LIKE_MIN = 0.6
 """Minimum share of common words, in order, for a text of the same section to count as a reworded quote."""
 _LIKE_MOVED_MIN = 0.7
@@ -241,22 +235,13 @@ def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:
     return None
 
 
-class _Words(NamedTuple):
-    words: tuple[str, ...]
-    """Case-folded."""
-    bounds: tuple[Bounds, ...]
-    """Bounds in the text, for each word."""
-    counts: Counter[str]
-
-
 @lru_cache(maxsize=32)
-def _read_words(text: str) -> _Words:
+def _read_words(text: str) -> TextWords:
     normal = normalise_markdown(text, has_numbers=True)
     found = [*_WORD.finditer(normal.text)]
     offsets = normal.offsets
     bounds = tuple((offsets[word.start()], offsets[word.end() - 1] + 1) for word in found)
-    words = tuple(word.group().casefold() for word in found)
-    return _Words(words, bounds, Counter(words))
+    return TextWords(tuple(word.group().casefold() for word in found), bounds)
 
 
 def _find_similar_words(quote: str, text: str, similarity_min: float) -> Bounds | None:
@@ -268,68 +253,19 @@ def _find_similar_words(quote: str, text: str, similarity_min: float) -> Bounds 
         similarity_min: The similarity, from 0 to 1, must be higher than this.
     """
     wanted, given = _read_words(quote).words, _read_words(text)
-    best = _Alignment(similarity_min, 0, 0, 0, 0)
-    for start in _list_candidate_positions(wanted, given):
-        low, high = max(0, start - len(wanted)), start + 3 * len(wanted)
-        best = max(best, _align(wanted, given.words[low:high], low))
-    if best.similarity <= similarity_min:
+    best = align_words(wanted, given.words)
+    if best is None or best.similarity <= similarity_min:
         return None
     bounds, first, last = given.bounds, best.first, best.last
     # new words may have replaced the first and last words of the quote, so include as many of them
-    for _ in range(best.before):
+    for _ in range(best.pairs[0][0]):
         if first and not _BREAK.search(text[bounds[first - 1][1] : bounds[first][0]]):
             first -= 1
-    for _ in range(best.after):
+    for _ in range(len(wanted) - 1 - best.pairs[-1][0]):
         if last + 1 < len(bounds) and not _BREAK.search(text[bounds[last][1] : bounds[last + 1][0]]):
             last += 1
     start, end = widen_to_numbers(text, bounds[first][0], bounds[last][1])
     return start - text.endswith(quote[0], 0, start), end + text.startswith(quote[-1], end)
-
-
-class _Alignment(NamedTuple):
-    """A run of words in a text, aligned with a quote."""
-
-    similarity: float
-    """Share of common words, in order, among the words of both."""
-    first: int
-    last: int
-    before: int
-    """Number of words in the quote before the first common one."""
-    after: int
-
-
-def _list_candidate_positions(wanted: Sequence[str], given: _Words) -> list[int]:
-    """List the word numbers after which most words of a quote follow. A rare word counts for more."""
-    weights = {word: 1 / (1 + log2(given.counts[word])) for word in wanted if word in given.counts}
-    hits = [index for index, word in enumerate(given.words) if word in weights]
-    scores: list[tuple[float, int]] = []
-    total, first = 0.0, 0
-    for index in hits:
-        total += weights[given.words[index]]
-        while index - hits[first] > len(wanted) * 3 // 2:
-            total -= weights[given.words[hits[first]]]
-            first += 1
-        scores.append((total, hits[first]))
-    positions: list[int] = []
-    for _, index in sorted(scores, reverse=True):
-        if all(abs(index - position) > len(wanted) for position in positions):
-            positions.append(index)
-            if len(positions) == _PLACES:
-                break
-    return positions
-
-
-def _align(wanted: Sequence[str], given: Sequence[str], shift: int) -> _Alignment:
-    """Return the run of words most similar to `wanted`. `shift` is the number of the first given word in the text."""
-    blocks = LCSseq.editops(wanted, given).as_matching_blocks()
-    pairs = [(block.a + step, block.b + step) for block in blocks for step in range(block.size)]
-    best = _Alignment(0.0, 0, 0, 0, 0)
-    for index, (begin, first) in enumerate(pairs):
-        for count, (end, last) in enumerate(pairs[index:], start=1):
-            similarity = 2 * count / (len(wanted) + last - first + 1)
-            if similarity > best.similarity:
-                best = _Alignment(similarity, shift + first, shift + last, begin, len(wanted) - 1 - end)
-    return best
 
 
 def format_word_diff(quote: str, text: str) -> str:

@@ -162,6 +162,20 @@ async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
         assert screen.focused is screen.chat_log
 
 
+async def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_passage() -> None:
+    async with running(make_app(), SIZE) as (app, pilot):
+        screen = app.main_screen
+        deck = find_id(app, "Deck oven")
+        model_of(app).add_replies(expand(deck), ScriptedReply(text=f'"The deck oven takes fifty loaves" [{deck}].'))
+        await ask(pilot, QUESTION)
+        screen.panes.focus_chat()
+        await pilot.press("j", "enter")
+        await wait_until(pilot, lambda: screen.reader_pane.section_id == deck)
+        spans = screen.reader_pane.reader._highlights.quote
+        assert [screen.session.state.library.text_at(span) for span in spans] == ["The deck oven takes", "loaves"]
+        await wait_until(pilot, lambda: "nearest passage, matching words marked" in screen.status_line.status.message)
+
+
 async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last() -> None:
     async with running(make_app(), (120, 16)) as (app, pilot):
         outline = app.main_screen.tree_pane.outline

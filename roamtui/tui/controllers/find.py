@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 
+from roamtui.agent.cited_passage import locate_in_span
 from roamtui.agent.controller import CommandFactory, ConversationController
 from roamtui.document.library import Library
-from roamtui.tui.controllers.reader import ReaderController, locate_in_span
+from roamtui.tui.controllers.reader import ReaderController
 from roamtui.tui.finder import Finder, FindResult, FindResults, ResultGroup
 from roamtui.tui.messages import SearchKind, StatusMessage, open_section
 from roamtui.tui.panes.reader_pane import ReaderPane
@@ -77,7 +78,7 @@ class FindController:
         group, section = chosen
         own_span = self._library.own_span(section.section_id)
         quote = locate_in_span(section.sentence, self._library, own_span)
-        self._reading.show(section.section_id, quote, came_from=self._outline)
+        self._reading.show(section.section_id, (quote,) if quote else (), came_from=self._outline)
         self._matches = found.matches
         offset = section.match_offset
         self._highlight_match(group.words, None if offset is None else TextPosition(own_span.doc, offset))

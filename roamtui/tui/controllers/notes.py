@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from roamtui.agent.cited_passage import resolve_citation
 from roamtui.agent.controller import ConversationController
 from roamtui.agent.recheck import cite_span, locate_notes
 from roamtui.conversation.library_sync import get_source_key
@@ -16,7 +17,6 @@ from roamtui.document.node import Span
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import SectionTarget
-from roamtui.tui.controllers.reader import resolve_citation
 from roamtui.tui.labels import format_full_path
 from roamtui.tui.messages import StatusMessage
 from roamtui.tui.screens.notes import NotesScreen, make_note_target, prompt_for_comment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,11 @@ from textual.app import SuspendNotSupported
 from textual.timer import Timer
 from textual.widget import Widget
 
+from roamtui.agent.cited_passage import CitedPassage, find_cited_passage
 from roamtui.agent.controller import CommandFactory, ConversationController
-from roamtui.agent.quotes import find_quoted_words
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, ResolvedLink, SectionLink, WebLink
 from roamtui.document.link_targets import resolve_link as resolve_written
@@ -71,15 +70,15 @@ class ReaderController:
     def _library(self) -> Library:
         return self._controller.state.library
 
-    def read(self, section_id: str, *, came_from: Widget | None, highlight: Span | None = None) -> None:
+    def read(self, section_id: str, *, came_from: Widget | None, highlight: Sequence[Span] = ()) -> None:
         """Show a section in the reader; move the focus there only if it hides the pane that the person came from."""
         if section_id in self._library:
             self._reader.show_section(self._library, section_id, highlight=highlight)
             self._panes.show_reader(came_from=came_from)
             self._note_reading(section_id)
 
-    def show(self, section_id: str, highlight: Span | None, *, came_from: Widget | None) -> None:
-        """Show a section in outline and reader, with a span of it highlighted."""
+    def show(self, section_id: str, highlight: Sequence[Span], *, came_from: Widget | None) -> None:
+        """Show a section in outline and reader, with some spans of it highlighted."""
         self._tree.go_to(section_id)
         self.read(section_id, came_from=came_from, highlight=highlight)
 
@@ -113,15 +112,16 @@ class ReaderController:
     def jump_to_target(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
         """Show a section or quote that the conversation names; return a sentence if the document does not have it.
 
-        If another section contains the quote, show that section.
+        If another section contains the quote, show that section. If none does, show the nearest passage.
         """
-        span = resolve_citation(target.citation, self._controller.state)
-        section_id = target.section_id
-        if span is not None:
-            section_id = self._library.section_at(span.doc, span.start) or section_id
-        if section_id not in self._library:
-            return f"The model cited an id that does not exist: {section_id}."
-        self.show(section_id, span, came_from=came_from)
+        passage = CitedPassage(section_id=target.section_id)
+        if target.citation is not None:
+            passage = find_cited_passage(target.citation, self._controller.state)
+        if passage.section_id not in self._library:
+            return f"The model cited an id that does not exist: {passage.section_id}."
+        self.show(passage.section_id, passage.spans, came_from=came_from)
+        if words := passage.warning:
+            self._show_status(words)
         return None
 
     def choose_page(self, *, came_from: Widget | None) -> str | None:
@@ -249,7 +249,7 @@ class ReaderController:
             return None
         match resolve_reader_link(href, self._library, section_id):
             case SectionLink(target, span):
-                self.show(target, span, came_from=None)
+                self.show(target, (span,) if span is not None else (), came_from=None)
             case WebLink(url):
 
                 def open_page(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
@@ -352,31 +352,6 @@ def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str
         if direction < 0:
             return above
     return None
-
-
-def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
-    """Return the span of words within another span, or None if they are not there."""
-    match = find_quoted_words(words, library.text_at(section)) if words else None
-    if match is None:
-        return None
-    return Span(doc=section.doc, start=section.start + match.start, end=section.start + match.end)
-
-
-def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
-    """Return the span of a citation in the document as it is now, or None if it is gone."""
-    if citation is None or citation.span is None:
-        return None
-    try:
-        document = state.library.document(citation.span.doc)
-    except KeyError:
-        return None
-    span, quote = citation.span, citation.quote
-    if quote is None or find_quoted_words(quote, document.text[span.start : span.end]) is not None:
-        return span if span.end <= len(document.text) else None
-    if citation.section_id not in state.library:
-        return None
-    # The document has changed since: the words may have moved within their section.
-    return locate_in_span(quote, state.library, state.library.get_content_span(citation.section_id))
 
 
 def get_source_file(library: Library, section_id: str) -> Path | None:

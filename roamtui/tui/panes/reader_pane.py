@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ class ReaderPane(Vertical):
         library: Library,
         section_id: str,
         *,
-        highlight: Span | None = None,
+        highlight: Sequence[Span] = (),
         into: int = 0,
         with_way_back: bool = True,
     ) -> None:

@@ -31,9 +31,10 @@ class LineSpan(NamedTuple):
 
 @dataclass(slots=True)
 class Highlights:
-    """The quote and the search matches to highlight. Their positions are computed chunk by chunk."""
+    """The words of a quote and the search matches to highlight. Their positions are computed chunk by chunk."""
 
-    quote: Span | None = None
+    quote: tuple[Span, ...] = ()
+    """In order. There are several if only parts of a quote are in the text."""
     words: tuple[str, ...] = ()
     """Search words. All their matches are marked."""
     current_match: int | None = None
@@ -46,7 +47,7 @@ class Highlights:
 
     def highlight_line(self, lines: LazyLines, position: LinePosition) -> list[tuple[LineSpan, HighlightKind]]:
         """Return the highlighted spans of a line and their kinds."""
-        if self.quote is None and not self.words:
+        if not (self.quote or self.words):
             return []
         chunk = position.chunk
         if chunk not in self._by_chunk:
@@ -54,8 +55,8 @@ class Highlights:
         return [(span, kind) for span, kind in self._by_chunk[chunk] if span.line == position.line]
 
     def _highlight(self, lines: Sequence[Line], text: DocumentText) -> Iterator[tuple[LineSpan, HighlightKind]]:
-        if self.quote is not None:
-            for span in highlight_span(lines, text, self.quote.start, self.quote.end):
+        for quoted in self.quote:
+            for span in highlight_span(lines, text, quoted.start, quoted.end):
                 yield span, HighlightKind.QUOTE
         matches = locate_words(lines, self.words)
         for match in matches:

@@ -5,7 +5,7 @@ The text in view does not move when estimated heights above it are corrected.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -105,13 +105,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         is_more = any(measure_runs(found[1].runs) > start + width for found in in_view if found)
         return ("◂" if start > 0 else "") + ("▸" if is_more else "")
 
-    def show_section(self, library: Library, section_id: str, *, highlight: Span | None = None, into: int = 0) -> None:
-        """Show the text from a section on, or from a span to highlight.
+    def show_section(self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), into: int = 0) -> None:
+        """Show the text from a section on, or from the first span to highlight.
 
         Args:
             library: The library that contains the section.
             section_id: The section's id.
-            highlight: The span to highlight.
+            highlight: The spans to highlight, in order.
             into: How many characters into the section to start.
 
         Raises:
@@ -121,7 +121,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._library, self.section_id, self._view = library, section_id, view
         self._posted = ReadingPositionChanged(section_id)
         self._start = self._anchor = min(view.start + into, len(view.document.text))
-        quote = highlight if highlight is not None and highlight.doc == view.document.key else None
+        quote = tuple(span for span in highlight if span.doc == view.document.key)
         self._highlights = Highlights(quote, self._highlights.words)
         is_same = view.end is None or (before.start, before.end) == (view.start, view.end)
         if not self.lines.chunks or before.document is not view.document or not is_same:
@@ -258,8 +258,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._view.is_generated:
             return None
         span = compute_selection_span(self._list_selected(self.text_selection), self._view.document)
-        quote = self._highlights.quote
-        if span is None and quote is not None:
+        if span is None and self._highlights.quote:
+            first, last = self._highlights.quote[0], self._highlights.quote[-1]
+            quote = Span(doc=first.doc, start=first.start, end=last.end)
             in_view = (self.lines.line_at(self.top_y + y) for y in range(self.view_size.height))
             if any(found and found[1].start < quote.end and quote.start < found[1].end for found in in_view):
                 return quote
@@ -276,7 +277,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Scroll to the highlighted quote or current match, unfolding details that hide it."""
         lines, offset = self.lines, self._highlights.current_match
         if kind is HighlightKind.QUOTE:
-            offset = self._highlights.quote.start if self._highlights.quote else None
+            offset = self._highlights.quote[0].start if self._highlights.quote else None
         if offset is None or not lines.chunks:
             return
         chunk = lines.get_chunk_at(offset)

@@ -13,9 +13,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.agent.cited_passage import locate_in_span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.controllers.find import Choice, FindController
-from roamtui.tui.controllers.reader import locate_in_span
 from roamtui.tui.finder import (
     LIMIT,
     FindResult,
@@ -167,7 +167,7 @@ class FindDialog(ListDialog[Choice | None]):
         if selected is not None and library is not None and self._preview.display:
             group, found = selected
             quote = locate_in_span(found.sentence, library, library.own_span(found.section_id))
-            self._preview.show_section(library, found.section_id, highlight=quote)
+            self._preview.show_section(library, found.section_id, highlight=(quote,) if quote else ())
             self._preview.highlight_words(group.words, found.match_offset)
 
     @on(Worker.StateChanged)

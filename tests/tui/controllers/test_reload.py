@@ -152,8 +152,7 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
         app.main_screen.panes.focus_chat()
         await pilot.press("j", "j", "enter")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None)
-        highlight = app.main_screen.reader_pane.reader._highlights.quote
-        assert highlight is not None
+        (highlight,) = app.main_screen.reader_pane.reader._highlights.quote
         assert app.main_screen.session.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
 
 

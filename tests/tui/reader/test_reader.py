@@ -120,7 +120,7 @@ async def test_a_quote_far_down_is_found_without_laying_out_what_is_above() -> N
     async with _run() as (_, reader, pilot):
         start = _BOOK.index("Sentence 300 is here and is long")
         highlight = Span(doc="", start=start, end=start + 32)
-        reader.show_section(_BOOK_LIBRARY, find_id(_BOOK_LIBRARY, "Book"), highlight=highlight)
+        reader.show_section(_BOOK_LIBRARY, find_id(_BOOK_LIBRARY, "Book"), highlight=[highlight])
         await pilot.pause()
         assert "".join(_marked(reader, HighlightKind.QUOTE)) == "Sentence 300 is here and is long"
         assert _lines(reader)[0] == "Chapter 300"
@@ -162,7 +162,7 @@ async def test_raw_text_and_wrapping_keep_the_place() -> None:
         reader.show_section(
             _BOOK_LIBRARY,
             find_id(_BOOK_LIBRARY, "Book"),
-            highlight=Span(doc="", start=_BOOK.index("## Chapter 90"), end=_BOOK.index("## Chapter 90") + 5),
+            highlight=[Span(doc="", start=_BOOK.index("## Chapter 90"), end=_BOOK.index("## Chapter 90") + 5)],
         )
         reader.action_scroll(3)
         await pilot.pause()
@@ -326,7 +326,7 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
         await pilot.pause()
         assert _marked(reader, HighlightKind.CURRENT_MATCH) == ["secret"]
         quote = _HTML.index("its tides")
-        reader.show_section(library, find_id(library, "Page"), highlight=Span(doc="", start=quote, end=quote + 9))
+        reader.show_section(library, find_id(library, "Page"), highlight=[Span(doc="", start=quote, end=quote + 9)])
         assert _marked(reader, HighlightKind.QUOTE) == ["its tides"]
 
 
@@ -335,7 +335,7 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
     library, quote = make_library(text), "Petrol machines, loose batteries and anything with wheels"
     exceptions, start = find_id(library, "Exceptions"), text.index(quote)
     async with _run(library, "Glossary") as (_, reader, pilot):
-        reader.show_section(library, exceptions, highlight=Span(doc="", start=start, end=start + len(quote)))
+        reader.show_section(library, exceptions, highlight=[Span(doc="", start=start, end=start + len(quote))])
         await pilot.pause()
         assert "".join(_marked(reader, HighlightKind.QUOTE)).startswith("Petrol machines")
         assert reader.section_id == exceptions

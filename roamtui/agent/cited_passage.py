@@ -1,0 +1,144 @@
+"""Find the passage of a citation in the document as it is now: its quote, else the words that are most like it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from roamtui.agent.quotes import find_quoted_words
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation
+from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.outline.spans import merge_bounds
+
+_WORD = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\d+(?:[.,:/]\d+)*\w*|\w+"
+)
+"""A character of a script without spaces, a whole number, or a word: a part of a number is another number."""
+_NO_SIGN = re.compile(r"[\s*_`~]+")
+"""White space and emphasis."""
+_SIMILARITY_MIN = 0.4
+"""A quote that has fewer words in common with a passage was not made from it."""
+_WORDS_MAX = 200
+"""Words of a quote that are compared. The time grows by their square."""
+_CHARACTERS_MAX = 2_000_000
+"""Characters that are searched. One million take 0.1 s."""
+_LETTERS_MIN = 2
+"""Letters and digits of a marked word that stands alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedPassage:
+    """What a citation leads to."""
+
+    section_id: str
+    """It may be unknown to the document."""
+    spans: tuple[Span, ...] = ()
+    """The quote, or the words of it that are in the nearest passage, in order; empty for a whole section."""
+    is_missing: bool = False
+    """Whether the quote is not in the text."""
+
+    @property
+    def warning(self) -> str:
+        """A few words for a person who looks for a quote that is not in the text; else empty."""
+        if not self.is_missing:
+            return ""
+        if self.spans:
+            return "Quote is not in the text · nearest passage, matching words marked"
+        return "Quote is not in the text, nor anything like it"
+
+
+def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
+    """Find the quote of a citation. If the text does not have it, find the nearest passage.
+
+    That one is searched in the text that the model got, then in the cited section.
+    """
+    span = resolve_citation(citation, state)
+    spans: tuple[Span, ...] = () if span is None else (span,)
+    is_missing = span is None and citation.quote is not None
+    if is_missing and citation.quote:
+        spans = _find_similar_words(citation.quote, citation.section_id, state)
+    section_id = state.library.section_at(spans[0].doc, spans[0].start) if spans else None
+    return CitedPassage(section_id=section_id or citation.section_id, spans=spans, is_missing=is_missing)
+
+
+def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
+    """Return the span of words within another span, or None if they are not there."""
+    match = find_quoted_words(words, library.text_at(section)) if words else None
+    if match is None:
+        return None
+    return Span(doc=section.doc, start=section.start + match.start, end=section.start + match.end)
+
+
+def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
+    """Return the span of a citation in the document as it is now, or None if it is gone."""
+    if citation is None or citation.span is None:
+        return None
+    try:
+        document = state.library.document(citation.span.doc)
+    except KeyError:
+        return None
+    span, quote = citation.span, citation.quote
+    if quote is None or find_quoted_words(quote, document.text[span.start : span.end]) is not None:
+        return span if span.end <= len(document.text) else None
+    if citation.section_id not in state.library:
+        return None
+    # The document has changed since: the words may have moved within their section.
+    return locate_in_span(quote, state.library, state.library.get_content_span(citation.section_id))
+
+
+def _find_similar_words(quote: str, section_id: str, state: ConversationState) -> tuple[Span, ...]:
+    """Return the words of a quote in the passage that is most like it; the first of several equal ones."""
+    from roamtui.agent.similar_words import TextWords, align_words  # noqa: PLC0415 - imports rapidfuzz
+
+    def read(text: str) -> TextWords:
+        found = [*_WORD.finditer(text)]
+        return TextWords(tuple(word.group().casefold() for word in found), tuple(word.span() for word in found))
+
+    wanted = read(quote)
+    best = _SIMILARITY_MIN
+    best_spans: tuple[Span, ...] = ()
+    for searched in _list_searched(section_id, state):
+        text = state.library.text_at(searched)
+        given = read(text)
+        alignment = align_words(wanted.words[:_WORDS_MAX], given.words)
+        if alignment is None or alignment.similarity <= best:
+            continue
+        runs: list[list[int]] = []
+        for index, (in_quote, in_text) in enumerate(alignment.pairs):
+            start, end = given.bounds[in_text]
+            if index and (in_quote - 1, in_text - 1) == alignment.pairs[index - 1]:
+                in_quote_gap = quote[wanted.bounds[in_quote - 1][1] : wanted.bounds[in_quote][0]]
+                # other signs may say something else
+                if _NO_SIGN.sub("", text[runs[-1][1] : start]) == _NO_SIGN.sub("", in_quote_gap):
+                    runs[-1][1] = end
+                    continue
+            runs.append([start, end])
+        best = alignment.similarity
+        best_spans = tuple(
+            Span(doc=searched.doc, start=searched.start + start, end=searched.start + end)
+            for start, end in runs
+            if end - start >= _LETTERS_MIN
+        )
+    return best_spans
+
+
+def _list_searched(section_id: str, state: ConversationState) -> Iterator[Span]:
+    """Yield the text that the model got, of the cited section first, then that section's whole text."""
+    cited = state.library.get_content_span(section_id) if section_id in state.library else None
+    read = [
+        Span(doc=doc, start=start, end=end)
+        for doc in dict.fromkeys((*state.delivered, *state.excerpts))
+        for start, end in merge_bounds((*state.delivered.get(doc, ()), *state.excerpts.get(doc, ())))
+    ]
+    if cited is not None:
+        read.sort(key=lambda span: not (span.doc == cited.doc and span.start < cited.end and cited.start < span.end))
+        read.append(cited)
+    left = _CHARACTERS_MAX
+    for span in dict.fromkeys(read):
+        end = min(span.end, span.start + left)
+        left -= end - span.start
+        if end > span.start:
+            yield Span(doc=span.doc, start=span.start, end=end)

@@ -1,0 +1,86 @@
+"""The passage that a citation leads to, with its quote or without."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from roamtui.agent.citations import verify_citations
+from roamtui.agent.cited_passage import CitedPassage, find_cited_passage
+from roamtui.conversation.state import ConversationState
+from tests.conversation.conversations import begin, expand_by_agent, find, make_state
+
+_SECONDS_MAX = 3.0
+"""It takes 0.1 s on an idle machine."""
+TEXT = """\
+# Handbook
+
+## Loans
+
+A book may be kept for **three** weeks. Then it costs 2.50 euros a day, and the desk calls.
+
+## Rooms
+
+Rooms are let by the hour to members of the library, and cost 2.50 euros a day in winter.
+"""
+
+
+def look_up(answer: str, *opened: str, text: str = TEXT) -> tuple[ConversationState, CitedPassage]:
+    """Return the passage of the first citation of an answer, given after some sections were opened."""
+    state, _ = expand_by_agent(begin(make_state(text)), *opened)
+    (citation, *_) = verify_citations(answer.format(**{title.lower(): find(state, title) for title in opened}), state)
+    return state, find_cited_passage(citation, state)
+
+
+def read_spans(state: ConversationState, passage: CitedPassage) -> list[str]:
+    return [state.library.text_at(span) for span in passage.spans]
+
+
+def test_a_quote_in_the_text_is_the_passage() -> None:
+    state, passage = look_up('It is "kept for three weeks" [{loans}].', "Loans")
+    assert read_spans(state, passage) == ["kept for **three** weeks"]
+    assert not passage.warning
+
+
+@pytest.mark.parametrize(
+    ("quote", "marked"),
+    [
+        ("A book may be kept for four weeks", ["A book may be kept for", "weeks"]),
+        ("it costs 2.00 euros a day", ["it costs", "euros a day"]),
+        ("a BOOK can be kept for three weeks", ["A book", "be kept for **three** weeks"]),
+        ("Then it costs: 2.50 euros a day", ["Then it costs", "2.50 euros a day"]),
+    ],
+)
+def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_words(quote: str, marked: list[str]) -> None:
+    state, passage = look_up(f'It says "{quote}" [{{loans}}].', "Loans")
+    assert read_spans(state, passage) == marked
+    assert passage.warning == "Quote is not in the text · nearest passage, matching words marked"
+
+
+def test_the_nearest_words_may_be_in_another_section_that_was_read() -> None:
+    state, passage = look_up('It says "Rooms are let by the day to members" [{loans}].', "Loans", "Rooms")
+    assert passage.section_id == find(state, "Rooms")
+    assert read_spans(state, passage) == ["Rooms are let by the", "to members"]
+
+
+def test_of_equal_passages_the_cited_section_has_the_nearest() -> None:
+    state, passage = look_up('It says "2.50 euros a month" [{rooms}].', "Loans", "Rooms")
+    assert passage.section_id == find(state, "Rooms")
+
+
+def test_a_quote_like_nothing_in_the_text_leads_to_its_section() -> None:
+    state, passage = look_up('It says "Bicycles sleep in the tower of the mill" [{loans}].', "Loans")
+    assert passage == CitedPassage(section_id=find(state, "Loans"), is_missing=True)
+    assert passage.warning == "Quote is not in the text, nor anything like it"
+
+
+def test_a_megabyte_is_searched_in_a_moment() -> None:
+    line = "Loaves that were baked in the night of the third day are sold for 3.20 euros, and none is kept.\n\n"
+    text = f"# Handbook\n\n## Loans\n\n{line * 10_000}A loaf of rye must be given away at noon.\n"
+    state, _ = look_up('It says "so" [{loans}].', "Loans", text=text)
+    (citation,) = verify_citations(f'"A loaf of rye must be sold at noon" [{find(state, "Loans")}]', state)
+    started = time.perf_counter()
+    passage = find_cited_passage(citation, state)
+    assert time.perf_counter() - started < _SECONDS_MAX
+    assert read_spans(state, passage) == ["A loaf of rye must be", "at noon"]
