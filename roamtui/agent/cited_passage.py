@@ -24,7 +24,7 @@ _SIMILARITY_MIN = 0.4
 _WORDS_MAX = 200
 """Words of a quote that are compared. The time grows by their square."""
 _CHARACTERS_MAX = 2_000_000
-"""Characters that are searched. One million take 0.1 s."""
+"""Characters that are searched. One million take 0.25 s."""
 _LETTERS_MIN = 2
 """Letters and digits of a marked word that stands alone."""
 
@@ -53,7 +53,7 @@ class CitedPassage:
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
     """Find the quote of a citation. If the text does not have it, find the nearest passage.
 
-    That one is searched in the text that the model got, then in the cited section.
+    That one is searched in the cited section, then in all text that the model got.
     """
     span = resolve_citation(citation, state)
     spans: tuple[Span, ...] = () if span is None else (span,)
@@ -126,18 +126,20 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
 
 
 def _list_searched(section_id: str, state: ConversationState) -> Iterator[Span]:
-    """Yield the text that the model got, of the cited section first, then that section's whole text."""
-    cited = state.library.get_content_span(section_id) if section_id in state.library else None
+    """Yield the cited section, then the other text that the model got."""
+    cited = [state.library.get_content_span(section_id)] if section_id in state.library else []
     read = [
         Span(doc=doc, start=start, end=end)
         for doc in dict.fromkeys((*state.delivered, *state.excerpts))
         for start, end in merge_bounds((*state.delivered.get(doc, ()), *state.excerpts.get(doc, ())))
     ]
-    if cited is not None:
-        read.sort(key=lambda span: not (span.doc == cited.doc and span.start < cited.end and cited.start < span.end))
-        read.append(cited)
+    others = (
+        span
+        for span in read
+        if not any(span.doc == c.doc and c.start <= span.start and span.end <= c.end for c in cited)
+    )
     left = _CHARACTERS_MAX
-    for span in dict.fromkeys(read):
+    for span in (*cited, *others):
         end = min(span.end, span.start + left)
         left -= end - span.start
         if end > span.start:

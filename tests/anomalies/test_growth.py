@@ -10,6 +10,7 @@ import pytest
 
 from roamtui.agent.answer import choose_reminder
 from roamtui.agent.citations import verify_citations
+from roamtui.agent.cited_passage import find_cited_passage
 from roamtui.agent.quotes import find_quote
 from roamtui.agent.recheck import read_claims
 from roamtui.agent.tools.base import parse_section_ids
@@ -89,6 +90,12 @@ def _render(text: str) -> None:
         render_section(library, section_id, delivered={}, nonce="ghjkmnpq")
 
 
+def _find_passage(text: str) -> None:
+    state = make_state(f"# A\n\na {text} b\n")
+    quote = Citation(section_id=next(state.library.walk()), quote=f"a {text} c", state=QuoteState.UNVERIFIED)
+    find_cited_passage(quote, state)
+
+
 def _check(text: str) -> None:
     facts = read_facts(_make_library(text))
     for rule in RULES:
@@ -101,6 +108,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "reminder": lambda text: choose_reminder(_STATE, f"a {text} b", "stop"),
     "quote": lambda text: find_quote(f"a b {text} c", "Alpha beta. " * 50),
     "quoted text": lambda text: find_quote("words that are … nowhere", f"a {text} b"),
+    "nearest passage": _find_passage,
     "claims of a file": lambda text: read_claims(f"Source: a {text} b", "a.md"),
     "exported quote": lambda text: render_markdown(_answer(f"a {text} b"), "a.md"),
     "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),
