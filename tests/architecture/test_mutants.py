@@ -58,6 +58,12 @@ def test_a_change_is_tried_on_the_tests_beside_it_first() -> None:
     assert find_tests(PROJECT_DIR, "roamtui/launch.py")[0][0] == "tests/test_launch.py"
 
 
+def test_tests_of_a_model_that_may_not_be_installed_are_never_tried() -> None:
+    tried = find_tests(PROJECT_DIR, "roamtui/models/search_models.py")
+    assert "tests/models/test_search_models.py" in tried[0]
+    assert not any("real_embedder" in path for group in tried for path in group)
+
+
 def test_every_listed_change_still_has_its_place() -> None:
     changes = list(read_changes(PROJECT_DIR / "tests" / "mutants.json", PROJECT_DIR))
     assert len(changes) >= 28
