@@ -28,6 +28,7 @@ from roamtui.sources.read import RawText
 from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
 from tests.conversation.conversations import find, make_library
 from tests.real_documents import list_documents
+from tests.search.libraries import make_folder
 
 HANDBOOK = """\
 # Handbook
@@ -55,6 +56,17 @@ def look_up(text: str, quote: str = QUOTE) -> tuple[ClaimStatus, str]:
 
 def test_a_quote_is_the_same_if_its_section_starts_elsewhere() -> None:
     assert look_up(HANDBOOK.replace("## Loans", "New words.\n\n## Loans")) == (ClaimStatus.SAME, QUOTE)
+
+
+def test_a_quote_that_left_its_section_is_looked_for_in_its_own_document_first() -> None:
+    before = make_folder({"b.md": HANDBOOK})
+    after = make_folder(
+        {"a.md": QUOTE, "b.md": HANDBOOK.replace(QUOTE, "It").replace("Rooms are", f"{QUOTE}. Rooms are")}
+    )
+    finding = recheck(Claim(quote=QUOTE, place="", section_id=find(before, "Loans")), after)
+    assert finding.standing is ClaimStatus.MOVED
+    assert finding.span is not None
+    assert finding.span.doc == "b.md"
 
 
 @pytest.mark.parametrize("new", ["## Lending", "### Loans\n\n## Lending"])

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
-from roamtui.agent.retrieval_context import HitList, format_hits, trim_weak_hits
+import pytest
+
+from roamtui.agent.retrieval_context import HitList, format_hits, retrieve_context, trim_weak_hits
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.state import ConversationState, OpenSectionOptions
-from roamtui.conversation.update import update
+from roamtui.conversation.update import estimate_delivery_tokens, update
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.base import Hit
+from tests.agent.asking import FakeSearcher
 from tests.search.libraries import id_of, make_folder, make_library
 
 _FILLER = "Nothing of note is said in this sentence of a long file. " * 120
@@ -118,6 +121,26 @@ def test_excerpts_fit_the_room() -> None:
     wide, narrow = (format_hits(state, hits, "red", room_tokens=room) for room in (None, 300))
     assert len(wide.section_ids) == 9
     assert sum(estimate_tokens(library.text_at(span)) for span in narrow.excerpts) <= 300
+
+
+@pytest.mark.parametrize(("room", "is_listed"), [(40, True), (39, False)])
+def test_no_hit_is_listed_without_room_for_a_sentence(room: int, *, is_listed: bool) -> None:
+    state = ConversationState(id="c0ffee", library=LIBRARY, options=OpenSectionOptions())
+    listed = format_hits(state, [_hit(LIBRARY, "Herons")], "herons", room_tokens=room)
+    assert bool(listed.section_ids) is is_listed
+
+
+@pytest.mark.parametrize(("left", "listed"), [(None, ["Owls"]), (40, ["Owls"]), (39, [])])
+async def test_an_opened_section_takes_room_from_the_hits(left: int | None, listed: list[str]) -> None:
+    text = "Herons wait for fish in shallow water, and they eat nothing else at all."
+    library = make_library(f"# Birds\n\n## Herons\n\n{text}\n\n## Owls\n\nOwls wait for mice.\n")
+    searcher = FakeSearcher(_hit(library, "Herons"), _hit(library, "Owls", 0.5))
+    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
+    herons = id_of(library, "Herons")
+    room = None if left is None else estimate_delivery_tokens(library, herons) + left
+    found = await retrieve_context(searcher, state, "Do herons wait for fish?", None, room_tokens=room)
+    assert found.auto_opened == (herons,)
+    assert [library.title_of(section_id) for section_id in found.hit_list.section_ids] == listed
 
 
 def test_an_open_section_is_marked_without_an_excerpt() -> None:

@@ -126,8 +126,9 @@ def test_a_locked_file_is_imported_next_time(path: Path) -> None:
     assert len(store.list()) == 7
 
 
-def test_a_file_with_an_unknown_schema_is_not_changed(path: Path) -> None:
-    _change(path, "PRAGMA user_version = 99")
+@pytest.mark.parametrize("version", [3, 99])
+def test_a_file_with_an_unknown_schema_is_not_changed(path: Path, version: int) -> None:
+    _change(path, f"PRAGMA user_version = {version}")
     store = ConversationStore(path)
     assert "was not imported." in store.pop_warnings()[0]
     assert store.list() == ()

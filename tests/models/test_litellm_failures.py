@@ -136,6 +136,16 @@ async def test_the_servers_wait_is_kept(model: LitellmModel, openai_server: Fake
     assert [event.wait_seconds for event in events if isinstance(event, RetryPending)] == [0.02, 0.02]
 
 
+async def test_each_wait_is_twice_the_one_before_up_to_a_limit(
+    worker: WorkerProcess, openai_server: FakeOpenAIServer
+) -> None:
+    options = ModelOptions(retry_wait_seconds=0.01, retry_wait_seconds_max=0.07, retries=4, cancel_seconds=5.0)
+    openai_server.reset(*[FakeReply(status=503, error=openai_error("later"))] * 4, FakeReply(text="Now."))
+    events = await collect(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
+    waits = [event.wait_seconds for event in events if isinstance(event, RetryPending)]
+    assert waits == [0.01, 0.02, 0.04, 0.07]
+
+
 async def test_too_long_a_wait_is_not_waited_for(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
     openai_server.reset(FakeReply(status=429, headers={"Retry-After": "3600"}, error=RATE_LIMIT))
     await fail(model)

@@ -182,7 +182,9 @@ def test_a_file_of_another_version_is_rebuilt(folder: _IndexFolder) -> None:
     with closing(sqlite3.connect(folder.path)) as connection:
         connection.execute("PRAGMA user_version = 99")
     assert _finds(folder.open(), "sweet") == ["Dates"]
-    assert folder.path.exists()
+    assert folder.open().prepare().store.path == folder.path
+    assert len(folder.warnings) == 1
+    assert "another version" in folder.warnings[0]
 
 
 def test_without_a_folder_the_index_is_in_memory_with_one_warning(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
         ('He said "Stop!" Then he left.', ['He said "Stop!"', "Then he left."]),
         ("It works (see below. Or not). Next.", ["It works (see below. Or not).", "Next."]),
         ("An open ( stays. Next one.", ["An open ( stays.", "Next one."]),
-        ("Call `a. B` twice. Done.", ["Call `a. B` twice.", "Done."]),
+        ("Call `stop. Now` twice. Done.", ["Call `stop. Now` twice.", "Done."]),
         ("**Bold ends.** *Then this.*", ["**Bold ends.**", "*Then this.*"]),
         ("Yahoo! is old. Next.", ["Yahoo! is old.", "Next."]),
         ("Wrapped over\ntwo lines. And\nagain.", ["Wrapped over\ntwo lines.", "And\nagain."]),

@@ -56,6 +56,15 @@ def test_a_title_that_is_not_on_its_page_goes_to_the_start_of_the_page() -> None
     assert converted.text[converted.page_starts[6] :].startswith("# Sails")
 
 
+@pytest.mark.parametrize("rows", [("Hulls of wood and | 2", "of steel"), ("Hulls of wood and", "of steel | 2")])
+def test_a_wrapped_title_has_the_page_of_either_row(rows: tuple[str, str]) -> None:
+    pages = _book()
+    pages[1] = lay_cells("Contents", "Boats | 1", *rows, "Masts | 4", "Sails | 5", "Ropes | 6")
+    pages[3] = [line for line in pages[3] if not line.text.startswith("Hulls")]
+    converted = convert_pdf(make_pdf(pages), "a.pdf")
+    assert converted.text[converted.page_starts[3] :].startswith("# Hulls of wood and of steel\n")
+
+
 def test_a_title_on_a_missing_page_is_left_out() -> None:
     titles = [title for _, title in read_outline(convert_pdf(make_pdf(_book()[:7]), "a.pdf").text)]
     assert titles == ["BOATS", "Hulls of wood and of steel", "Masts", "Sails"]

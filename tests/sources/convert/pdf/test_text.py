@@ -57,9 +57,9 @@ def test_runs_of_the_other_direction_are_reversed() -> None:
     assert [cell.text for cell in make_mixed_row(words, is_mirrored=False).cells] == ["אב", "$12%"]
 
 
-def _lines(x: float, name: str) -> list[PdfLine]:
+def _lines(x: float, name: str, *, count: int = 20) -> list[PdfLine]:
     return [
-        PdfLine(text=f"{name} line {row} has a few more words", top=700 - 12 * row, x=x, size=9) for row in range(20)
+        PdfLine(text=f"{name} line {row} has a few more words", top=700 - 12 * row, x=x, size=9) for row in range(count)
     ]
 
 
@@ -69,6 +69,12 @@ def test_columns_are_read_one_after_the_other_if_they_are_drawn_so() -> None:
     assert text.index("left line 19") < text.index("right line 0")
     by_rows = _text([line for pair in zip(left, right, strict=True) for line in pair])
     assert "left line 0 has a few more words | right line 0" in by_rows
+
+
+@pytest.mark.parametrize(("count", "is_column"), [(6, True), (5, False)])
+def test_columns_have_at_least_six_rows(count: int, *, is_column: bool) -> None:
+    text = _text([*_lines(72, "left", count=count), *_lines(320, "right", count=count)])
+    assert (f"left line {count - 1} has a few more words | right line" not in text) is is_column
 
 
 def test_a_table_has_its_headers_units_and_years() -> None:
