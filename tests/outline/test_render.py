@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.render import compute_outline_budget, extract_link_note, render_outline
+from roamtui.outline.render import compute_outline_budget, extract_link_note, fill_lines, render_outline
 from roamtui.sources.read import RawText
 from tests.outline.documents import documents, find_id, make_library, make_shape, shapes, write_words
 from tests.search.libraries import make_folder
@@ -67,6 +67,16 @@ def test_items_of_lists_come_before_parts_of_large_sections() -> None:
     outline = render_outline(make_library(text), budget_tokens=400)
     assert outline.count("] Item") == 12
     assert all(f"Chapter {n}" in outline for n in range(15))
+
+
+def test_one_more_call_leads_from_a_list_below_a_section_to_any_part() -> None:
+    parts = [[f"### Part {n}.{m}\n\n{write_words(60, seed=20 * n + m)}\n" for m in range(20)] for n in range(6)]
+    chapters = "".join(f"## Chapter {n}\n\n{''.join(texts)}" for n, texts in enumerate(parts))
+    library = make_library(f"# Book\n\n{chapters}")
+    book = find_id(library, "Book")
+    outline = "\n".join(fill_lines(library, library.children(book), 800, parent_id=book))
+    for chapter in library.children(book):
+        assert f"[{chapter}:c" in outline or f"[{library.children(chapter)[0]}]" in outline
 
 
 def test_vague_titles_are_followed_by_first_words() -> None:

@@ -168,6 +168,13 @@ def test_bold_labels_that_are_not_titles() -> None:
     ]
 
 
+def test_bold_rows_of_tables_and_small_bold_rows_are_no_titles() -> None:
+    rows = ("| 2022 | 2021", "* Boats", "Oak | 5 | 6", "Ash | 7 | 8", "* Sails", "Flax | 1 | 2", "Jute | 3 | 4")
+    small = [PdfLine(text="About the sums", top=560, size=8, font="F2"), *lay_out(*_PROSE, first_top=540)]
+    pages = [lay_out("* Hulls", *_PROSE), [*lay_out("* Costs", first_top=740), *lay_cells(*rows), *small]]
+    assert _outline(pages) == [(1, "Hulls"), (1, "Costs")]
+
+
 def test_table_captions_are_titles_and_headers_of_tables_and_boxes_are_not() -> None:
     words = lay_cells("* Register | Value", "USER | The user of the thread", "OTHER | The other user")
     figures = lay_cells("* Table 2. Boats by year", "* Item | 2022 | 2021", "* Wood", "Oak | 5 | 6", "Ash | 7 | 8")
