@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from roamtui.agent.proof import AnswerProof
+from roamtui.agent.proof import AnswerProof, ProvenMark
 from roamtui.document.markdown.blocks import (
     LINE_BREAK,
     Block,
@@ -97,8 +97,15 @@ def _list_signs(answer: str, proof: AnswerProof, *, with_unquoted: bool) -> Iter
         yield end, end, _make_sign(_END, index)
     for index, mark in enumerate(proof.marks):
         is_first = index == 0 or proof.marks[index - 1].start != mark.start
-        if is_first and not answer.startswith(("(", ":"), mark.end):  # a link, or the definition of one
+        if is_first and not is_link_text(answer, mark):
             yield mark.start, mark.end, _make_sign(_MARK, index)
+
+
+def is_link_text(answer: str, mark: ProvenMark) -> bool:
+    """Return whether the brackets of a mark are those of a Markdown link, or of the definition of one."""
+    line_start = answer.rfind("\n", 0, mark.start) + 1
+    is_definition = answer.startswith(":", mark.end) and not answer[line_start : mark.start].strip()
+    return is_definition or answer.startswith("(", mark.end)
 
 
 def _make_sign(kind: str, index: int) -> str:

@@ -3,7 +3,9 @@
 A claim is a quote with its claimed source. Saved conversations contain claims, and so do Markdown files, in two forms.
 An export has a ``Source: handbook.md`` line and then one line per citation::
 
-    - [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
+    1. ✓ [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
+
+Exports of older versions have a hyphen instead of the number and the sign.
 
 A person writes a quote with a link to its file, and to its section, in the same sentence::
 
@@ -37,7 +39,8 @@ from roamtui.outline.structure import get_canonical_id
 
 _SOURCE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 _SOURCE_LINE = re.compile(  # only the first state counts: trying each would take time by the square of the line
-    r"^- \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): \")(?P<quote>.+)\"[ \t]*$", re.MULTILINE
+    r"^(?:-|\d+\.(?: [✓!✗])?) \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): \")(?P<quote>.+)\"[ \t]*$",
+    re.MULTILINE,
 )
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
 _VERIFIED = (QuoteState.EXACT.label, QuoteState.EXACT.value, QuoteState.NORMALISED.value)

@@ -10,24 +10,41 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape, unescape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.token import Token
-from markdown_it.utils import EnvType, OptionsDict
-from typing_extensions import override
-
-from roamtui.agent.citations import MARK, MARKED_ID
+from roamtui.agent.answer import format_verification
+from roamtui.agent.answer_markdown import read_answer_markdown
+from roamtui.agent.proof import AnswerProof, ProvenMark, read_proof
+from roamtui.agent.recheck import list_path_titles
+from roamtui.agent.source_list import describe_place, find_holder
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
+from roamtui.document.markdown.blocks import (
+    LINE_BREAK,
+    Block,
+    Code,
+    Details,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    Paragraph,
+    Quote,
+    Table,
+    ThematicBreak,
+    Words,
+    flatten_blocks,
+)
+from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.paths import display_path
 
@@ -113,21 +130,22 @@ class _ReplayPage:
                     self._open(opened)
                 case _:
                     pass
-        numbers: dict[str, int] = {}
         items = []
         for position, citation in enumerate(exchange.citations, 1):
             items.append(self._write_citation(f"c{number}-{position}", citation))
-            numbers.setdefault(citation.section_id, position)
-            self._open([citation.section_id])
-        answer = _link_marks(_render(exchange.answer), number, numbers)
+        proof = read_proof(exchange.answer, exchange.citations)
+        markdown = read_answer_markdown(exchange.answer, proof)
+        writer = _BlockWriter(markdown.links, proof, f"c{number}-", self.opened)
         self.timeline.append({"stream": f"a{number}", "say": "Answer"})
-        notices = make_outcome_notices(exchange.outcome)
-        ending = "".join(f"<p class=ending>{escape(notice.text)}</p>" for notice in notices)
+        endings = [notice.text for notice in make_outcome_notices(exchange.outcome)]
+        endings += filter(None, [format_verification(exchange.citations), proof.summary] if items else ())
+        ending = f"<p class=ending>{escape(' · '.join(endings))}</p>" if endings else ""
         sources = f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>' if items else ""
         self.timeline.append({"show": [f"e{number}"], "ticks": _STEP_TICKS, "say": ""})
         return (
             f'<article id="q{number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
-            f'<div class="answer" id="a{number}">{answer}</div><div id="e{number}">{ending}{sources}</div></article>'
+            f'<div class="answer" id="a{number}">{writer.write(markdown.blocks)}</div>'
+            f'<div id="e{number}">{sources}{ending}</div></article>'
         )
 
     def _mark_touched(self, section_ids: Iterable[str]) -> list[str]:
@@ -142,16 +160,22 @@ class _ReplayPage:
             self.timeline.append({"open": new, "ticks": _STEP_TICKS, "say": "Opened"})
 
     def _write_citation(self, name: str, citation: Citation) -> str:
+        library, state, quote = self.library, citation.state, citation.quote
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
-        is_shown = self.library is not None and citation.section_id in self.library
-        target = f"#m{name}" if is_shown and citation.quote and citation.is_verified else f"#s-{citation.section_id}"
-        if citation.quote and citation.is_verified:
-            self.quotes.setdefault(citation.section_id, []).append((citation.quote, f"m{name}"))
-        link = f'<a href="{target}">{path}</a>' if is_shown else path
-        quote = f"<q>{escape(_strip(_render(sanitise_text(citation.quote))))}</q>" if citation.quote else ""
-        state = citation.state.value
-        location = f"{escape(citation.place)} · <span class={state}>{citation.state.label}</span>"
-        return f'<li id="{name}">{link} {quote} <small>{location}</small></li>'
+        place = f"{citation.place} · {state.label}"
+        if library is not None and (holder := find_holder(citation, library)) in library:
+            self._open([citation.section_id, holder])
+            titles = list_path_titles(replace(citation, path=library.node(holder).path), library.title)
+            place = describe_place(citation, " › ".join(titles))
+            target = f"s-{holder}"
+            if quote and (citation.is_verified or holder != citation.section_id):
+                target = f"m{name}"
+                self.quotes.setdefault(holder, []).append((quote, target))
+            path = f'<a href="#{target}">{path}</a>'
+        sign = f"<b class={state.value}>{state.sign}</b> " if state.sign else ""
+        words = f"<q>{escape(_to_plain_text(quote))}</q>" if quote else ""
+        location = f"<span class={state.value}>{escape(place)}</span>"
+        return f'<li id="{name}" title="{escape(state.label)}">{sign}{path} {words} <small>{location}</small></li>'
 
     def write_outline(self) -> str:
         """Render the outline around the touched sections; long lists of siblings are shortened."""
@@ -180,51 +204,134 @@ class _ReplayPage:
         for section_id in library.walk() if library is not None and self.opened else ():
             if library is not None and section_id in self.opened:
                 text = library.text_at(library.get_own_content_span(section_id), length_max=_TEXT_MAX)
-                body = _render(sanitise_text(text))
+                body = _render(text)
                 for quote, name in self.quotes.get(section_id, ()):
-                    body = _mark(body, quote, name)
+                    marked = _mark(body, quote, name)
+                    body = marked if marked != body else f'<span id="{name}"></span>{body}'
                 title = escape(sanitise_line(library.title_of(section_id)))
                 sections.append(f'<section id="s-{section_id}" aria-label="{title}">{body}</section>')
         return "".join(sections)
 
 
-class _SafeRenderer(RendererHTML):
-    """Renders Markdown as HTML that loads nothing: an image becomes its text, HTML stays visible as text."""
+_TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}
+"""Element of each emphasis, innermost first."""
+_BOXES = {None: "", False: "☐ ", True: "☑ "}
+_EMPTY_PROOF = read_proof("", ())
 
-    @override
-    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return f"<i>{escape(tokens[idx].content)}</i>"
 
-    def link_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
-        """Open a link, if it leads to the web: other targets do not exist outside the source."""
-        url = str(tokens[idx].attrs.get("href", ""))
-        if not re.match(r"https?://", url):
-            return "<a>"
-        return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow" target="_blank">'
+@dataclass(slots=True)
+class _BlockWriter:
+    """Writes blocks as HTML that loads nothing: an image becomes its description."""
+
+    links: Sequence[Link]
+    proof: AnswerProof = _EMPTY_PROOF
+    """The verdicts of an answer, whose groups and marks the blocks have."""
+    source_prefix: str = ""
+    """Before the number of a source, its id in the page."""
+    shown: Iterable[str] = ()
+    """The sections that the page shows."""
+
+    def write(self, blocks: Sequence[Block], *, is_tight: bool = False) -> str:
+        return "".join(self._write_block(block, is_tight=is_tight) for block in blocks)
+
+    def _write_block(self, block: Block, *, is_tight: bool) -> str:  # noqa: PLR0911 - one for each kind
+        match block:
+            case Paragraph(words=words):
+                text = self._write_words(words)
+                return text if is_tight else f"<p>{text}</p>"
+            case Heading(level=level, words=words):
+                return f"<h{level}>{self._write_words(words)}</h{level}>"
+            case Code(text=text):
+                return f"<pre><code>{escape(sanitise_text(text))}\n</code></pre>"
+            case Table():
+                return f"<table>{''.join(self._list_rows(block))}</table>"
+            case List(items=items, number=number):
+                texts = [
+                    f"<li>{_BOXES[item.is_done]}{self.write(item.blocks, is_tight=block.is_tight)}</li>"
+                    for item in items
+                ]
+                start, end = ("<ul>", "</ul>") if number is None else (f'<ol start="{number}">', "</ol>")
+                return f"{start}{''.join(texts)}{end}"
+            case Quote(blocks=blocks, alert=alert, title=title):
+                kind = (
+                    f"<p><strong>{escape(alert.capitalize())}</strong> {self._write_words(title)}</p>" if alert else ""
+                )
+                return f"<blockquote>{kind}{self.write(blocks)}</blockquote>"
+            case Details(summary=summary, blocks=blocks):  # open, since it may hold a quote
+                return f"<details open><summary>{self._write_words(summary)}</summary>{self.write(blocks)}</details>"
+            case ThematicBreak():
+                return "<hr>"
+
+    def _list_rows(self, table: Table) -> Iterator[str]:
+        for row in table.rows:
+            tag = "th" if row.is_head else "td"
+            alignments = (*table.alignments, *[""] * len(row.cells))
+            cells = [
+                f"<{tag}{f' class={side}' if side else ''}>{self._write_words(cell)}</{tag}>"
+                for cell, side in zip(row.cells, alignments, strict=False)
+            ]
+            yield f"<tr>{''.join(cells)}</tr>"
+
+    def _write_words(self, inline: Inline) -> str:
+        """Write words: those of one quote in one element, and within it those of one link."""
+        parts = []
+        for group, quoted in groupby(inline, key=lambda words: words.group):
+            text = "".join(
+                self._write_link(index, linked) for index, linked in groupby(quoted, key=lambda words: words.link)
+            )
+            if group is not None:
+                state = self.proof.quotes[group].state
+                text = f'<span class="quote {state.value}" title="{escape(state.label)}">{text}</span>'
+            parts.append(text)
+        return "".join(parts)
+
+    def _write_link(self, index: int | None, inline: Iterable[Words]) -> str:
+        text = "".join(map(_write_emphasis, inline))
+        if index is None:
+            return text
+        link = self.links[index]
+        if link.is_mark:
+            return self._write_mark(self.proof.marks[int(link.href)]) if self.proof.marks else f"<sup>{text}</sup>"
+        if not re.match(r"https?://", link.href):  # other targets do not exist outside the source
+            return f"<a>{text}</a>"
+        return f'<a href="{escape(link.href)}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
+
+    def _write_mark(self, mark: ProvenMark) -> str:
+        """Write a mark as on the screen, with a link for each of its numbers."""
+        if not mark.numbers:
+            text = f"[{mark.section_id}]"
+            return f'<a class=cite href="#s-{mark.section_id}">{text}</a>' if mark.section_id in self.shown else text
+        numbers = ",".join(f'<a href="#{self.source_prefix}{number}">{number}</a>' for number in mark.numbers)
+        sign = f" {mark.state.sign}" if mark.state.sign else ""
+        return f'<span class="cite {mark.state.value}" title="{escape(mark.state.label)}">[{numbers}{sign}]</span>'
+
+
+def _write_emphasis(words: Words) -> str:
+    if words is LINE_BREAK:
+        return "<br>"
+    text = escape(sanitise_text(words.text))
+    if words.is_image:
+        text = f"<i>{text}</i>"
+    for emphasis, tag in _TAGS.items():
+        if emphasis in words.emphasis:
+            text = f"<{tag}>{text}</{tag}>"
+    return text
 
 
 def _render(text: str) -> str:
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 50}, renderer_cls=_SafeRenderer)
-    return str(parser.enable(["table", "strikethrough"]).render(text))
+    markdown = read_markdown(sanitise_text(text))
+    return _BlockWriter(markdown.links).write(markdown.blocks)
 
 
-def _strip(html: str) -> str:
-    return unescape(_TAG.sub("", html)).strip()
-
-
-def _link_marks(answer: str, number: int, numbers: dict[str, int]) -> str:
-    # Each mark with a known id becomes numbered links to its sources.
-
-    def link(mark: re.Match[str]) -> str:
-        positions = [numbers[section_id] for section_id in MARKED_ID.findall(mark[0]) if section_id in numbers]
-        return " ".join(f'<a class=cite href="#c{number}-{at}">{at}</a>' for at in positions) or mark[0]
-
-    return MARK.sub(link, answer)
+def _to_plain_text(markdown: str) -> str:
+    """Return the words of Markdown, one line for each paragraph, item and row."""
+    words = flatten_blocks(read_markdown(sanitise_text(markdown)).blocks)
+    return sanitise_text("".join(piece.text for piece in words)).strip()
 
 
 def _mark(body: str, quote: str, name: str) -> str:
     # Compares only words: tags and punctuation between them may differ.
-    words = [word.casefold() for word in _WORD.findall(_strip(_render(quote))) if word[0].isalnum()]
+    words = [word.casefold() for word in _WORD.findall(_to_plain_text(quote)) if word[0].isalnum()]
     visible = _TAG.sub(lambda tag: "\0" * len(tag[0]), body)
     found = [(m.start(), m.end()) for m in _WORD.finditer(visible) if unescape(m[0])[0].isalnum()]
     texts = [visible[start:end].casefold() for start, end in found]

@@ -6,39 +6,79 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count, groupby
 from pathlib import PurePath
 
+from roamtui.agent.answer import format_verification
+from roamtui.agent.answer_markdown import is_link_text
+from roamtui.agent.citations import extract_quotations
+from roamtui.agent.proof import AnswerProof, read_proof
 from roamtui.agent.recheck import LocatedNote, list_path_titles
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation
+from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.plain import sanitise_line
 from roamtui.document.text import normalise_line_ends
 
 _NEXT_ITEM = re.compile(r"(?<!\s)\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
+_BREAKS_STRIKE = re.compile(r"\n[ \t]*(?:\n|[-*+>#|]|\d+[.)])|~")
+"""Words with these in them cannot be struck through as a whole."""
+_QUOTED = re.compile(r".\s*(?P<words>\S.*?)\s*[\"“”«»」』〞〟＂]?\Z", re.DOTALL)
 _PATH_STEP = " › "
 
 
 def render_markdown(saved: ConversationState, source: str) -> str:
-    """Render a conversation with its questions as headings, each with its answer and the sources of its quotes."""
+    """Render a conversation with its questions as headings, each with its answer and the sources of its quotes.
+
+    Quotes that are not in the text are struck through, and marks have the number of their source and a sign.
+    """
     parts = [f"# {sanitise_line(saved.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in saved.transcript.exchanges:
         parts.append(f"## {sanitise_line(exchange.question)}")
+        proof = read_proof(exchange.answer, exchange.citations)
         if exchange.answer:
-            parts.append(exchange.answer)
+            parts.append(_add_verdicts(exchange.answer, proof))
         parts += [f"*{notice.text}*" for notice in make_outcome_notices(exchange.outcome)]
         if exchange.citations:
-            parts.append("\n".join(map(_format_source_line, exchange.citations)))
+            parts.append("\n".join(map(_format_source_line, exchange.citations, count(1))))
+            if summary := " · ".join(filter(None, [format_verification(exchange.citations), proof.summary])):
+                parts.append(f"*{summary}*")
     return "\n\n".join(parts) + "\n"
 
 
-def _format_source_line(citation: Citation) -> str:
+def _add_verdicts(answer: str, proof: AnswerProof) -> str:
+    pieces: list[str] = []
+    position = 0
+    for start, end, text in sorted(_list_replacements(answer, proof)):
+        pieces += (answer[position:start], text)
+        position = end
+    return "".join([*pieces, answer[position:]])
+
+
+def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
+    """Yield what replaces the text between two offsets. A mark that is no citation, or is in code or a link, stays."""
+    code = [span for span in extract_quotations(answer) if span.is_code]
+    for start, marks in groupby(proof.marks, key=lambda mark: mark.start):
+        together = [*marks]
+        is_code = any(span.start < start < span.end for span in code)
+        if all(mark.numbers for mark in together) and not is_code and not is_link_text(answer, together[0]):
+            yield start, together[0].end, "".join(mark.label for mark in together)
+    for quote in proof.quotes:
+        # Inside the quotation marks, since next to a letter, as in Chinese, ~~ outside of them strikes nothing through.
+        words = _QUOTED.match(answer, quote.start, quote.end)
+        if quote.state is QuoteState.UNVERIFIED and words is not None and not _BREAKS_STRIKE.search(words["words"]):
+            yield words.start("words"), words.start("words"), "~~"
+            yield words.end("words"), words.end("words"), "~~"
+
+
+def _format_source_line(citation: Citation, number: int) -> str:
     # A quote that spans several list items or table rows becomes one line with an ellipsis between them.
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
     path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
     quote = f': "{sanitise_line(_NEXT_ITEM.sub(" … ", citation.quote))}"' if citation.quote else ""
-    return f"- [{citation.section_id}] {path}, {citation.place} ({citation.state.label}){quote}"
+    sign = f"{citation.state.sign} " if citation.state.sign else ""
+    return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({citation.state.label}){quote}"
 
 
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:

@@ -292,7 +292,12 @@ ACTIONS: tuple[Action, ...] = (
         "conversations.delete", "d delete", "delete", "Delete the conversation (undo until you close the list)."
     ),
     _navigation_action("conversations.undo", "u", "undo", "Undo the last deletion."),
-    _navigation_action("conversations.export", "e", "export", "Export the conversation as Markdown or JSON."),
+    _navigation_action(
+        "conversations.export",
+        "e",
+        "export",
+        "Export the conversation as Markdown, JSON or a web page that replays it.",
+    ),
     _navigation_action("find.read", "enter", "read", "Open the result in the reader; `n` and `N` go to other matches."),
     _focus_action("find.next_hit", "down", "list", "Select the next result."),
     _navigation_action("find.open", "a", "open there", "Open the section for the conversation, from the list."),

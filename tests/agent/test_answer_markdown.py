@@ -54,6 +54,8 @@ def show(markdown: Markdown) -> str:
         ("In `[{Fees}]` and [{Hours}].", f"In [{FEES}] and [1]."),
         ('```\n"a" [{Fees}]\n```\n\nSo [{Fees}].', f'"a" [{FEES}]\nSo [2].'),
         ('[rules](rules.md "2 euros a day") of [{Fees}].', "rules of [1 ✓]."),
+        ('Fees [{Fees}]: "2 euros a day"', 'Fees [1 ✓]: {"2 euros a day"}'),
+        ("[{Fees}]: #fees\n\nSee [{Hours}].", "See [2]."),
         ("[{Fees}](#fees) says so.", f"{FEES} says so."),
     ],
 )

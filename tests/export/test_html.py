@@ -17,6 +17,7 @@ from roamtui.conversation.session import Session
 from roamtui.document.source_loader import build_library
 from roamtui.export.html import render_html
 from roamtui.sources.read import RawText
+from tests.export.answering import LABELS, answer_question
 from tests.fakes.chromium import Chromium, find_chromium
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
@@ -70,6 +71,40 @@ def test_a_hostile_document_is_shown_as_text() -> None:
     assert "".join(mark.text_content() for mark in tree.xpath("//mark")) == "The lamp is lit at nine"
     assert tree.xpath(f"//ol//a[@href='#{tree.xpath('//mark')[0].get('id')}']")
     assert tree.get_element_by_id(f"o-{ids[0]}").xpath("./a")
+
+
+def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
+    state = answer_question()
+    tree = _check(render_html(state, "x.md", state.library))
+    answer = tree.get_element_by_id("a1")
+    marks = answer.xpath(".//*[contains(@class, 'cite')]")
+    assert [mark.text_content() for mark in marks] == LABELS
+    quotes = answer.xpath(".//*[starts-with(@class, 'quote')]")
+    assert [(quote.get("class"), quote.text_content()) for quote in quotes] == [
+        ("quote exact", '"2 euros a day"'),
+        ("quote unverified", '"9 dollars"'),
+        ("quote misattributed", '"Open daily"'),
+        ("quote joined", '"Books can … for more"'),
+    ]
+    sources = [source.text_content().split(maxsplit=1)[0] for source in tree.xpath("//ol[@class='sources']/li")]
+    assert sources == ["✓", "✗", "!", "!", "Manual"]
+    assert "these words stand in Hours, line 20" in tree.get_element_by_id("c1-3").text_content()
+    assert "3 of 5 statements are quoted" in tree.get_element_by_id("e1").text_content()
+    for link in tree.xpath("//main//a"):
+        assert tree.get_element_by_id(link.get("href").removeprefix("#")) is not None
+
+
+def test_a_quote_over_several_blocks_keeps_its_verdict_in_each() -> None:
+    state = answer_question(
+        '- "Books can be\n- borrowed **for *four* weeks**" [{Lending}] <b>x</b>\n\n| a |\n|-:|\n| b |\n'
+    )
+    page = render_html(state, "x.md", state.library)
+    tree = _check(page)
+    assert {quote.text_content() for quote in tree.xpath("//main//*[starts-with(@class, 'quote')]")} == {
+        '"Books can be',
+        'borrowed for four weeks"',
+    }
+    assert tree.xpath("//main//th[@class='right']")
 
 
 def test_without_the_source_the_page_has_the_answer() -> None:

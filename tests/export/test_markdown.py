@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from roamtui.agent.recheck import ClaimStatus, LocatedNote
+import re
+
+import pytest
+
+from roamtui.agent.recheck import ClaimStatus, LocatedNote, read_claims
 from roamtui.conversation.notes import Note
 from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.export.markdown import render_notes
+from roamtui.export.markdown import render_markdown, render_notes
+from tests.export.answering import LABELS, answer_question
 
 
 def _make_citation(*titles: str, line: int, quote: str | None = None) -> Citation:
@@ -30,3 +35,43 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
         "*(now reads “A late spade costs 2 euros a day.”)*\n\nDear!\n\n"
         "## Tools › Sheds\n\n— garden.md › Sheds · line 8\n\nAsk *Anna*.\n"
     )
+
+
+def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
+    text = render_markdown(answer_question(), "manual.md")
+    answer, _, sources = text.partition("\n1. ")
+    assert re.findall(r"\[[\d,]+[ ✓!✗]*\]", answer) == LABELS
+    assert '"2 euros a day" [1,2 ✗], and "~~9 dollars~~" [1,2 ✗]' in answer
+    assert re.fullmatch(r".*In code: `\[[0-9a-f]{8}\]`\.\n", answer, re.DOTALL)
+    assert [line.split("[")[0] for line in f"1. {sources}".splitlines()[:5]] == [
+        "1. ✓ ",
+        "2. ✗ ",
+        "3. ! ",
+        "4. ! ",
+        "5. ",
+    ]
+
+
+def test_an_export_claims_only_the_quotes_that_were_found() -> None:
+    text = render_markdown(answer_question(), "manual.md")
+    assert [claim.quote for claim in read_claims(text, "export.md")] == ["2 euros a day"]
+
+
+@pytest.mark.parametrize("start", ["- ", "1. ", "12. ✓ "])
+def test_exports_of_every_version_are_read(start: str) -> None:
+    line = f'{start}[a8a96034] Manual > Fees, line 5 (quote found in the text): "2 euros a day"\n'
+    assert [claim.section_id for claim in read_claims(line, "export.md")] == ["a8a96034"]
+
+
+@pytest.mark.parametrize(
+    ("quote", "shown"),
+    [
+        ("「每天九欧元」", "「~~每天九欧元~~」"),
+        ("« 9 dollars »", "« ~~9 dollars~~ »"),
+        ('"9 ~dollars"', '"9 ~dollars"'),
+        ('"- 9 dollars\n- a day"', '"- 9 dollars\n- a day"'),
+    ],
+)
+def test_a_quote_is_struck_through_inside_its_quotation_marks(quote: str, shown: str) -> None:
+    gap = "" if quote[0] == "「" else " "
+    assert f"{shown} [1 ✗]." in render_markdown(answer_question(f"It costs{gap}{quote} [{{Fees}}]."), "manual.md")

@@ -14,6 +14,7 @@ from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.agent.source_list import format_source
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -24,11 +25,11 @@ from roamtui.conversation.events import (
     StepStarted,
     ThinkingStreamed,
 )
-from roamtui.conversation.notices import NoticeSlot, Severity, format_section, make_notices
+from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
-from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.document.plain import sanitise_text
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
@@ -40,7 +41,7 @@ from roamtui.tui.chat.content_view import (
     link_target,
 )
 from roamtui.tui.context import StartupContext
-from roamtui.tui.labels import STEP, format_full_path
+from roamtui.tui.labels import format_full_path
 from roamtui.tui.messages import CopyRequested, NoteRequested, StatusMessage
 
 if TYPE_CHECKING:
@@ -296,13 +297,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return widgets
 
     def _format_source(self, citation: Citation) -> str:
-        """Return the section of a citation, with its file if there are several."""
-        title = format_section(citation.section_id, self._first.state.library)
-        file = citation.doc
-        if "://" in file:
-            file = file.rpartition("/")[2] or file
-        file = sanitise_line(file)
-        return title if file in ("", title) else f"{file}{STEP}{title}"
+        return format_source(citation, self._first.state.library)
 
     @property
     def has_targets(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from textual.app import ComposeResult
@@ -12,6 +11,7 @@ from textual.message import Message
 from typing_extensions import override
 
 from roamtui.agent.answer import UnopenedHits, format_verification, list_unopened_hits
+from roamtui.agent.source_list import describe_place, find_holder, strip_links
 from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, make_draft_events
 from roamtui.conversation.notices import Notice, Severity, make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
@@ -237,8 +237,6 @@ class ActivityView(ContentView):
 
 
 _QUOTE_LENGTH = 140
-_LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
-"""A Markdown link. In a quote, only its text is shown, as in the answer."""
 
 
 class SourcesView(ContentView):
@@ -311,31 +309,3 @@ _COLOURS = {
     QuoteState.JOINED: "$warning",
     QuoteState.UNVERIFIED: "$error",
 }
-
-
-def find_holder(citation: Citation, library: Library) -> str:
-    """Return the section that holds the words of a quote: the cited one, unless they were found in another."""
-    span = citation.span
-    is_there = span is not None and any(document.key == span.doc for document in library.documents)
-    if citation.state is not QuoteState.MISATTRIBUTED or span is None or not is_there:
-        return citation.section_id
-    return library.section_at(span.doc, span.start) or citation.section_id
-
-
-def describe_place(citation: Citation, holder: str) -> str:
-    """Describe where the words of a quote are, or that they are nowhere; `holder` is the path of their section."""
-    place = citation.place if citation.page is None else f"p. {citation.page}"
-    match citation.state:
-        case QuoteState.UNVERIFIED:
-            return "these words are not in the text"
-        case QuoteState.MISATTRIBUTED:
-            return f"these words stand in {holder}, {place}"
-        case QuoteState.JOINED:
-            return f"joined from several sentences, {place}"
-        case _:
-            return place if citation.start_line else ""
-
-
-def strip_links(text: str) -> str:
-    """Return text on one line, with links replaced by their text."""
-    return _LINK.sub(r"\1", sanitise_line(text))

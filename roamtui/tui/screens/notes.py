@@ -14,6 +14,7 @@ from textual.widgets import OptionList
 from typing_extensions import override
 
 from roamtui.agent.recheck import LocatedNote, list_path_titles
+from roamtui.agent.source_list import strip_links
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten
@@ -21,7 +22,6 @@ from roamtui.errors import StoreError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import SectionTarget, wrap
-from roamtui.tui.chat.exchange_view import strip_links
 from roamtui.tui.labels import STEP
 from roamtui.tui.screens.dialogs import ItemList, PromptDialog
 from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen

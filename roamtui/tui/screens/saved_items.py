@@ -26,7 +26,7 @@ from roamtui.tui.status_line import ScreenKeyHints
 
 SavedItem = TypeVar("SavedItem")
 _FOOT = "enter to export, esc to cancel"
-_FORMATS = {".md": "Markdown", ".json": "JSON", ".html": "a web page"}
+_FORMATS = {".md": "Markdown", ".json": "JSON", ".html": "a replay"}
 
 
 class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenResultType]):
