@@ -14,6 +14,7 @@ from roamtui.conversation.commands import Approver, Command, ExpandSections, Ori
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.transcript import StopReason
 from roamtui.document.library import Library
 from roamtui.document.parallel import run_in_thread
 from roamtui.models.base import get_startup_note, warm_up_model
@@ -58,6 +59,8 @@ class ConversationController:
         # The locks of asyncio are fair, so each is a queue. To avoid deadlocks, they are acquired in this order.
         self._queue = asyncio.Lock()
         self._commands = asyncio.Lock()
+        self._has_answered = True
+        """Whether the last question got its whole answer."""
 
     @property
     def session(self) -> Session:
@@ -80,7 +83,8 @@ class ConversationController:
         within: str | None = None,
         replaces: Exchange | None = None,
         open_first: tuple[str, ...] = (),
-    ) -> None:
+        follows: bool = False,
+    ) -> bool:
         """Ask a question in its turn.
 
         Args:
@@ -89,19 +93,31 @@ class ConversationController:
             replaces: The exchange that the question replaces, which is rewound first. If the conversation no longer has
                 it, because of a switch to another one, nothing is asked.
             open_first: Sections to open before the question.
+            follows: Whether the question needs the answer before it. If that answer was stopped, failed or reached a
+                limit, or if the conversation is another one by then, nothing is asked.
+
+        Returns:
+            Whether the question was asked.
 
         Raises:
             UnknownSectionError: There is no section `within`.
         """
+        conversation_id = self.state.id
         async with self._queue, self._publishing_rest():
+            if follows and not (self._has_answered and self.state.id == conversation_id):
+                return False
+            self._has_answered = False
             if replaces is not None:
                 if not _has_exchange(self.state, replaces):
-                    return
+                    return False
                 async with self._commands:
                     self._publish(*await self.session.rewind(replaces.number))
             if open_first:
                 await self.dispatch(lambda _: ExpandSections(section_ids=open_first, origin=Origin.PERSON))
             await self._publish_each(self.agent.ask(question, within=within))
+            stopped = self.state.transcript.exchanges[-1].stopped
+            self._has_answered = stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND)
+            return True
 
     async def dispatch(self, make: CommandFactory) -> str:
         """Carry out a section command after the earlier ones, without waiting for an answer.

@@ -164,6 +164,7 @@ ACTIONS: tuple[Action, ...] = (
         "app.suspend_process",
     ),
     _action("global.marks", "m", "Marks", "Show the legend of outline and answer symbols.", "app.marks"),
+    _navigation_action("global.name_quit_key", "q", "Which key quits", "Say which key quits roamtui."),
     _hinted_action("global.help", "f1 ?", "Help", "Show all keys; press `/` there to search.", "app.help"),
     _action("global.quit", "ctrl+q", "Quit", "Quit roamtui.", "app.quit", is_hinted=True, is_priority=True),
     _focus_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
@@ -385,6 +386,15 @@ class Keymap:
         """Format the first key of an action for the screen, or a dash if it has no key."""
         action = next(action for action in self.actions if action.id == action_id)
         return format_key(action.keys[0]) if action.keys else "–"
+
+
+def list_slash_commands(keys: Keymap) -> dict[str, Action]:
+    """Return the actions that the question box runs when it holds exactly their name, such as `/new-conversation`."""
+    return {
+        f"/{action.label.lower().replace(' ', '-')}": action
+        for action in keys.actions
+        if action.in_palette and action.scope in (Scope.GLOBAL, Scope.CHAT) and action.id != "global.go_chat"
+    }
 
 
 def can_send_shift_enter(environ: Mapping[str, str]) -> bool:

@@ -1,22 +1,25 @@
-"""`QuestionBox`: a text field of several lines with a history, which refuses huge pastes."""
+"""`QuestionBox`: a text field of several lines with a history and slash commands, which refuses huge pastes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from textual import events
+from textual import events, on
 from textual.actions import SkipAction
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
+from typing_extensions import override
 
-from roamtui.document.plain import sanitise_text
-from roamtui.tui.actions import Scope, make_bindings
+from roamtui.document.plain import sanitise_line, sanitise_text
+from roamtui.tui.actions import Action, Scope, format_key, make_bindings
 
 _PASTE_LENGTH_MAX = 50_000
 """Characters; a longer text is no question, and laying it out would delay each key."""
+
+_COMMANDS_SHOWN = 8
 
 
 class QuestionBox(TextArea):
@@ -37,11 +40,27 @@ class QuestionBox(TextArea):
         direction: int
         """1 for down, -1 for up."""
 
-    def __init__(self, history: Iterable[str] = ()) -> None:
+    @dataclass
+    class CommandSubmitted(Message):
+        """A person sent the name of a command."""
+
+        action: Action
+
+    @dataclass
+    class CommandsListed(Message):
+        """Other commands fit what the person types."""
+
+        commands: Mapping[str, Action]
+        """The fitting commands by name; none hides the list."""
+        chosen: str | None
+        """Name of the command that the arrows chose."""
+
+    def __init__(self, history: Iterable[str] = (), commands: Mapping[str, Action] | None = None) -> None:
         """Make an empty box.
 
         Args:
             history: Earlier questions, oldest first.
+            commands: Actions by their names, which begin with a slash.
         """
         super().__init__(
             id="question-box",
@@ -52,6 +71,13 @@ class QuestionBox(TextArea):
         self._history = list(history)
         self._index = len(self._history)
         self._draft = ""
+        self._commands = commands or {}
+        self._typed = ""
+        """The text before an arrow chose a command."""
+        self._fitting: tuple[str, ...] = ()
+        """Names of the listed commands."""
+        self._chosen: str | None = None
+        """The command that an arrow put into the box."""
 
     def set_border_label(self, tag: str) -> None:
         """Show in the frame how the next question will be asked; an empty tag hides this."""
@@ -84,13 +110,57 @@ class QuestionBox(TextArea):
 
     def _send(self) -> None:
         question = self.text.strip()
-        if question:
+        if (action := self._commands.get(question)) is not None:
+            self.clear()
+            self.post_message(self.CommandSubmitted(action))
+        elif question:
             self.post_message(self.Submitted(question))
+
+    @on(TextArea.Changed)
+    def _list_commands(self) -> None:
+        """List the commands that begin as the text does, and then those with a later word that does."""
+        typed = self.text
+        if typed == self._chosen:
+            return
+        names: list[str] = []
+        if typed.startswith("/"):
+            names = [name for name in self._commands if f"-{typed[1:].casefold()}" in f"-{name[1:]}"]
+            names.sort(key=lambda name: not name.startswith(typed.casefold()))
+        self._set_commands(tuple(names))
+
+    def _set_commands(self, names: tuple[str, ...], chosen: str | None = None) -> None:
+        if (names, chosen) != (self._fitting, self._chosen):
+            self._fitting, self._chosen = names, chosen
+            self.post_message(self.CommandsListed({name: self._commands[name] for name in names}, chosen))
+
+    def _choose_command(self, direction: int) -> None:
+        """Put the next (1) or previous (-1) listed command into the box."""
+        if self._chosen is None:
+            self._typed = self.text
+            index = 0 if direction > 0 else -1
+        else:
+            index = (self._fitting.index(self._chosen) + direction) % len(self._fitting)
+        name = self._fitting[index]
+        self._set_commands(self._fitting, name)
+        self.fill(name)
+
+    def close_commands(self) -> bool:
+        """Hide the list of commands until the text changes; return whether it was shown."""
+        if not self._fitting:
+            return False
+        typed = self.text if self._chosen is None else self._typed
+        with self.prevent(TextArea.Changed):  # which would list the commands again
+            self.fill(typed)
+        self._set_commands(())
+        return True
 
     def action_insert_line(self) -> None:
         self.call_later(self.insert, "\n")
 
     def action_history_previous(self) -> None:
+        if self._fitting:
+            self._choose_command(-1)
+            return
         if not self.cursor_at_first_line or self._index == 0:
             raise SkipAction
         if self._index == len(self._history):
@@ -99,6 +169,9 @@ class QuestionBox(TextArea):
         self.fill(self._history[self._index])
 
     def action_history_next(self) -> None:
+        if self._fitting:
+            self._choose_command(1)
+            return
         if not self.cursor_at_last_line or self._index >= len(self._history):
             raise SkipAction
         self._index += 1
@@ -137,3 +210,51 @@ _MOVES: Mapping[str, Callable[[QuestionBox], None]] = {
     "pageup": QuestionBox.action_cursor_page_up,
     "pagedown": QuestionBox.action_cursor_page_down,
 }
+
+
+class CommandList(Widget):
+    """The commands that fit what is typed, with the chosen one in view."""
+
+    def __init__(self) -> None:
+        super().__init__(id="command-list")
+        self._commands: Mapping[str, Action] = {}
+        self._chosen: str | None = None
+
+    def show(self, commands: Mapping[str, Action], chosen: str | None) -> None:
+        """Show other commands."""
+        self._commands, self._chosen = commands, chosen
+        self.styles.height = min(len(commands), _COMMANDS_SHOWN, max(1, self.app.size.height // 3))
+        self.refresh()
+
+    @override
+    def render(self) -> Content:
+        names = list(self._commands)
+        height = max(1, self.size.height)
+        index = names.index(self._chosen) if self._chosen in names else 0
+        first = max(0, min(index - height // 2, len(names) - height))
+        column = max(map(len, names), default=0) + 2
+        lines = []
+        for name in names[first : first + height]:
+            action = self._commands[name]
+            key = format_key(action.keys[0]) if action.keys else ""
+            line = Content.assemble((name.ljust(column), "bold $accent"), action.help, (f"  {key}", "$muted"))
+            line = line.truncate(self.size.width, ellipsis=True)
+            if name == self._chosen:
+                line = line.pad_right(self.size.width - line.cell_length).stylize("reverse")
+            lines.append(line)
+        return Content("\n").join(lines)
+
+
+class QueuedLine(Widget):
+    """The question that waits for the answer under way."""
+
+    def __init__(self, question: str, back_key: str) -> None:
+        super().__init__(id="queued-line")
+        self._question = sanitise_line(question)
+        self._back_key = back_key
+
+    @override
+    def render(self) -> Content:
+        hint = Content(f" · {self._back_key} takes it back")
+        room = max(4, self.size.width - hint.cell_length)
+        return Content(f"Next: {self._question}").truncate(room, ellipsis=True) + hint

@@ -31,7 +31,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.source_loader import open_sources
-from roamtui.errors import StoreError
+from roamtui.errors import ModelError, StoreError
 from tests.agent.asking import MANUAL, expanding, make_agent, saying
 from tests.conversation.conversations import find, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
@@ -246,3 +246,32 @@ async def test_switching_waits_for_another_program_without_stopping_anything_els
     await switching
     assert controller.state.id != first
     assert any(isinstance(event, NodesFolded) for event in store.read(first).events)
+
+
+async def test_a_question_that_follows_is_asked_only_after_a_whole_answer(store: ConversationStore) -> None:
+    controller, _ = control(make_agent(store=store))
+    async with starting(controller) as gate:
+        tasks = await run_in_order(
+            controller.ask("First?"),
+            controller.ask("Second?", follows=True),
+            controller.start_new(),
+            controller.ask("Third?", follows=True),
+        )
+        gate.set()
+        assert await asyncio.gather(*tasks) == [True, True, None, False]
+    assert questions(controller) == []
+    async with starting(controller) as gate:
+        stopped, waiting = await run_in_order(controller.ask("First?"), controller.ask("Second?", follows=True))
+        stopped.cancel()
+        gate.set()
+        assert await waiting is False
+    assert questions(controller) == []
+    assert await controller.ask("Third?")
+
+
+async def test_a_question_does_not_follow_an_answer_that_failed() -> None:
+    failing = ScriptedReply(text="", error=ModelError("The key was refused."))
+    controller, _ = control(make_agent([failing, saying("Not found: no.")]))
+    tasks = await run_in_order(controller.ask("First?"), controller.ask("Second?", follows=True))
+    assert await asyncio.gather(*tasks) == [True, False]
+    assert questions(controller) == ["First?"]

@@ -268,22 +268,6 @@ async def test_a_question_is_shown_while_its_model_starts_and_once_when_it_answe
         assert [view.number for view in app.screen.query(ExchangeView)] == [1]
 
 
-async def test_a_second_question_waits_for_the_first_and_is_not_lost() -> None:
-    gate = asyncio.Event()
-    async with running(make_app([ScriptedReply(text="Forty.", gate=gate)]), SIZE) as (app, pilot):
-        screen = app.main_screen
-        screen.question_box.fill(QUESTION)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: screen.is_asking)
-        screen.question_box.fill("And the deck oven?")
-        await pilot.press("enter")
-        await pilot.pause()
-        assert screen.question_box.text == "And the deck oven?"
-        assert len(model_of(app).requests) == 1
-        gate.set()
-        await wait_until(pilot, lambda: not screen.is_asking)
-
-
 async def test_the_last_question_is_asked_again_from_before_it() -> None:
     app = make_app([ScriptedReply(text="First."), ScriptedReply(text="Bad."), ScriptedReply(text="Better.")])
     async with app.run_test(size=SIZE) as pilot:

@@ -1,4 +1,4 @@
-"""`QuestionController`: sends questions from the box, asks the last one again, and stops an answer."""
+"""`QuestionController`: sends or queues questions from the box, asks the last one again, and stops an answer."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ class AskOptions:
     """Id of the section that it is about, None for the whole document."""
     open_first: tuple[str, ...] = ()
     """Sections to open before it is asked."""
+    follows: bool = False
+    """Whether it is asked only after the whole answer to the question before it."""
 
 
 def retry_options(exchange: Exchange, library: Library) -> AskOptions:
@@ -36,8 +38,15 @@ def retry_options(exchange: Exchange, library: Library) -> AskOptions:
     return AskOptions(replaces=exchange, within=within)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _QueuedQuestion:
+    question: str
+    options: AskOptions
+    worker: Worker[None]
+
+
 class QuestionController:
-    """Asks one question at a time. The frame of the box says how the next one will be asked."""
+    """Asks one question at a time, while another may wait. The frame of the box says how the next one will be asked."""
 
     def __init__(
         self,
@@ -45,21 +54,33 @@ class QuestionController:
         get_state: Callable[[], ConversationState],
         ask: Callable[[str, AskOptions], Worker[None]],
         show_pending: Callable[[str, str | None], None],
+        show_queued: Callable[[str], None],
     ) -> None:
-        """Ask questions from `box`; `show_pending` shows one, and its section, until it is part of the conversation."""
+        """Ask questions from `box`.
+
+        Args:
+            box: Where the person types.
+            get_state: Returns the newest state.
+            ask: Starts asking a question.
+            show_pending: Shows a question, and its section, until it is part of the conversation.
+            show_queued: Shows a question that waits for the answer under way, or none for an empty string.
+        """
         self._box = box
         self._get_state = get_state
         self._ask = ask
         self._show_pending = show_pending
+        self._show_queued = show_queued
         self._options = AskOptions()
         self._worker: Worker[None] | None = None
         self._pending: tuple[str, AskOptions] | None = None
         """The question that was sent and is not part of the conversation yet."""
+        self._queued: _QueuedQuestion | None = None
+        """The question that waits for the answer to the one before it."""
 
     @property
     def is_running(self) -> bool:
         """Whether a question waits for its answer."""
-        return self._worker is not None and not self._worker.is_finished
+        return self._queued is not None or (self._worker is not None and not self._worker.is_finished)
 
     def edit_last(self) -> None:
         """Put the last question into the box; once changed and sent, it replaces the old one."""
@@ -104,8 +125,15 @@ class QuestionController:
             self._box.fill(edited.question)
             self.ask_about_section(retry_options(edited, state.library).within)
 
-    async def choose_proposed(self, propose: Callable[[], Awaitable[tuple[str, ...]]]) -> str | None:
-        """Have questions proposed, and return the one that the person chooses, if any."""
+    async def choose_proposed(
+        self, propose: Callable[[], Awaitable[tuple[str, ...]]], explain_none: Callable[[], str]
+    ) -> str | None:
+        """Have questions proposed, and return the one that the person chooses, if any.
+
+        Args:
+            propose: Returns the questions.
+            explain_none: Says why there is no question.
+        """
         from roamtui.tui.screens.dialogs import PickerDialog  # noqa: PLC0415 - not for the first screen
 
         self._box.post_message(StatusMessage("Looking for questions…"))
@@ -114,16 +142,48 @@ class QuestionController:
         finally:
             self._box.post_message(StatusMessage(""))
         if not questions:
-            self._box.notify("No suggestions for this document.", severity="warning")
+            self._box.notify(explain_none(), severity="warning", markup=False)
             return None
         picker = PickerDialog("Suggested questions", dict.fromkeys(questions, ""), questions[0])
         return await self._box.app.push_screen_wait(picker)
 
-    def submit(self, question: str) -> None:
-        """Ask a question that was sent from the box."""
+    def submit(self, question: str) -> str | None:
+        """Ask a question that was sent from the box, or queue it while another is answered.
+
+        Returns:
+            Why the question stays in the box, if it does.
+        """
+        if self._queued is not None:
+            return "One question waits already. Wait for its turn, or take it back."
+        is_running = self.is_running
         self._box.clear()
         self._box.remember(question)
-        self._start(question, self._pop_options())
+        options = self._pop_options()
+        if is_running:
+            options = replace(options, follows=True)
+            self._queued = _QueuedQuestion(question=question, options=options, worker=self._ask(question, options))
+            self._show_queued(question)
+        else:
+            self._start(question, options)
+        return None
+
+    def take_back(self) -> bool:
+        """Put the question that waits back into the box, before anything typed since; return whether there was one."""
+        queued = self._pop_queued()
+        if queued is None:
+            return False
+        queued.worker.cancel()
+        typed = self._box.text
+        self._box.fill(f"{queued.question}\n{typed}" if typed else queued.question)
+        if not typed:
+            self.ask_about_section(queued.options.within)
+        return True
+
+    def _pop_queued(self) -> _QueuedQuestion | None:
+        queued, self._queued = self._queued, None
+        if queued is not None:
+            self._show_queued("")
+        return queued
 
     def retry(self, open_first: tuple[str, ...] = ()) -> None:
         """Ask the last question again, in its place, once some sections are open."""
@@ -138,9 +198,10 @@ class QuestionController:
         self._worker = self._ask(question, options)
 
     def stop(self) -> None:
-        """Stop the answer under way."""
+        """Stop the answer under way. A question that waits for it returns to the box."""
         if self._worker is not None:
             self._worker.cancel()
+        self.take_back()
 
     def show_pending(self) -> None:
         """Show the question that is not part of the conversation yet, if there is one."""
@@ -149,15 +210,20 @@ class QuestionController:
             self._show_pending(question, options.within)
 
     def on_question_asked(self) -> None:
-        """Note that the pending question is part of the conversation now."""
+        """Note that the pending question, or else the queued one, is part of the conversation now."""
+        if self._pending is None and (queued := self._pop_queued()) is not None:
+            self._worker = queued.worker
         self._pending = None
 
     def restore_unasked(self, worker: Worker[object]) -> bool:
         """Put a question back into the box if its worker has ended before it became part of the conversation.
 
         Returns:
-            Whether there was such a question: it is not to be shown any longer.
+            Whether the conversation shows such a question, which it should no longer do.
         """
+        if self._queued is not None and worker is self._queued.worker and worker.is_finished:
+            self.take_back()
+            return False
         if worker is not self._worker or not worker.is_finished or self._pending is None:
             return False
         (question, options), self._pending = self._pending, None

@@ -15,7 +15,7 @@ from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
-from roamtui.tui.question_box import QuestionBox
+from roamtui.tui.question_box import CommandList, QuestionBox, QueuedLine
 
 _TWO_PANES_COLUMNS = 64
 _THREE_PANES_COLUMNS = 150
@@ -74,6 +74,8 @@ class PaneSwitcher(Horizontal):
         self._box = box
         self._scope_widgets = {Scope.TREE: tree, Scope.CHAT: log, Scope.READER: reader, Scope.INPUT: box}
         self._right = Vertical(id="right")
+        self._ask = Container(id="ask")
+        self._frame = Horizontal(id="ask-frame")
         self._columns = 0
         self._tree_columns: int | None = None
         """Width of the outline in cells that the person chose, or None."""
@@ -91,7 +93,7 @@ class PaneSwitcher(Horizontal):
             with Horizontal(id="upper"):
                 yield self._chat
                 yield self._reader
-            with Container(id="ask"), Horizontal(id="ask-frame"):
+            with self._ask, self._frame:
                 yield Static(Content("❯"), id="prompt")
                 yield self._box
 
@@ -141,6 +143,22 @@ class PaneSwitcher(Horizontal):
             self._log_view.action_page_down()
         else:
             self._log_view.action_page_up()
+
+    def show_queued(self, question: str, back_key: str) -> None:
+        """Show a question that waits above the box; an empty one hides it."""
+        self._ask.query(QueuedLine).remove()
+        if question:
+            self._ask.mount(QueuedLine(question, back_key), before=self._frame)
+
+    @on(QuestionBox.CommandsListed)
+    async def _show_commands(self, event: QuestionBox.CommandsListed) -> None:
+        shown = self._ask.query(CommandList)
+        if not event.commands:
+            await shown.remove()
+            return
+        if not shown:
+            await self._ask.mount(CommandList(), before=self._frame)
+        self._ask.query_one(CommandList).show(event.commands, event.chosen)
 
     def get_scope_widget(self, scope: Scope) -> Widget:
         """Return the widget that runs a scope's actions: the screen for the global scope."""

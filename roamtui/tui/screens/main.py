@@ -30,7 +30,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.node import Span
 from roamtui.sources.file_sources import stamp_source
-from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, list_slash_commands, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetActivated
 from roamtui.tui.chat.welcome import WelcomeView
@@ -110,13 +110,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(keys)
         asked = [exchange.question for exchange in state.transcript.exchanges]
-        self.question_box = QuestionBox([*reversed(first.options.examples), *asked])
+        self.question_box = QuestionBox([*reversed(first.options.examples), *asked], list_slash_commands(keys))
         self.status_line = StatusLine(StatusLineState(model=label.name, model_note=label.short_note), keys)
         self.header = HeaderLine(state.library.title, state.library.source)
         self._hints = HintLine(keys)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.question_box)
         self.question_controller = QuestionController(
-            self.question_box, lambda: self.startup.state, self._ask_in_turn, self._show_pending_question
+            self.question_box,
+            lambda: self.startup.state,
+            self._ask_in_turn,
+            self._show_pending_question,
+            lambda question: self.panes.show_queued(question, keys.format_first_key("global.back")),
         )
 
     @cached_property
@@ -359,14 +363,25 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_reader()
 
     def action_step_out(self) -> None:
-        if self.focused is not self.question_box or not self.question_controller.reset_options():
+        is_done = self.focused is self.question_box and (
+            self.question_box.close_commands()
+            or self.question_controller.reset_options()
+            or self.question_controller.take_back()
+        )
+        if not is_done:
             self.panes.step_out()
 
     @on(QuestionBox.Submitted)
     def _ask(self, event: QuestionBox.Submitted) -> None:
-        if not self.warn_if_busy():
-            self.panes.show_chat()
-            self.question_controller.submit(event.question)
+        self.panes.show_chat()
+        self.warn(self.question_controller.submit(event.question))
+
+    @on(QuestionBox.CommandSubmitted)
+    async def _run_command(self, event: QuestionBox.CommandSubmitted) -> None:
+        await self.action_run(event.action.id)
+
+    def action_name_quit_key(self) -> None:
+        self.notify(f"Press {self.keys.format_first_key('global.quit')} to quit.", markup=False)
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
     async def _ask_in_turn(self, question: str, options: AskOptions) -> None:
@@ -375,7 +390,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.call_after_refresh(is_shown.set)
             await is_shown.wait()
         await self.controller.ask(
-            question, within=options.within, replaces=options.replaces, open_first=options.open_first
+            question,
+            within=options.within,
+            replaces=options.replaces,
+            open_first=options.open_first,
+            follows=options.follows,
         )
 
     def _show_pending_question(self, question: str, within: str | None) -> None:
@@ -436,7 +455,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="proposing", exclusive=True, exit_on_error=False)
     async def _propose_questions(self) -> None:
-        self.fill_question(await self.question_controller.choose_proposed(self.controller.propose_questions))
+        propose = self.controller.propose_questions
+        self.fill_question(await self.question_controller.choose_proposed(propose, self._explain_no_suggestions))
+
+    def _explain_no_suggestions(self) -> str:
+        model_key = self.keys.format_first_key("global.choose_model")
+        if self.app_context.agent.model.name == OFFLINE:
+            why = "no heading asks a question, and no section begins with a definition"
+            return f"No questions to suggest: {why}. Press {model_key} for a model, which can suggest some."
+        return f"The model suggested no questions. Try again, or press {model_key} for another model."
 
     def fill_question(self, question: str | None) -> None:
         """Put a question that was chosen into the question box."""
@@ -469,6 +496,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._switcher.resume(conversation_id)
 
     def action_new_conversation(self) -> None:
+        self.question_controller.take_back()
         self._switcher.resume(None)
 
     @on(ChatLog.ForkRequested)

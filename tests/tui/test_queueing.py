@@ -1,0 +1,157 @@
+"""A question that is sent while another is answered."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual.pilot import Pilot
+
+from roamtui.errors import ModelError
+from roamtui.tui.app import RoamApp
+from roamtui.tui.question_box import QueuedLine
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.tui.driving import app_of, ask, find_id, make_app, model_of, running, screen_text, wait_until
+
+FIRST, SECOND = "How many loaves?", "And the deck oven?"
+
+
+async def queue(pilot: Pilot[None], question: str = SECOND) -> None:
+    """Send a question, and another while the first is answered."""
+    screen = app_of(pilot).main_screen
+    for text in (FIRST, question):
+        screen.question_box.fill(text)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: screen.is_asking and not screen.question_box.text)
+    await wait_until(pilot, lambda: bool(screen.query(QueuedLine)))
+    await wait_until(pilot, lambda: len(model_of(app_of(pilot)).requests) == 1)
+
+
+def questions(app: RoamApp) -> list[str]:
+    return [exchange.question for exchange in app.main_screen.session.state.transcript.exchanges]
+
+
+async def test_a_question_waits_dimmed_above_the_box_and_is_asked_after_the_answer() -> None:
+    gate = asyncio.Event()
+    replies = [ScriptedReply(text="Forty.", gate=gate), ScriptedReply(text="Ninety.")]
+    async with running(make_app(replies)) as (app, pilot):
+        await queue(pilot)
+        await pilot.pause()
+        rows = screen_text(app).splitlines()
+        line = next(number for number, row in enumerate(rows) if "Next: And the deck oven? · esc takes it back" in row)
+        assert "╭" in rows[line + 1]
+        app.main_screen.question_box.fill("A third?")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "One question waits already" in screen_text(app))
+        assert app.main_screen.question_box.text == "A third?"
+        gate.set()
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert questions(app) == [FIRST, SECOND]
+        assert app.main_screen.question_box.text == "A third?"
+        await wait_until(pilot, lambda: not app.main_screen.query(QueuedLine))
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+n", "ctrl+c"])
+async def test_a_key_returns_the_question_to_the_box_before_what_was_typed_since(key: str) -> None:
+    gate = asyncio.Event()
+    async with running(make_app([ScriptedReply(text="Forty.", gate=gate)])) as (app, pilot):
+        await queue(pilot)
+        await pilot.press("x", key)
+        await wait_until(pilot, lambda: app.main_screen.question_box.text == f"{SECOND}\nx")
+        await wait_until(pilot, lambda: not app.main_screen.query(QueuedLine))
+        gate.set()
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert questions(app) == [FIRST]
+
+
+async def test_after_a_failure_the_question_returns_to_the_box_with_its_section() -> None:
+    gate = asyncio.Event()
+    replies = [ScriptedReply(text="Forty.", gate=gate, error=ModelError("The key was refused."))]
+    async with running(make_app(replies)) as (app, pilot):
+        screen = app.main_screen
+        screen.question_box.fill(FIRST)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: len(model_of(app).requests) == 1)
+        screen.question_controller.ask_about_section(find_id(app, "Deck oven"))
+        screen.question_box.fill(SECOND)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: bool(screen.query(QueuedLine)))
+        gate.set()
+        await wait_until(pilot, lambda: screen.question_box.text == SECOND)
+        assert questions(app) == [FIRST]
+        assert not screen.query(QueuedLine)
+        assert "in Ovens › Deck oven" in screen_text(app)
+
+
+async def test_a_queued_question_can_be_stopped_once_it_is_asked() -> None:
+    gates = asyncio.Event(), asyncio.Event()
+    replies = [ScriptedReply(text=f"Answer {number}.", gate=gate) for number, gate in enumerate(gates)]
+    async with running(make_app(replies)) as (app, pilot):
+        await queue(pilot)
+        gates[0].set()
+        await wait_until(pilot, lambda: len(model_of(app).requests) == 2)
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: not app.main_screen.is_asking)
+        assert questions(app) == [FIRST, SECOND]
+        assert app.main_screen.question_box.text == ""
+
+
+async def test_f9_and_q_say_what_the_person_can_do() -> None:
+    gate = asyncio.Event()
+    async with running(make_app([ScriptedReply(text="Forty.", gate=gate), ScriptedReply(text="No.")])) as (app, pilot):
+        screen = app.main_screen
+        await pilot.press("q")
+        assert screen.question_box.text == "q"
+        screen.question_box.fill(FIRST)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: screen.is_asking)
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: "The model is still answering" in screen_text(app))
+        gate.set()
+        await wait_until(pilot, lambda: not screen.is_asking)
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: "The model suggested no questions" in screen_text(app))
+        for focus in (screen.panes.focus_tree, screen.panes.focus_chat, screen.panes.focus_reader):
+            focus()
+            await pilot.press("q")
+            await wait_until(pilot, lambda: "Press ctrl+q to quit" in screen_text(app))
+            await pilot.press("j")
+            await wait_until(pilot, lambda: "Press ctrl+q" not in screen_text(app))
+        app.app_context.agent.model = ScriptedModel(name="offline")
+        await pilot.press("f9")
+        await wait_until(pilot, lambda: "No questions to suggest: no heading asks a question" in screen_text(app))
+
+
+async def test_a_slash_lists_commands_and_arrows_belong_to_the_list() -> None:
+    async with running(make_app([ScriptedReply(text="Forty."), ScriptedReply(text="No.")])) as (app, pilot):
+        screen, box = app.main_screen, app.main_screen.question_box
+        await ask(pilot, FIRST)
+        await pilot.press("slash")
+        await wait_until(pilot, lambda: "/outline" in screen_text(app) and "Go to the outline." in screen_text(app))
+        await pilot.press("n", "e", "w")
+        await wait_until(pilot, lambda: "/new-conversation" in screen_text(app) and "/outline" not in screen_text(app))
+        await pilot.press("down")
+        assert box.text == "/new-conversation"
+        await pilot.press("escape")
+        assert box.text == "/new"
+        await wait_until(pilot, lambda: "/new-conversation" not in screen_text(app))
+        assert screen.focused is box
+        await pilot.press("backspace", "up", "up")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: not box.text)
+
+
+async def test_only_a_line_that_is_exactly_a_command_runs_it() -> None:
+    async with running(make_app([ScriptedReply(text="Forty."), ScriptedReply(text="No.")])) as (app, pilot):
+        screen, box = app.main_screen, app.main_screen.question_box
+        box.fill("/new what does it say?")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: questions(app) == ["/new what does it say?"] and not screen.is_asking)
+        box.fill("/outlin")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: questions(app)[1:] == ["/outlin"] and not screen.is_asking)
+        await pilot.press(*"/outline", "enter")
+        await wait_until(pilot, lambda: screen.focused is screen.tree_pane.outline)
+        assert len(questions(app)) == 2
+        assert box.text == ""
+        assert "Go to the outline." not in screen_text(app)
