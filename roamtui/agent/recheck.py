@@ -28,6 +28,7 @@ from roamtui.agent.citations import MARK, make_citation, parse_citations
 from roamtui.agent.numbers import widen_to_numbers
 from roamtui.agent.quotes import GAP, QuoteMatch, find_quote, find_quoted_words, normalise_markdown
 from roamtui.agent.similar_words import TextWords, align_words
+from roamtui.agent.source_list import list_path_titles
 from roamtui.conversation.library_sync import hash_sections
 from roamtui.conversation.notes import Note, hash_section
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -375,12 +376,3 @@ def _get_note_position(located: LocatedNote, library: Library) -> tuple[bool, tu
     rows = tuple(library.locate(node_id)[1] for node_id in (*library.ancestors(section_id), section_id))
     span = located.now.span if located.now else None
     return False, rows, span.start if span else 0
-
-
-def list_path_titles(citation: Citation, title: str) -> list[str]:
-    """List the titles down to a section, after its file in a folder. Omit `title`, the title of the document."""
-    names = [sanitise_line(name) for name in citation.path]
-    if len(names) > 1 and citation.path[0] == title:
-        del names[0]
-    is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
-    return [sanitise_line(citation.doc), *names] if is_of_file else names

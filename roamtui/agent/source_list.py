@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from roamtui.conversation.notices import format_section
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -45,6 +46,24 @@ def describe_place(citation: Citation, holder: str) -> str:
             return f"joined from several sentences, {place}"
         case _:
             return place if citation.start_line else ""
+
+
+def format_place(citation: Citation, library: Library) -> str:
+    """Format where the words of a quote are, with the path of their section if that is not the cited one."""
+    holder = find_holder(citation, library)
+    if holder not in library:
+        return describe_place(citation, "")
+    titles = list_path_titles(replace(citation, path=library.node(holder).path), library.title)
+    return describe_place(citation, _PATH_STEP.join(titles))
+
+
+def list_path_titles(citation: Citation, title: str) -> list[str]:
+    """List the titles down to a section, after its file in a folder. Omit `title`, the title of the document."""
+    names = [sanitise_line(name) for name in citation.path]
+    if len(names) > 1 and citation.path[0] == title:
+        del names[0]
+    is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
+    return [sanitise_line(citation.doc), *names] if is_of_file else names
 
 
 def strip_links(text: str) -> str:

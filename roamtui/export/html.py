@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape, unescape
 from itertools import groupby
 from pathlib import Path
@@ -20,8 +20,7 @@ from typing import Any
 from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import read_answer_markdown
 from roamtui.agent.proof import AnswerProof, ProvenMark, read_proof
-from roamtui.agent.recheck import list_path_titles
-from roamtui.agent.source_list import describe_place, find_holder
+from roamtui.agent.source_list import find_holder, format_place
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
@@ -165,8 +164,7 @@ class _ReplayPage:
         place = f"{citation.place} · {state.label}"
         if library is not None and (holder := find_holder(citation, library)) in library:
             self._open([citation.section_id, holder])
-            titles = list_path_titles(replace(citation, path=library.node(holder).path), library.title)
-            place = describe_place(citation, " › ".join(titles))
+            place = format_place(citation, library)
             target = f"s-{holder}"
             if quote and (citation.is_verified or holder != citation.section_id):
                 target = f"m{name}"

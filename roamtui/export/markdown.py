@@ -14,7 +14,8 @@ from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import is_link_text
 from roamtui.agent.citations import extract_quotations
 from roamtui.agent.proof import AnswerProof, read_proof
-from roamtui.agent.recheck import LocatedNote, list_path_titles
+from roamtui.agent.recheck import LocatedNote
+from roamtui.agent.source_list import list_path_titles
 from roamtui.conversation.notices import make_outcome_notices
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState

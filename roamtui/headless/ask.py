@@ -17,6 +17,7 @@ import msgspec
 from roamtui.agent.answer import format_verification, list_unopened_hits
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
+from roamtui.agent.proof import read_proof
 from roamtui.conversation.events import (
     EVENT_NAMES,
     CloseReason,
@@ -39,9 +40,12 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.transcript import StopReason
+from roamtui.document.plain import sanitise_line
 from roamtui.export.json import to_json_citation
-from roamtui.headless.output import warn, write_json, write_notes, write_text
+from roamtui.headless.output import warn, write_json, write_notes, write_styled, write_text
+from roamtui.headless.terminal import LineWrapper, has_styles, measure_terminal, write_answer, write_source_list
 from roamtui.models.base import get_startup_note
+from roamtui.models.registry import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import parse_reference
 
@@ -132,7 +136,10 @@ class _AskReport:
         agent, final, state = self._agent, self.final, self._agent.session.state
         if final is None:
             return 1
-        if self._form == "text":
+        width = measure_terminal()
+        if self._form == "text" and width is not None:
+            self._show_answer(final, width)
+        elif self._form == "text":
             if final.answer or final.citations:
                 lines = [final.answer] if final.answer else []
                 lines += [""] if final.citations else []
@@ -165,6 +172,29 @@ class _AskReport:
             return 1
         return _CANCELLED if final.stopped is StopReason.CANCELLED else 0
 
+    def _show_answer(self, final: QuestionAnswered, width: int) -> None:
+        """Write the answer for a person at a terminal."""
+        proof, is_styled = read_proof(final.answer, final.citations), has_styles()
+        parts = [write_answer(final.answer, proof, width=width, is_styled=is_styled)] if final.answer.strip() else []
+        outcome = [proof.summary] if proof.summary and final.citations else []
+        if final.citations:
+            sources = write_source_list(
+                final.citations,
+                final.answer,
+                self._agent.session.state.library,
+                are_passages=self._agent.model.name == OFFLINE,
+                width=width,
+                is_styled=is_styled,
+            )
+            parts.append(sources)
+        elif final.is_unproven:
+            outcome.append("no quotes to verify")
+        if parts:
+            wrapper = LineWrapper(width)
+            lines = [sanitise_line(line) for line in (*outcome, *_format_outcome(self._agent, final))]
+            parts.append("".join(wrapper.feed(f"{line}\n") for line in lines))
+            write_styled("\n".join(parts))
+
 
 def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
     """Format a line per citation, then the proof by quotes, the model and its tokens."""
@@ -178,6 +208,11 @@ def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
         lines.append(proof)
     elif final.is_unproven:
         lines.append("no quotes to verify")
+    return [*lines, *_format_outcome(agent, final)]
+
+
+def _format_outcome(agent: Agent, final: QuestionAnswered) -> list[str]:
+    library, lines = agent.session.state.library, []
     unread = list_unopened_hits(agent.session.state.transcript.exchanges[-1], library)
     if unread.likely:
         likely = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unread.likely)

@@ -48,6 +48,16 @@ def write_sanitised(text: str) -> None:
     _write(sanitise_text(text), "replace")
 
 
+def write_styled(text: str) -> None:
+    """Write text to a terminal as it is: `roamtui.headless.terminal` has sanitised it, and added styles.
+
+    Raises:
+        OutputError: Writing failed.
+        BrokenPipeError: The reader is gone.
+    """
+    _write(text, "replace")
+
+
 def _write(text: str, errors: str) -> None:
     buffer = getattr(sys.stdout, "buffer", None)
     try:

@@ -41,6 +41,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import format_sources
 from roamtui.headless.hits import list_hits
 from roamtui.headless.output import warn, write_notes, write_sanitised
+from roamtui.headless.terminal import LineWrapper, measure_terminal
 from roamtui.models.base import Model, get_startup_note
 from roamtui.models.registry import OFFLINE, list_usable_models
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_path, format_size
@@ -72,6 +73,7 @@ class AnswerWriter:
 
     def __init__(self) -> None:
         self._held = ""
+        self._wrapper = LineWrapper(measure_terminal())
         self._step = ""
         """All text of the current step."""
 
@@ -85,15 +87,15 @@ class AnswerWriter:
         self._step += text
         self._held += text
         end = max((match.end() for match in _SPOKEN_END.finditer(self._held)), default=0)
-        write_sanitised(self._held[:end])
+        self._write(self._held[:end])
         self._held = self._held[end:]
 
     def end_line(self) -> None:
         """Write the rest and end the line."""
-        write_sanitised(self._held)
+        self._write(self._held)
         self._held = ""
         if self._step and not self._step.endswith("\n"):
-            write_sanitised("\n")
+            self._write("\n")
             self._step += "\n"
 
     def finish(self, answer: str) -> None:
@@ -102,7 +104,10 @@ class AnswerWriter:
         streamed = self._step.strip()
         rest = answer[len(streamed) :] if answer.startswith(streamed) else answer
         if rest.strip():
-            write_sanitised(f"{rest.strip()}\n")
+            self._write(f"{rest.strip()}\n")
+
+    def _write(self, text: str) -> None:
+        write_sanitised(self._wrapper.feed(sanitise_text(text)))
 
 
 async def approve(approval: ApprovalRequest) -> bool:
@@ -381,7 +386,8 @@ def _name_commands(text: str) -> str:
 
 
 def _write_lines(*lines: str) -> None:
-    write_sanitised("".join(f"{line}\n" for line in lines))
+    wrapper = LineWrapper(measure_terminal())
+    write_sanitised("".join(wrapper.feed(f"{line}\n") for line in lines))
 
 
 def _resolve_sections(library: Library, text: str) -> list[str]:

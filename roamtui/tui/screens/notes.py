@@ -13,8 +13,8 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 from typing_extensions import override
 
-from roamtui.agent.recheck import LocatedNote, list_path_titles
-from roamtui.agent.source_list import strip_links
+from roamtui.agent.recheck import LocatedNote
+from roamtui.agent.source_list import list_path_titles, strip_links
 from roamtui.conversation.notes import NoteStore
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, shorten

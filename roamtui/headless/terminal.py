@@ -1,0 +1,392 @@
+"""Answers for a terminal: Markdown wrapped at words, with the verdicts of quotes as on the screen.
+
+Only `_write_line` makes control sequences, around sanitised text, so none from a document or a model gets through.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import assert_never
+from unicodedata import category, east_asian_width
+
+from roamtui.agent.answer import format_verification
+from roamtui.agent.answer_markdown import read_answer_markdown
+from roamtui.agent.proof import AnswerProof
+from roamtui.agent.source_list import format_place, format_source, strip_links
+from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.document.library import Library
+from roamtui.document.markdown.blocks import (
+    LINE_BREAK,
+    Block,
+    Code,
+    Details,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    Paragraph,
+    Quote,
+    Table,
+    ThematicBreak,
+    Words,
+)
+from roamtui.document.plain import sanitise_text, shorten
+
+WIDTH_MAX = 100
+"""In columns. Longer lines are hard to read."""
+_WIDTH_MIN = 20
+_RULE_WIDTH = 40
+_QUOTE_LENGTH = 140
+_CODES = {Emphasis.STRONG: 1, Emphasis.ITALIC: 3, Emphasis.STRUCK: 9, Emphasis.CODE: 36}
+"""Parameters of "select graphic rendition" (ECMA-48)."""
+_BOLD, _DIM, _UNDERLINED, _STRUCK = 1, 2, 4, 9
+_RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
+_COLOURS = {
+    QuoteState.EXACT: _GREEN,
+    QuoteState.NORMALISED: _GREEN,
+    QuoteState.MISATTRIBUTED: _YELLOW,
+    QuoteState.JOINED: _YELLOW,
+    QuoteState.UNVERIFIED: _RED,
+    QuoteState.NO_QUOTE: _CYAN,
+}
+_BULLETS = "•◦▪"
+_BOXES = {False: "☐ ", True: "☑ "}
+_WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+_SPACE = "[^\\S\xa0\u202f]"
+_PIECE = re.compile(rf"{_SPACE}+|[{_WIDE}][、。，．」』）】〉》！？：；]*|(?:(?!{_SPACE})[^{_WIDE}])+")
+"""A space, a character of a script without spaces (with the marks that may not begin a line), or a word."""
+
+
+def measure_terminal() -> int | None:
+    """Return the width to write in, or None if stdout is no terminal."""
+    if not sys.stdout.isatty():
+        return None
+    return max(_WIDTH_MIN, min(WIDTH_MAX, shutil.get_terminal_size().columns))
+
+
+def has_styles() -> bool:
+    """Return whether the terminal shows styles, and the person wants them (no-color.org)."""
+    is_able = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
+    return is_able and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Text of one style, without a line end."""
+
+    text: str
+    codes: tuple[int, ...] = ()
+    is_whole: bool = False
+    """Whether no line may end inside it."""
+
+
+_BREAK = _Piece("\n")
+"""A forced line end."""
+_Line = Sequence[_Piece]
+
+
+def write_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: bool) -> str:
+    """Lay out an answer as lines of at most `width` columns, except for code."""
+    markdown = read_answer_markdown(answer, proof)
+    layout = _Layout(proof, markdown.links)
+    return _write_lines(layout.lay_out(markdown.blocks, width), is_styled=is_styled)
+
+
+def write_source_list(
+    citations: tuple[Citation, ...],
+    answer: str,
+    library: Library,
+    *,
+    are_passages: bool,
+    width: int,
+    is_styled: bool,
+) -> str:
+    """Lay out the citations in the order of their numbers, one line each.
+
+    Args:
+        citations: The answer's citations.
+        answer: The answer's text. Quotes that it already contains are not repeated.
+        library: Holds the sections in which quotes were found.
+        are_passages: Whether rules chose the citations, as the offline model does.
+        width: In columns.
+        is_styled: Whether to write styles.
+    """
+    found = _DIM if are_passages else _GREEN  # a passage was copied from the text, so finding it there proves nothing
+    heading = [_Piece("Passages" if are_passages else "Sources", (_BOLD,))]
+    if proof := format_verification(citations):
+        is_all = all(citation.is_verified for citation in citations if citation.quote is not None)
+        heading.append(_Piece(f"  {proof}", (found if is_all else _YELLOW,)))
+    lines: list[_Line] = [heading]
+    shown = strip_links(answer)
+    indent = len(str(len(citations))) + 2
+    for number, citation in enumerate(citations, start=1):
+        colour = found if citation.is_verified else _COLOURS[citation.state]
+        pieces = [_Piece(f"{citation.state.sign} ", (colour,))] if citation.state.sign else []
+        pieces.append(_Piece(format_source(citation, library), (_BOLD,)))
+        if place := format_place(citation, library):
+            pieces += [_Piece(" · "), _Piece(place, () if citation.is_verified else (colour,))]
+        quote = strip_links(citation.quote or "")
+        if quote not in shown:
+            pieces.append(_Piece(f" “{shorten(quote, _QUOTE_LENGTH)}”", (_CODES[Emphasis.ITALIC],)))
+        lead = _Piece(f"{number:>{indent - 1}} ", (_BOLD,))
+        lines += _indent(_wrap(pieces, width - indent), lead, _Piece(" " * indent))
+    return _write_lines(lines, is_styled=is_styled)
+
+
+class LineWrapper:
+    """Wraps text at words while it arrives. Table rows and code stay as they are."""
+
+    def __init__(self, width: int | None) -> None:
+        """Wrap at a width in columns, or not for None."""
+        self._width = width
+        self._column = 0
+        self._gap = ""
+        """The space before the next word, which the end of a line replaces."""
+        self._is_verbatim = False
+        self._is_in_fence = False
+
+    def feed(self, text: str) -> str:
+        """Return the next text with line ends in place of spaces. It ends between two words."""
+        if self._width is None:
+            return text
+        first, *others = text.split("\n")
+        parts = [self._wrap(first, self._width)]
+        for line in others:
+            self._column, self._gap = 0, ""
+            parts.append(f"\n{self._wrap(line, self._width)}")
+        return "".join(parts)
+
+    def _wrap(self, words: str, width: int) -> str:
+        """Wrap the next words of a line."""
+        if not words:
+            return ""
+        if self._column == 0:
+            is_fence = words.lstrip().startswith(("```", "~~~"))
+            self._is_verbatim = is_fence or self._is_in_fence or words.startswith(("|", "    "))
+            self._is_in_fence ^= is_fence
+        if self._is_verbatim:
+            self._column += 1
+            return words
+        parts: list[str] = []
+        for match in _PIECE.finditer(words):
+            if match[0].isspace():
+                self._gap = match[0]
+                continue
+            cells = _measure(match[0])
+            if self._column and self._column + len(self._gap) + cells > width:
+                self._gap, self._column = "\n", -1
+            parts += (self._gap, match[0])
+            self._column += len(self._gap) + cells
+            self._gap = ""
+        return "".join(parts)
+
+
+@dataclass(slots=True)
+class _Layout:
+    """Lays out the blocks of an answer as lines."""
+
+    proof: AnswerProof
+    links: Sequence[Link]
+    _depth: int = 0
+    """Number of bulleted lists around the next block."""
+
+    def lay_out(self, blocks: Sequence[Block], width: int, *, is_tight: bool = False) -> list[_Line]:
+        lines: list[_Line] = []
+        for block in blocks:
+            own = self._lay_out_block(block, max(_WIDTH_MIN // 2, width))
+            lines += [[]] if lines and own and not is_tight else []
+            lines += own
+        return lines
+
+    def _lay_out_block(self, block: Block, width: int) -> list[_Line]:  # noqa: PLR0911 - one for each kind
+        match block:
+            case Paragraph(words=words):
+                return _wrap(self._to_pieces(words), width)
+            case Heading(words=words):
+                return _wrap(self._to_pieces(words, _BOLD), width)
+            case Code(text=text):  # not wrapped, so that it can be copied
+                return [[_Piece("    "), _Piece(line.expandtabs(4), (_CYAN,))] for line in text.split("\n")]
+            case Table():
+                return self._lay_out_table(block, width)
+            case List():
+                return self._lay_out_list(block, width)
+            case Quote(blocks=blocks, alert=alert, title=title):
+                head = [_Piece(f"{alert.capitalize()} ", (_BOLD,)), *self._to_pieces(title, _BOLD)] if alert else []
+                lines = _wrap(head, width - 2) if head else []
+                bar = _Piece("│ ", (_DIM,))
+                return _indent([*lines, *self.lay_out(blocks, width - 2)], bar, bar)
+            case Details(summary=summary, blocks=blocks):
+                return [*_wrap(self._to_pieces(summary, _BOLD), width), *self.lay_out(blocks, width)]
+            case ThematicBreak():
+                return [[_Piece("─" * min(width, _RULE_WIDTH), (_DIM,))]]
+            case _:
+                assert_never(block)
+
+    def _lay_out_list(self, block: List, width: int) -> list[_Line]:
+        lines: list[_Line] = []
+        self._depth += block.number is None
+        for number, item in enumerate(block.items, start=block.number or 0):
+            mark = f"{_BULLETS[(self._depth - 1) % len(_BULLETS)]} "
+            if block.number is not None:
+                mark = f"{number}{block.delimiter} "
+            mark = mark if item.is_done is None else _BOXES[item.is_done]
+            own = self.lay_out(item.blocks, width - len(mark), is_tight=block.is_tight) or [[]]
+            lines += [[]] if lines and not block.is_tight else []
+            lines += _indent(own, _Piece(mark), _Piece(" " * len(mark)))
+        self._depth -= block.number is None
+        return lines
+
+    def _lay_out_table(self, table: Table, width: int) -> list[_Line]:
+        rows = [[self._to_pieces(cell, *([_BOLD] if row.is_head else [])) for cell in row.cells] for row in table.rows]
+        widths = _choose_column_widths(rows, width)
+        lines: list[_Line] = []
+        for row, cells in zip(table.rows, rows, strict=True):
+            wrapped = [_wrap(cell, column) for cell, column in zip(cells, widths, strict=False)]
+            for index in range(max(map(len, wrapped), default=0)):
+                line: list[_Piece] = []
+                for column, width_of in enumerate(widths):
+                    part = wrapped[column][index] if column < len(wrapped) and index < len(wrapped[column]) else ()
+                    gap = width_of - sum(_measure(piece.text) for piece in part)
+                    side = table.alignments[column] if column < len(table.alignments) else ""
+                    before = {"right": gap, "center": gap // 2}.get(side, 0)
+                    line += [_Piece(" │ ", (_DIM,))] if column else []
+                    line += [_Piece(" " * before), *part, _Piece(" " * (gap - before))]
+                lines.append(line)
+            if row.is_head:
+                lines.append([_Piece("─┼─".join("─" * column for column in widths), (_DIM,))])
+        return lines
+
+    def _to_pieces(self, inline: Inline, *codes: int) -> list[_Piece]:
+        pieces: list[_Piece] = []
+        for index, linked in groupby(inline, key=lambda words: words.link):
+            together = [*linked]
+            pieces += [self._to_piece(words, codes) for words in together]
+            link = None if index is None else self.links[index]
+            is_quoted = any(words.group is not None for words in together)
+            if link is not None and not (link.is_mark or is_quoted) and link.href.startswith(("http://", "https://")):
+                text = "".join(words.text for words in together)
+                pieces += [_Piece(f" ({link.href})", (*codes, _DIM))] if text != link.href else []
+        return pieces
+
+    def _to_piece(self, words: Words, codes: tuple[int, ...]) -> _Piece:
+        if words is LINE_BREAK:
+            return _BREAK
+        link = None if words.link is None else self.links[words.link]
+        if link is not None and link.is_mark:
+            mark = self.proof.marks[int(link.href)]
+            text = words.text if mark.numbers else f"[{mark.section_id}]"
+            return _Piece(text, (_BOLD, _COLOURS[mark.state]), is_whole=True)
+        codes += tuple(code for emphasis, code in _CODES.items() if emphasis in words.emphasis)
+        if words.group is not None:
+            state = self.proof.quotes[words.group].state
+            codes += (_STRUCK if state is QuoteState.UNVERIFIED else _UNDERLINED, _COLOURS[state])
+        text = f"[image: {words.text}]" if words.is_image else words.text
+        return _Piece(text, tuple(dict.fromkeys(codes)))
+
+
+def _choose_column_widths(rows: Sequence[Sequence[Sequence[_Piece]]], width: int) -> list[int]:
+    """Return the width of each column. The widest are narrowed until all fit."""
+    widths = [1] * max(map(len, rows), default=0)
+    for row in rows:
+        for column, cell in enumerate(row):
+            lines = _wrap(cell, sys.maxsize)
+            widths[column] = max([widths[column], *(sum(_measure(piece.text) for piece in line) for line in lines)])
+    room = max(len(widths), width - 3 * (len(widths) - 1))
+    while sum(widths) > room:
+        widest = max(widths)
+        following = max((column for column in widths if column < widest), default=1)
+        count = widths.count(widest)
+        cut = max(1, min(widest - following, (sum(widths) - room) // count))
+        for column, _ in [pair for pair in enumerate(widths) if pair[1] == widest]:
+            widths[column] -= cut
+            if sum(widths) <= room:
+                break
+    return widths
+
+
+def _indent(lines: Iterable[_Line], first: _Piece, rest: _Piece) -> list[_Line]:
+    return [[rest if index else first, *line] for index, line in enumerate(lines)]
+
+
+def _wrap(pieces: Iterable[_Piece], width: int) -> list[_Line]:
+    """Wrap pieces to lines of at most `width` columns. There is always at least one line."""
+    lines: list[list[_Piece]] = [[]]
+    filled = 0
+    gap: list[_Piece] = []
+    for word in _list_words(pieces):
+        cells = sum(_measure(piece.text) for piece in word)
+        if word[0] is _BREAK:
+            lines.append([])
+            filled, gap = 0, []
+        elif word[0].text.isspace():
+            gap = [_Piece(" ", word[0].codes)] if filled else []
+        else:
+            if filled and filled + len(gap) + cells > width:
+                lines.append([])
+                filled, gap = 0, []
+            lines[-1] += gap
+            filled += len(gap)
+            gap = []
+            for piece in word:
+                for character in piece.text if cells > width else [piece.text]:
+                    own = _measure(character)
+                    if filled and filled + own > width:
+                        lines.append([])
+                        filled = 0
+                    lines[-1].append(_Piece(character, piece.codes))
+                    filled += own
+    return [*lines]
+
+
+def _list_words(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
+    """Yield line ends, spaces, and words, which may consist of pieces with different styles."""
+    word: list[_Piece] = []
+    for piece in pieces:
+        if piece is _BREAK:
+            parts = [piece]
+        else:
+            text = sanitise_text(piece.text).replace("\n", " ").replace("\t", " ")
+            texts = [text] if piece.is_whole else _PIECE.findall(text)
+            parts = [_Piece(part, piece.codes) for part in texts if part]
+        for part in parts:
+            is_alone = part is _BREAK or part.text.isspace() or re.match(f"[{_WIDE}]", part.text) is not None
+            if is_alone and word:
+                yield word
+                word = []
+            if is_alone:
+                yield [part]
+            else:
+                word.append(part)
+    if word:
+        yield word
+
+
+def _measure(text: str) -> int:
+    """Return the width of text in columns."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if category(character) in ("Mn", "Me", "Cf") else 2 if east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def _write_lines(lines: Iterable[_Line], *, is_styled: bool) -> str:
+    return "".join(_write_line(line, is_styled=is_styled) for line in lines)
+
+
+def _write_line(line: _Line, *, is_styled: bool) -> str:
+    parts: list[str] = []
+    for codes, pieces in groupby(line, key=lambda piece: piece.codes):
+        text = sanitise_text("".join(piece.text for piece in pieces)).replace("\n", " ")
+        if codes and is_styled and text:
+            text = f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
+        parts.append(text)
+    return "".join(parts).rstrip(" ") + "\n"

@@ -1,0 +1,116 @@
+"""Answers in a terminal: verdicts, widths, and no sequence that is not ours."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.agent.proof import read_proof
+from roamtui.headless.terminal import LineWrapper, write_answer, write_source_list
+from tests.export.answering import LABELS, answer_question
+
+_SEQUENCE = re.compile(r"\x1b\[([\d;]+)m")
+_STRUCK_RED, _GREEN, _YELLOW = "9;31", "4;32", "4;33"
+
+
+def write(answer: str, *, width: int = 80, is_styled: bool = False) -> str:
+    return write_answer(answer, read_proof(answer, ()), width=width, is_styled=is_styled)
+
+
+def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
+    exchange = answer_question().transcript.exchanges[-1]
+    proof = read_proof(exchange.answer, exchange.citations)
+    text = write_answer(exchange.answer, proof, width=80, is_styled=True)
+    styled = re.findall(r"\x1b\[([\d;]+)m([^\x1b]*)\x1b\[0m", text)
+    assert [(codes, words) for codes, words in styled if words.startswith('"')] == [
+        (_GREEN, '"2 euros a day"'),
+        (_STRUCK_RED, '"9 dollars"'),
+        (_YELLOW, '"Open daily"'),
+        (_YELLOW, '"Books can … for more"'),
+    ]
+    assert [words for codes, words in styled if codes.startswith("1;")] == LABELS
+    plain = write_answer(exchange.answer, proof, width=80, is_styled=False)
+    assert plain == _SEQUENCE.sub("", text.replace("\x1b[0m", ""))
+
+
+def test_each_source_is_one_line_with_its_number_sign_and_place() -> None:
+    state = answer_question()
+    exchange = state.transcript.exchanges[-1]
+    text = write_source_list(exchange.citations, "", state.library, are_passages=False, width=100, is_styled=False)
+    assert text.splitlines() == [
+        "Sources  1/4 quotes found in the text",
+        " 1 ✓ Fees · line 11 “2 euros a day”",
+        " 2 ✗ Fees · these words are not in the text “9 dollars”",
+        " 3 ! Lost books · these words stand in Hours, line 20 “Open daily”",
+        " 4 ! Lending · joined from several sentences, line 7 “Books can … for more”",
+        " 5 Hours · lines 18-20",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "lines"),
+    [
+        ("# Fees\n\nOne two three\nfour five six seven.", ["Fees", "", "One two three four", "five six seven."]),
+        ("- one two three four five\n  - six\n- [x] seven", ["• one two three four", "  five", "  ◦ six", "☑ seven"]),
+        ("9. nine\n10. ten\n\n    more", ["9. nine", "", "10. ten", "", "    more"]),
+        ("> one two three four five", ["│ one two three four", "│ five"]),
+        ("> [!NOTE]\n> one", ["│ Note", "│ one"]),
+        ("```py\nx = 1\n\n  y = 2\n```", ["    x = 1", "", "      y = 2"]),
+        (
+            "| a | bb |\n|--:|---|\n| 10 | c d e f g h i j |",
+            [" a │ bb", "───┼────────────────", "10 │ c d e f g h i j"],
+        ),
+        (
+            "| a | b |\n|---|---|\n| 1 | c d e f g h i j k l m |",
+            ["a │ b", "──┼─────────────────", "1 │ c d e f g h i j", "  │ k l m"],
+        ),
+        ("a [link](https://e.org) b", ["a link", "(https://e.org) b"]),
+        ("a [link](rules.md)\\\nb ![pic](x.png)", ["a link", "b [image: pic]"]),
+        ("a <b>b</b> `c` ***", ["a b c ***"]),
+        ("每天九欧元每天九欧元每天九欧元", ["每天九欧元每天九欧元", "每天九欧元"]),
+        ("a" * 45, ["a" * 20, "a" * 20, "a" * 5]),
+        ("---", ["─" * 20]),
+        ("", []),
+    ],
+)
+def test_markdown_is_laid_out_in_lines(answer: str, lines: list[str]) -> None:
+    assert write(answer, width=20).splitlines() == lines
+
+
+def test_links_in_quotes_are_their_words() -> None:
+    state = answer_question('It says "See the [rules](https://e.org/rules)" [{Lending}].')
+    exchange = state.transcript.exchanges[-1]
+    text = write_answer(exchange.answer, read_proof(exchange.answer, exchange.citations), width=80, is_styled=False)
+    assert text.startswith('It says "See the rules" [1')
+
+
+@given(st.text(alphabet=st.sampled_from('\x1b\x9b\x07\r\n []();`*_#|-"abc0123m&#;x\u202e'), max_size=80))
+def test_no_sequence_of_an_answer_reaches_the_terminal(answer: str) -> None:
+    text = _SEQUENCE.sub("", write(answer + "&#27;[31m &#x9b;1m", is_styled=True))
+    assert re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text) is None
+
+
+@given(st.text(alphabet='ab 每\n*"', max_size=120), st.integers(20, 40))
+def test_prose_fits_the_width(answer: str, width: int) -> None:
+    for line in write(answer, width=width).splitlines():
+        is_code = line.startswith("    ")
+        assert is_code or sum(2 if letter == "每" else 1 for letter in line) <= width
+
+
+@pytest.mark.parametrize(
+    ("pieces", "written"),
+    [
+        (("one two ", "three four five"), "one two\nthree four\nfive"),
+        (("one two three four\nfive",), "one two\nthree four\nfive"),
+        (("| one | two | three |\nx",), "| one | two | three |\nx"),
+        (("```\none two three four\n", "```\none two three"), "```\none two three four\n```\none two\nthree"),
+        (("  one two three",), "  one two\nthree"),
+    ],
+)
+def test_plain_text_is_wrapped_at_words_while_it_arrives(pieces: tuple[str, ...], written: str) -> None:
+    wrapper = LineWrapper(10)
+    assert "".join(map(wrapper.feed, pieces)) == written
+    assert "".join(map(LineWrapper(None).feed, pieces)) == "".join(pieces)
