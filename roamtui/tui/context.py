@@ -25,9 +25,9 @@ class OfferGroup(StrEnum):
     """The heading of an offer, in this order."""
 
     OPEN = "Open"
-    CONVERSATION = "Recent conversations"
-    FILE = "Files in this folder"
     SOURCE = "Recent documents"
+    FILE = "Files in this folder"
+    CONVERSATION = "Recent conversations"
     EXAMPLE = "Examples"
     SITE = "Sites with an llms.txt"
 

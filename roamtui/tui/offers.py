@@ -33,13 +33,15 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         summary for summary in summaries if not (summary.source.startswith("-") or is_source_missing(summary.source))
     ]
     offers: list[StartOffer] = []
-    answered = sorted((summary for summary in known if summary.is_answered), key=lambda summary: summary.is_one_shot)
-    for summary in answered[:_CONVERSATIONS_SHOWN]:
+    answered = [summary for summary in known if summary.is_answered and summary.questions]
+    # A script that runs `roamtui ask` must not push out the conversations of the app.
+    kept = sorted(answered, key=lambda summary: summary.is_one_shot)[:_CONVERSATIONS_SHOWN]
+    for summary in (summary for summary in answered if summary in kept):
         count = "1 question" if summary.questions == 1 else f"{summary.questions:,} questions"
         offers.append(
             StartOffer(
                 group=OfferGroup.CONVERSATION,
-                name=sanitise_line(summary.title) or "(no questions yet)",
+                name=sanitise_line(summary.title) or "(untitled)",
                 note=f"{count} · {sanitise_line(display_path(summary.source))}",
                 source=summary.source,
                 conversation_id=summary.id,

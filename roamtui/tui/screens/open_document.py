@@ -1,7 +1,7 @@
 """`OpenDialog`: a box for a path or URL, and a list of what can be opened, filtered as a person types.
 
 It is the first screen if no document was named; later it opens over the document on the screen. It offers recent
-conversations and documents, files of this folder, examples and sites.
+documents, files of this folder, recent conversations, examples and sites.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ _TICK_SECONDS = 0.12
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _NAME_WIDTH = 34
 _NAME_WIDTH_MAX = 48
+"""Column of the notes beside names of usual lengths."""
 _TWO_COLUMNS_MIN = 60
 _EDGES_WIDTH = 4
 """Cells for the sign of the chosen line, and the scroll bar."""
@@ -194,8 +195,8 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         width = max(20, self._list.size.width - _EDGES_WIDTH)
         if width < _TWO_COLUMNS_MIN:
             return Content(offer.name).truncate(width, ellipsis=True)
-        name = Content(offer.name).truncate(min(name_width - 2, width), ellipsis=True)
-        gap = name_width - name.cell_length
+        name = Content(offer.name)
+        gap = max(2, name_width - name.cell_length)  # a long name goes on where the notes of others stand
         return (name + " " * gap + Content.styled(offer.note, "$muted")).truncate(width, ellipsis=True)
 
     def _set_message(self, words: str, *, is_problem: bool = False) -> None:

@@ -47,11 +47,12 @@ def typed(app: RoamApp) -> str:
     return app.screen.query_one(Input).value
 
 
-async def test_the_first_offer_is_chosen_and_its_conversation_goes_on(app: RoamApp, opener: Opener) -> None:
+async def test_documents_come_first_and_a_conversation_that_is_chosen_goes_on(app: RoamApp, opener: Opener) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await wait_for_offers(app, pilot)
-        assert "A handbook" in screen_text(app)
-        await pilot.press("enter")
+        text = screen_text(app)
+        assert text.index("bread.md") < text.index("Recent conversations") < text.index("A handbook")
+        await pilot.press("down", "down", "down", "enter")
         await wait_until(pilot, lambda: app.documents != {} and "Of /d/fees.md" in screen_text(app))
         assert app.screen is app.main_screen
     assert opener.opened == [("/d/fees.md", "c1")]
@@ -66,6 +67,18 @@ async def test_notes_stand_below_each_other_beside_long_names_too(opener: Opener
         notes = ("1 question", "to try", "long", "tools")
         places = {line.index(f"  {note}") for note in notes for line in lines if note in line}
         assert len(places) == 1
+
+
+async def test_a_name_is_cut_only_where_there_is_no_room(opener: Opener) -> None:
+    question = "What does a member pay who brings a cargo bike back after the counter has closed?"
+    long = replace(OFFERS[0], name=question)
+    app = RoamApp(None, replace(opener.opening, list_offers=lambda: ((long, *OFFERS[1:]), "")))
+    async with app.run_test(size=(120, 35)) as pilot:
+        await wait_until(pilot, lambda: f"{question}  1 qu" in screen_text(app))
+        await pilot.resize_terminal(80, 24)
+        await wait_until(pilot, lambda: question not in screen_text(app))
+        row = next(row for row in screen_text(app).splitlines() if question[:60] in row)
+        assert row.rstrip(" ▁▂▃▄▅▆▇█▕▐").endswith("…")
 
 
 async def test_typing_filters_and_arrows_choose(app: RoamApp, opener: Opener) -> None:
@@ -215,7 +228,7 @@ async def test_opening_says_so_and_can_be_left(app: RoamApp, opener: Opener) -> 
             app.screen.query_one(Input).value = "https://slow"
             await pilot.pause()
             await pilot.press("enter")
-            await wait_until(pilot, lambda: "opening https://slow" in screen_text(app))
+            await wait_until(pilot, lambda: "Opening https://slow" in screen_text(app))
             await pilot.press("escape")
             await wait_until(pilot, lambda: "opening" not in screen_text(app))
             opener.gate.set()
@@ -233,7 +246,8 @@ async def test_it_stands_in_the_middle_of_the_room_and_fills_a_small_one(
         await wait_for_offers(app, pilot)
         lines = screen_text(app).split("\n")
     (row,) = [line for line in lines if "What of fees?" in line]
-    assert abs(len(row) - len(row.lstrip()) - margin) <= 3
+    (chosen,) = [line for line in lines if "› " in line]
+    assert abs(len(chosen) - len(chosen.lstrip()) - margin) <= 3
     assert ("1 question" in row) is (margin > 1)
     used = [number for number, line in enumerate(lines) if line.strip()]
     assert abs(used[0] - (len(lines) - 1 - used[-1])) <= 2
@@ -276,7 +290,7 @@ async def test_the_examples_answer_the_questions_that_are_proposed_for_them(tmp_
             assert any("](" not in (citation.quote or "](") for citation in events[-1].citations), question
 
 
-def test_what_was_never_answered_is_not_offered_and_one_shot_questions_come_last(tmp_path: Path) -> None:
+def test_what_was_never_answered_is_not_offered_and_one_shot_questions_push_nothing_out(tmp_path: Path) -> None:
     handbook = tmp_path / "handbook.md"
     handbook.write_text("# Handbook\n")
     summaries = (
@@ -286,7 +300,7 @@ def test_what_was_never_answered_is_not_offered_and_one_shot_questions_come_last
     )
     offers, _ = list_offers(summaries, tmp_path / "sites.toml")
     ids = [offer.conversation_id for offer in offers if offer.group is OfferGroup.CONVERSATION]
-    assert ids == ["in the app", *(f"asked {number}" for number in range(7))]
+    assert ids == [*(f"asked {number}" for number in range(7)), "in the app"]
     assert offers[len(ids)].source == str(handbook)
 
 
@@ -304,7 +318,7 @@ def test_conversations_and_documents_of_late_come_first_where_they_are_still_the
     late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
     assert [offer.conversation_id for offer in late] == ["one", "four", "five", None, None]
     assert [offer.source for offer in late[3:]] == [str(handbook), "https://site.example/llms.txt"]
-    assert late[1].name == "(no questions yet)"
+    assert late[1].name == "(untitled)"
 
 
 def test_several_documents_that_were_opened_as_one_are_offered_by_their_names(tmp_path: Path) -> None:
