@@ -25,7 +25,7 @@ from roamtui.library_loader import open_lazily, open_library, reload_changed_fil
 from roamtui.option_fields import AppArguments, ConversationArguments
 from roamtui.paths import config_path, places_path, preferences_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
-from roamtui.settings import Settings, load_settings, save_setting
+from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.sources.file_sources import split_sources
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run_app(arguments: AppArguments) -> int:
         list_offers=_list_offers,
         open_source=partial(_open_document, arguments, settings),
         suggest_address=suggest_address,
-        save_setting=partial(save_setting, config_path()),
+        save_settings=partial(save_settings, config_path()),
     )
     named = arguments.sources[0] if is_late else ""
     exit_code, failures = show_app(RoamApp(first, opening, _make_initial_options(settings), named))
@@ -200,7 +200,7 @@ def _make_initial_options(settings: Settings) -> TuiOptions:
         keys={action: (keys,) for action, keys in settings.keys.items()},
         themes_dirs=(themes_path(),),
         places_path=places_path(),
-        save_setting=partial(save_setting, config_path()),
+        save_settings=partial(save_settings, config_path()),
     )
 
 
@@ -240,7 +240,7 @@ def _make_context(
     progress.is_muted = True
     context = AppContext(
         agent=agent,
-        options=_make_options(arguments, settings, choose_example_questions(agent.model, library)),
+        options=_make_options(settings, choose_example_questions(agent.model, library)),
         reload_library=_make_reloader(library, arguments, settings),
         read_stamps=FileStamps(arguments.sources).read if library.root.columns.has_files else None,
         reload_on_change=arguments.is_watching,
@@ -251,7 +251,7 @@ def _make_context(
     return context
 
 
-def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[str, ...]) -> TuiOptions:
+def _make_options(settings: Settings, examples: tuple[str, ...]) -> TuiOptions:
     from roamtui.wiring import discover_ollama_models, list_model_offers, make_named_model
 
     return replace(
@@ -260,7 +260,6 @@ def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[s
         model_offers=list_model_offers(settings),
         discover_models=partial(discover_ollama_models, settings),
         make_model=partial(make_named_model, settings),
-        may_save_model=settings.api_base is None or "api_base" in arguments.overrides,
     )
 
 

@@ -163,10 +163,11 @@ class _SettingsReader:
                 yield dotted
 
 
-def save_setting(path: Path, key: str, value: str) -> None:
-    """Set a top-level key in the settings file; comments, order and everything else stay as they are.
+def save_settings(path: Path, values: Mapping[str, str]) -> None:
+    """Set top-level keys in the settings file; comments, order and everything else stay as they are.
 
-    The file is replaced atomically, and only its owner can read it.
+    The file is replaced atomically, so that a model is never saved with another one's URL, and only its owner can read
+    it. An empty value empties a key that is there, and adds none.
 
     Raises:
         RoamtuiError: The file cannot be read or written, or is not valid TOML.
@@ -175,20 +176,22 @@ def save_setting(path: Path, key: str, value: str) -> None:
 
     import tomlkit  # noqa: PLC0415 - only needed to write
 
-    line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+    lines = {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()}
     try:
         target = path.resolve()
         before = target.read_bytes().decode("utf-8") if target.exists() else ""
         document = tomlkit.parse(before)
-        if key in document:
-            document[key] = value
-            after = tomlkit.dumps(document)
-        else:  # tomlkit would put it between the first table and the comment above the table
-            after = line + ("\r\n" if "\r\n" in before else "\n") + before
+        new = [line for key, line in lines.items() if values[key] and key not in document]
+        for key in values.keys() & document.keys():
+            document[key] = values[key]
+        ending = "\r\n" if "\r\n" in before else "\n"
+        # At the top: tomlkit would put a new key between the first table and the comment above the table.
+        after = "".join(line + ending for line in new) + tomlkit.dumps(document)
         make_private_folder(target.parent)
         write_private_file(target, after.encode("utf-8"), is_flushed=True)
     except tomlkit.exceptions.TOMLKitError:
-        raise RoamtuiError(f"{path} was not changed. To save this choice, add {line} yourself.") from None
+        added = " and ".join(lines.values())
+        raise RoamtuiError(f"{path} was not changed. To save this choice, add {added} yourself.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise RoamtuiError(f"Could not save the setting: {path}: {reason}.") from None

@@ -155,7 +155,12 @@ def read_preferences() -> str:
 
 def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:
     """List the selected model, then the other usable models."""
-    named = ModelOffer(name=settings.model, note="chosen by you", choose=partial(build_model, settings))
+    named = ModelOffer(
+        name=settings.model,
+        note="chosen by you",
+        choose=partial(build_model, settings),
+        api_base=settings.api_base or "",
+    )
     found = list_usable_models(choose_options=settings.model_options)
     return (named, *(offer for offer in found if offer.name != settings.model))
 

@@ -54,16 +54,11 @@ def test_without_a_name_the_one_of_the_settings_is_the_named_one() -> None:
 
 
 def test_choices_go_to_the_settings(home_dir: Path) -> None:
-    options = _make_options(AppArguments(), Settings(), ())
-    assert options.save_setting is not None
-    options.save_setting("theme", "dawn")
+    options = _make_options(Settings(), ())
+    assert options.save_settings is not None
+    options.save_settings({"theme": "dawn"})
     assert config_path().is_relative_to(home_dir)
     assert load_settings().theme == "dawn"
-
-
-def test_a_model_is_not_kept_where_an_address_in_the_settings_belongs_to_another() -> None:
-    assert _make_options(AppArguments(), Settings(), ()).may_save_model
-    assert not _make_options(AppArguments(), Settings(api_base="http://127.0.0.1:1"), ()).may_save_model
 
 
 def test_only_what_came_from_a_file_is_read_again(tmp_path: Path) -> None:

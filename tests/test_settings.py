@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import RoamtuiError
-from roamtui.settings import load_settings, save_setting
+from roamtui.settings import load_settings, save_settings
 
 MINE = """# My settings
 theme = "dusk"  # dark at night
@@ -43,8 +43,8 @@ def read(path: Path) -> str:
 
 def test_only_the_value_is_replaced(path: Path) -> None:
     write(path, MINE)
-    save_setting(path, "theme", "dawn")
-    save_setting(path, "model", "openai/gpt-4.1-mini")
+    save_settings(path, {"theme": "dawn"})
+    save_settings(path, {"model": "openai/gpt-4.1-mini"})
     assert read(path) == MINE.replace('"dusk"', '"dawn"').replace("'offline'", '"openai/gpt-4.1-mini"')
     assert load_settings(path=path).theme == "dawn"
 
@@ -62,7 +62,7 @@ def test_only_the_value_is_replaced(path: Path) -> None:
 )
 def test_only_one_line_changes(path: Path, text: str, after: str) -> None:
     write(path, text)
-    save_setting(path, "theme", "dawn")
+    save_settings(path, {"theme": "dawn"})
     assert read(path) == after
 
 
@@ -85,19 +85,19 @@ def test_whatever_stands_there_nothing_else_changes(tmp_path_factory: pytest.Tem
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         with pytest.raises(RoamtuiError, match="was not changed"):
-            save_setting(path, "theme", "dawn")
+            save_settings(path, {"theme": "dawn"})
         assert read(path) == text
         return
-    save_setting(path, "theme", "dawn")
+    save_settings(path, {"theme": "dawn"})
     assert tomllib.loads(read(path)) == {**before, "theme": "dawn"}
     assert re.findall("# [cd]", read(path)) == re.findall("# [cd]", text)
 
 
 def test_the_file_is_made_and_is_its_owners_alone(path: Path) -> None:
-    save_setting(path, "theme", "dawn")
+    save_settings(path, {"theme": "dawn"})
     assert read(path) == 'theme = "dawn"\n'
     path.chmod(0o644)
-    save_setting(path, "theme", "dusk")
+    save_settings(path, {"theme": "dusk"})
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [entry.name for entry in path.parent.iterdir()] == ["config.toml"]
 
@@ -107,7 +107,7 @@ def test_a_link_to_the_file_stays_a_link(path: Path, tmp_path: Path) -> None:
     real.write_text('theme = "dusk"\n', "utf-8")
     path.parent.mkdir()
     path.symlink_to(real)
-    save_setting(path, "theme", "dawn")
+    save_settings(path, {"theme": "dawn"})
     assert path.is_symlink()
     assert read(real) == 'theme = "dawn"\n'
 
@@ -115,11 +115,11 @@ def test_a_link_to_the_file_stays_a_link(path: Path, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_changed_is_left_and_told(path: Path, tmp_path: Path) -> None:
     write(path, "theme = broken\n")
     with pytest.raises(RoamtuiError, match='add theme = "dawn" yourself'):
-        save_setting(path, "theme", "dawn")
+        save_settings(path, {"theme": "dawn"})
     assert read(path) == "theme = broken\n"
     path.write_bytes(b"\xff")
     with pytest.raises(RoamtuiError, match="Could not save the setting: "):
-        save_setting(path, "theme", "dawn")
+        save_settings(path, {"theme": "dawn"})
     (tmp_path / "file").touch()
     with pytest.raises(RoamtuiError, match="Could not save the setting: "):
-        save_setting(tmp_path / "file" / "config.toml", "theme", "dawn")
+        save_settings(tmp_path / "file" / "config.toml", {"theme": "dawn"})

@@ -41,6 +41,8 @@ class ModelOffer:
     """Creates the model; called once a person has agreed."""
     provider: str = ""
     """Provider that would receive questions and sections, so that a person must agree first; empty for local models."""
+    api_base: str = ""
+    """URL of the server, as it is saved with the name; empty for the provider's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

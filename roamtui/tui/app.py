@@ -136,6 +136,8 @@ class RoamApp(App[None], inherit_bindings=False):
         """Why the document that was named at the start cannot be opened."""
         self.documents: dict[str, MainScreen] = {}
         """The screens of open documents by mode."""
+        self._last_model: Model | None = None
+        """The model of the document that was closed last: the person may have chosen it for this run."""
         self._modes_made = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
@@ -194,7 +196,7 @@ class RoamApp(App[None], inherit_bindings=False):
         shown = [self.main_screen] if self.documents else []
         others = [screen for screen in self.documents.values() if screen not in shown]
         begin = event if event.source else None
-        model = shown[0].app_context.agent.model if shown else None
+        model = shown[0].app_context.agent.model if shown else self._last_model
         open_now = tuple(map(_to_start_offer, [*others, *shown]))
         screen = OpenDialog(self._opening, self._keys, model, open_now, begin, self._problems)
         self.push_screen(screen, self._on_document_chosen)
@@ -251,7 +253,8 @@ class RoamApp(App[None], inherit_bindings=False):
             self.notify(failure, severity="warning", markup=False)
         if (loader := closed.session.loader) is not None:  # a closed screen is part of a cycle that is never collected
             await asyncio.to_thread(loader.close)
-        await self._release_model(ModelReleased(closed.app_context.agent.model))
+        self._last_model = closed.app_context.agent.model
+        await self._release_model(ModelReleased(self._last_model))
 
     @on(ModelReleased)
     async def _release_model(self, event: ModelReleased) -> None:
@@ -372,7 +375,7 @@ class RoamApp(App[None], inherit_bindings=False):
         from roamtui.tui.screens.pickers import pick_theme  # noqa: PLC0415 - only for those who ask
 
         keeping = self.app_context.options if self.documents else self._opening
-        pick_theme(self, keeping.save_setting if keeping is not None else None)
+        pick_theme(self, keeping.save_settings if keeping is not None else None)
 
     def on_app_focus(self) -> None:
         """Look at the document on disk, which may have been edited meanwhile."""

@@ -68,12 +68,10 @@ class TuiOptions:
     a person chooses a model."""
     make_model: ModelFactory | None = None
     """Makes any model; None if only the offered ones can be used."""
-    save_setting: Callable[[str, str], None] | None = None
-    """Saves the value of a setting by its name for the next start, or raises `RoamtuiError`."""
+    save_settings: Callable[[Mapping[str, str]], None] | None = None
+    """Saves the values of settings by their names for the next start, or raises `RoamtuiError`."""
     places_path: Path | None = None
     """File of the reading positions, None if they are not saved."""
-    may_save_model: bool = False
-    """Whether the model may be saved; not if the saved settings belong to another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,5 +151,5 @@ class DocumentOpener:
     """
     suggest_address: Callable[[str], str | None]
     """Returns the URL that a bare name may mean if no file has it."""
-    save_setting: Callable[[str, str], None]
+    save_settings: Callable[[Mapping[str, str]], None]
     """As in `TuiOptions`."""

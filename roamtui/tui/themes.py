@@ -15,6 +15,8 @@ from roamtui.errors import RoamtuiError
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
 """Minimum contrast between text and its background (WCAG 2.2, level AA)."""
+_SOFTENED_MIN = 10
+"""Percent by which muted text is softer at least: in some of Textual's themes the text itself is hardly readable."""
 
 _COLORS = (
     "primary",
@@ -97,8 +99,8 @@ def _validate_theme(data: Mapping[str, object]) -> Iterator[str]:
 def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
     """Compute the colours that derive from a theme's own colours.
 
-    `muted` is the softest text colour that is readable on every background. `faint` is only for lines, never for text.
-    `glow` is the background of newly opened sections.
+    `muted` is the softest text colour that is readable on every background, and always softer than the text. `faint` is
+    only for lines, never for text. `glow` is the background of newly opened sections.
     """
     foreground, background, panel, accent = (
         Color.parse(colors[key]) for key in ("foreground", "background", "panel", "accent")
@@ -107,7 +109,7 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
     muted = foreground
     for percent in range(5, 60, 5):
         softer = foreground.blend(background, percent / 100)
-        if min(contrast(softer, ground) for ground in grounds) < CONTRAST_MIN:
+        if percent > _SOFTENED_MIN and min(contrast(softer, ground) for ground in grounds) < CONTRAST_MIN:
             break
         muted = softer
     return {
@@ -137,9 +139,14 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
 
 
 def derive_defaults(theme: Theme) -> dict[str, str]:
-    """Compute our own variables for one of Textual's themes."""
+    """Compute our own variables for one of Textual's themes; ours bring them."""
+    if "muted" in theme.variables:
+        return {}
     colors = theme.to_color_system().generate()
-    return {"muted": colors["text-muted"], "faint": colors["border-blurred"], "glow": colors["boost"]}
+    if theme.ansi:  # the terminal's own colours cannot be blended
+        return {"muted": colors["text-muted"], "faint": colors["border-blurred"], "glow": colors["boost"]}
+    derived = derive_variables(colors)
+    return {name: derived[name] for name in ("muted", "faint", "glow")}
 
 
 def contrast(one: Color, other: Color) -> float:

@@ -29,7 +29,7 @@ from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.summary_store import SummaryStore
 from roamtui.search.vectors import VectorStore
-from roamtui.settings import save_setting
+from roamtui.settings import save_settings
 from roamtui.sources.web.cache import PageCache
 from roamtui.tui.controllers.reader import ReadingPositions
 from roamtui.tui.messages import ReadingPosition
@@ -301,10 +301,10 @@ def change_setting(folder: Path, failing: Failing) -> None:
     path.parent.mkdir()
     path.write_text('model = "one"\n', "utf-8")
     with failing() as told:
-        save_setting(path, "model", "two")
+        save_settings(path, {"model": "two"})
     assert path.read_text("utf-8") == f'model = "{"one" if told else "two"}"\n'
     assert all(one.startswith("Could not save the setting") for one in told)
-    save_setting(path, "model", "three")
+    save_settings(path, {"model": "three"})
     assert path.read_text("utf-8") == 'model = "three"\n'
 
 

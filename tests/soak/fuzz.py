@@ -151,7 +151,7 @@ class Life:
             list_offers=_list_offers_here,
             open_source=partial(launch._open_document, arguments, settings),
             suggest_address=lambda _name: None,
-            save_setting=lambda _name, _value: None,
+            save_settings=lambda _values: None,
         )
         return RoamApp(first, opening, launch._make_initial_options(settings))
 

@@ -78,7 +78,7 @@ class Opener:
             list_offers=lambda: (OFFERS, ""),
             open_source=self.open,
             suggest_address=lambda name: f"https://{name}" if "." in name else None,
-            save_setting=lambda key, value: self.kept.append((key, value)),
+            save_settings=lambda values: self.kept.extend(values.items()),
         )
 
     def make_app(self, first: str | None = None, theme: str | None = None) -> RoamApp:

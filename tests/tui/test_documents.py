@@ -127,6 +127,7 @@ async def test_closing_the_last_document_leads_to_choosing_one(opener: Opener) -
         await wait_until(pilot, lambda: "A handbook" in screen_text(app))
         await pilot.press(*"handbook", "enter")
         await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen)
+        assert model_of(app) is model, "a choice for this run outlives the last document"
 
 
 async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener: Opener, tmp_path: Path) -> None:

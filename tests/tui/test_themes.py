@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual.color import Color
+from textual.theme import BUILTIN_THEMES
 
 from roamtui.paths import get_resource_dir
 from roamtui.tui.context import TuiOptions
@@ -13,6 +14,7 @@ from roamtui.tui.themes import CONTRAST_MIN, DEFAULT_THEME, ThemeError, contrast
 from tests.tui.driving import make_app, running, screen_text
 
 BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))
+GROUNDS = ("background", "surface", "panel")
 GOOD = """
 name = "plum"
 dark = true
@@ -35,13 +37,30 @@ error = "#f0a0a0"
 def test_all_text_of_a_bundled_theme_stands_out_from_every_ground(file: Path) -> None:
     theme = read_theme(file)
     variables = theme.to_color_system().generate() | theme.variables
-    for ground in ("background", "surface", "panel"):
+    for ground in GROUNDS:
         for text in ("foreground", "primary", "secondary", "accent", "success", "warning", "error", "muted"):
             ratio = contrast(Color.parse(variables[text]), Color.parse(variables[ground]))
             assert ratio >= CONTRAST_MIN, f"{text} on {ground}: {ratio:.2f}"
     for part in ("block-cursor", "input-cursor"):
         cursor, letter = (Color.parse(variables[f"{part}-{side}"]) for side in ("background", "foreground"))
         assert contrast(letter, cursor) >= CONTRAST_MIN, part
+
+
+@pytest.mark.parametrize("name", [name for name, theme in BUILTIN_THEMES.items() if not theme.ansi])
+async def test_muted_text_of_textuals_themes_is_softer_than_the_text_and_can_be_read(name: str) -> None:
+    async with running(make_app(options=TuiOptions(theme=name))) as (app, _):
+        colours = {key: Color.parse(app.theme_variables[key]) for key in (*GROUNDS, "foreground", "muted", "faint")}
+    for ground in (colours[key] for key in GROUNDS):
+        text, muted = contrast(colours["foreground"], ground), contrast(colours["muted"], ground)
+        assert muted < text
+        assert muted >= min(CONTRAST_MIN, 0.75 * text)
+    assert contrast(colours["faint"], colours["background"]) < contrast(colours["muted"], colours["background"])
+
+
+@pytest.mark.parametrize("name", ["ansi-dark", "ansi-light"])
+async def test_the_themes_of_the_terminals_own_colours_have_a_muted_one(name: str) -> None:
+    async with running(make_app(options=TuiOptions(theme=name))) as (app, _):
+        assert app.theme_variables["muted"].startswith("ansi_default")
 
 
 @pytest.mark.parametrize(

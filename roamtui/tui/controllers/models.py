@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from textual.app import App
@@ -70,7 +70,7 @@ class ModelController:
         def take_made(made: tuple[Model, str] | None) -> None:
             if made is not None:
                 model, address = made
-                self._switch(model, {"model": model.name, "api_base": address})
+                self._switch(model, address)
 
         self._app.push_screen(picker, take)
         if self._options.discover_models is not None:
@@ -97,7 +97,7 @@ class ModelController:
             except RoamtuiError as error:
                 self._on_failed(str(error))
             else:
-                self._switch(model, {"model": model.name} if self._options.may_save_model else {})
+                self._switch(model, offer.api_base)
 
         if not offer.provider:
             take(True)  # noqa: FBT003 - as if the person had agreed
@@ -105,22 +105,21 @@ class ModelController:
         question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
         self._app.push_screen(ConfirmDialog(question, offer.note, yes="Use"), take)
 
-    def _switch(self, model: Model, settings: Mapping[str, str]) -> None:
-        """Let a model answer from now on, and offer to save `settings` for the next start."""
+    def _switch(self, model: Model, address: str) -> None:
+        """Let a model answer from now on, and offer to save it with its server's address for the next start."""
         before, self._agent.model = self._agent.model, model
         self._screen.post_message(ModelReleased(before))
         self._on_switched(model.name)
-        save = self._options.save_setting
-        if save is None or not settings:
+        save = self._options.save_settings
+        if save is None:
             return
 
-        def save_all() -> None:
-            for name, value in settings.items():
-                save(name, value)
-
         def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                self._screen.run_worker(asyncio.to_thread(save_all), group="keeping", exit_on_error=False)
+            try:
+                if answer:  # at once: a worker that has not begun yet is lost when the person quits
+                    save({"model": model.name, "api_base": address})
+            except RoamtuiError as error:
+                self._on_failed(str(error))
 
-        question = "Make this model the default? Saves the name in config.toml, never the key."
+        question = "Make this model the default? Saves its name and URL in config.toml, never the key."
         self._app.push_screen(ConfirmDialog(question, model.name, yes="Make default", no="Just this time"), take)

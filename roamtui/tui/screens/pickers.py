@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -30,9 +29,9 @@ _CONTRAST_HIGH = 10.0
 """Contrast of the muted text; level AAA of WCAG asks 7 of all text."""
 
 
-def pick_theme(app: App[None], save: Callable[[str, str], None] | None) -> None:
+def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None) -> None:
     """Let a person choose a theme, with a preview of each one under the cursor, and `save` their choice."""
-    before, screen = app.theme, app.screen
+    before = app.theme
     themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
     themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
     choices = {theme.name: _describe_theme(theme) for theme in themes}
@@ -42,9 +41,11 @@ def pick_theme(app: App[None], save: Callable[[str, str], None] | None) -> None:
 
     def finish(name: str | None) -> None:
         app.theme = name or before
-        if name is not None and name != before and save is not None:
-            keeping = asyncio.to_thread(save, "theme", name)
-            screen.run_worker(keeping, group="keeping", exit_on_error=False)
+        try:
+            if name is not None and name != before and save is not None:
+                save({"theme": name})
+        except RoamtuiError as error:
+            app.notify(str(error), severity="error", markup=False)
 
     app.push_screen(PickerDialog("Theme", choices, before, preview=preview), finish)
 

@@ -14,8 +14,8 @@ from roamtui.errors import ModelError, RoamtuiError
 from roamtui.launch import _make_options
 from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer
-from roamtui.option_fields import AppArguments
-from roamtui.settings import Settings, load_settings
+from roamtui.paths import config_path
+from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
@@ -24,6 +24,7 @@ from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, make_app, model_of, running, screen_text, wait_until
+from tests.tui.test_key_queue import type_at_once
 
 
 def refuse() -> Model:
@@ -59,7 +60,7 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
 
 
 async def test_without_offers_the_list_says_which_keys_are_missing() -> None:
-    app = make_app(options=_make_options(AppArguments(), Settings(model="offline"), ()))
+    app = make_app(options=_make_options(Settings(model="offline"), ()))
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("f2")
         await wait_until(pilot, lambda: "OPENAI_API_KEY is not set" in screen_text(app))
@@ -93,7 +94,7 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
 
 async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -> None:
     kept: list[tuple[str, str]] = []
-    app = make_app(options=TuiOptions(save_setting=lambda key, value: kept.append((key, value))))
+    app = make_app(options=TuiOptions(save_settings=lambda values: kept.extend(values.items())))
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("f3", "home")
         await wait_until(pilot, lambda: app.theme == "beacon")
@@ -106,13 +107,11 @@ async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -
         await wait_until(pilot, lambda: kept == [("theme", "beacon")] and app.theme == "beacon")
 
 
-@pytest.mark.parametrize(("key", "expected"), [("n", []), ("y", [("model", "local")])])
+@pytest.mark.parametrize(("key", "expected"), [("n", []), ("y", [("model", "local"), ("api_base", "")])])
 async def test_a_model_is_kept_only_after_a_question(key: str, expected: list[tuple[str, str]]) -> None:
     kept: list[tuple[str, str]] = []
     offers = (ModelOffer(name="local", note="here", choose=lambda: ScriptedModel(name="local")),)
-    options = TuiOptions(
-        model_offers=offers, save_setting=lambda key, value: kept.append((key, value)), may_save_model=True
-    )
+    options = TuiOptions(model_offers=offers, save_settings=lambda values: kept.extend(values.items()))
     async with running(make_app(options=options), (100, 30)) as (app, pilot):
         await pilot.press("f2", "j", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
@@ -168,7 +167,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     home_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    app = make_app(options=_make_options(AppArguments(), Settings(), ()))
+    app = make_app(options=_make_options(Settings(), ()))
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
         async with app.run_test(size=(100, 30)) as pilot:
             await name_model(pilot, server.url)
@@ -190,7 +189,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
-    app = make_app(options=_make_options(AppArguments(), Settings(), ()))
+    app = make_app(options=_make_options(Settings(), ()))
     refusal = FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
     with FakeOpenAIServer(refusal) as server:
         async with app.run_test(size=(100, 30)) as pilot:
@@ -224,3 +223,29 @@ async def test_a_failing_model_is_a_message() -> None:
     async with running(make_app((ScriptedReply(error=ModelError("The server is down.")),))) as (app, pilot):
         await pilot.press("f9")
         await wait_until(pilot, lambda: "The server is down." in screen_text(app))
+
+
+async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_start() -> None:
+    save_settings(config_path(), {"model": "openai/tiny", "api_base": "http://127.0.0.1:1/v1"})
+    app = make_app(options=_make_options(load_settings(), ()))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "offline · no key" in screen_text(app))
+        await pilot.press("j", "j", "enter")
+        await wait_until(pilot, lambda: app.app_context.agent.model.name == "offline")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+    assert (load_settings().model, load_settings().api_base) == ("offline", None)
+
+
+async def test_a_model_is_saved_even_if_the_person_quits_at_once() -> None:
+    kept: list[tuple[str, str]] = []
+    offers = (ModelOffer(name="local", note="here", choose=lambda: ScriptedModel(name="local")),)
+    options = TuiOptions(model_offers=offers, save_settings=lambda values: kept.extend(values.items()))
+    async with running(make_app(options=options), (100, 30)) as (app, pilot):
+        await pilot.press("f2", "j", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+        type_at_once(pilot, "y", "ctrl+q")
+        await wait_until(pilot, lambda: not app.is_running)
+    assert kept == [("model", "local"), ("api_base", "")]
