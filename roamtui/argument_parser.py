@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from typing_extensions import override
 
 from roamtui.errors import UsageError
+from roamtui.headless.completion import CommandArgument, CompletedCommand
 from roamtui.headless.output import write_text
 from roamtui.option_fields import SEARCH, Option, OptionError, list_options
 from roamtui.search.options import RetrievalOptions
@@ -27,9 +28,22 @@ def parse_arguments(kind: type[_T], program: str, words: Sequence[str]) -> _T:
     Raises:
         UsageError: The arguments are invalid.
     """
+    return _build_value(vars(_make_parser(kind, program).parse_intermixed_args(list(words))), kind)
+
+
+def describe_command(kind: type[Any]) -> CompletedCommand:
+    """Return what can follow a command, from its parser."""
+    arguments = []
+    for action in _make_parser(kind, "")._actions:  # noqa: SLF001 - argparse has no other list of them
+        metavar = action.metavar if isinstance(action.metavar, str) and action.nargs != 0 else ""
+        arguments.append(CommandArgument(flags=tuple(action.option_strings), help=action.help or "", metavar=metavar))
+    return CompletedCommand(help=(kind.__doc__ or "").partition("\n")[0], arguments=arguments)
+
+
+def _make_parser(kind: type[Any], program: str) -> argparse.ArgumentParser:
     parser = _Parser(prog=program, description=kind.__doc__, allow_abbrev=False)
     _add_arguments(kind, parser, {})
-    return _build_value(vars(parser.parse_intermixed_args(list(words))), kind)
+    return parser
 
 
 class _Parser(argparse.ArgumentParser):

@@ -10,6 +10,8 @@ import sys
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from roamtui.cli_commands import Command
     from roamtui.option_fields import AppArguments
 
@@ -20,18 +22,19 @@ usage: roamtui [SOURCE] [--model M] [--continue]
 Ask questions of a well-organised document. A model reads its outline, opens the
 sections it needs, and proves its answer with quotes. Without a command, the app opens.
 
-SOURCE is a Markdown or text file, a folder or zip archive of them, the https:// address
-of a site, its llms.txt or a page, or - for standard input. The app, `index` and `outline`
-open several files and folders as one. Without SOURCE, the app shows a start screen.
+SOURCE is a file (Markdown, text, PDF, HTML, EPUB, reStructuredText, or DOCX with an extra),
+a folder or zip archive of files, the https:// address of a site, its llms.txt or a page,
+or - for standard input. The app, `index`, `outline` and `mcp` open several files and
+folders as one. Without SOURCE, the app shows a start screen.
 
 commands:
   outline SOURCE [--json] [--budget N]    the outline as the model reads it
-  show SOURCE ID...                       raw text of sections, pages and ranges
+  show SOURCE ID|TITLE...                 raw text of sections, pages and ranges
   ask SOURCE QUESTION [--json|--events]   one question, one cited answer
   search SOURCE QUERY [--mode M]          ranked sections
   index SOURCE... [--to URI]              build the search index on disk
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
-  check SOURCE [--format github]          lint a document: what makes it hard to navigate
+  check SOURCE [--json]                   lint a document: what makes it hard to navigate
   conversations [list|show|export|delete] saved conversations
   notes [SOURCE] [--delete]               print your notes as Markdown
   record SOURCE QUESTION... -o FILE       record the app as an animated .svg or a .cast
@@ -41,6 +44,7 @@ commands:
   cache [show|clear]                      show or clear cached pages and conversions
   preferences [--edit]                    edit the preferences every model is given
   doctor [--model M]                      check the installation and the models
+  completion bash|zsh|fish                print a script that completes commands
 
 options:
   --model M        offline (default), or any litellm name such as openai/gpt-4.1-mini
@@ -57,6 +61,8 @@ options:
 To open a file named like a command, write ./ask.
 """
 _INTERRUPTED = 130
+_SIMILARITY_MIN = 0.75
+"""From 0 to 1. One wrong, missing or swapped letter of a short name still counts as a typing error."""
 
 
 def main(argv: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each outcome
@@ -121,8 +127,24 @@ def parse_command_line(words: list[str]) -> AppArguments | Command:
 
     command = COMMANDS.get(words[0]) if words else None
     if command is None:
+        if words:
+            _check_command_name(words[0], COMMANDS)
         return parse_arguments(AppArguments, "roamtui", words)
     return parse_arguments(command, f"roamtui {words[0]}", words[1:])
+
+
+def _check_command_name(word: str, names: Iterable[str]) -> None:
+    """Raise an error for a word that is nearly the name of a command, unless a file has that name."""
+    import os
+
+    if not word.isalpha() or os.path.lexists(word):
+        return
+    from difflib import get_close_matches
+
+    from roamtui.errors import UsageError
+
+    if near := get_close_matches(word.lower(), names, n=1, cutoff=_SIMILARITY_MIN):
+        raise UsageError(f'there is no command or file "{word}". Did you mean `roamtui {near[0]}`?')
 
 
 def _print(text: str) -> int:

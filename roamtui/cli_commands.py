@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from roamtui.option_fields import (
     FILES_HELP,
     SEARCH,
     SOURCE_HELP,
+    AppArguments,
     ConversationArguments,
     WebArguments,
     add_argument_group,
@@ -34,10 +34,8 @@ from roamtui.option_fields import (
 from roamtui.paths import (
     cache_path,
     config_path,
-    conversions_path,
     data_path,
     indexes_path,
-    pages_path,
     preferences_path,
     summaries_path,
 )
@@ -51,7 +49,6 @@ _PORT_MAX = 65_535
 _JSON_HELP = "as JSON, for other programs"
 _SUMMARY_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
 """Fields of a conversation in the list as JSON."""
-_DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
 
 
 class Command(Protocol):
@@ -107,22 +104,24 @@ class ShowCommand:
     web: WebArguments = add_argument_group(WebArguments)
     section_ids: tuple[str, ...] = option(
         ...,
-        "from the outline: a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2)",
+        "from the outline: a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); or a title, its "
+        "beginning, or a path such as 'Fees > Late fees'",
         name="ID",
         nargs="+",
     )
 
     def run(self) -> int:
-        from roamtui.headless.sections import print_sections
+        from roamtui.headless.sections import print_sections, resolve_titles
         from roamtui.outline.structure import parse_reference
 
         library, loader = _open_with_notes((self.source,), self.web)
+        section_ids = resolve_titles(library, self.section_ids)
         if loader is not None:
             known = library.notes
-            references = filter(None, map(parse_reference, self.section_ids))
+            references = filter(None, map(parse_reference, section_ids))
             library = open_pages(library, loader, [reference.section_id for reference in references])
             write_notes(note for page in library.documents for note in page.notes if note not in known)
-        print_sections(library, self.section_ids)
+        print_sections(library, section_ids)
         return 0
 
 
@@ -253,7 +252,9 @@ class ConversationsCommand:
         choices=("list", "show", "export", "delete"),
         nargs="?",
     )
-    conversation_id: str | None = option(None, "from the list", name="ID", nargs="?")
+    conversation_id: str | None = option(
+        None, "from the list; to show or export, its beginning is enough", name="ID", nargs="?"
+    )
     output_format: str = option(
         "md",
         "Markdown (default), JSON for other programs, or an HTML page that replays it",
@@ -287,8 +288,10 @@ class ConversationsCommand:
             store.delete(self.conversation_id)
             write_notes((f"Deleted {self.conversation_id}.", *store.pop_warnings()))
             return 0
-        saved = store.load(self.conversation_id)
-        source = next((summary.source for summary in store.list() if summary.id == self.conversation_id), "")
+        summaries = store.list()
+        conversation_id = _complete_id(self.conversation_id, [summary.id for summary in summaries])
+        saved = store.load(conversation_id)
+        source = next((summary.source for summary in summaries if summary.id == conversation_id), "")
         if self.output_format == "json":
             write_text(render_json(saved, source))
         elif self.output_format == "md":
@@ -428,44 +431,9 @@ class CacheCommand:
     as_json: bool = option(False, _JSON_HELP, name="--json")
 
     def run(self) -> int:
-        from roamtui.sources.web.page import FetchOptions
+        from roamtui.headless.cache import report_cache
 
-        bytes_max, is_cleared = FetchOptions().cache_bytes_max, self.action == "clear"
-        pages, conversions, indexes = pages_path(), conversions_path(), indexes_path()
-        files = {folder: _list_files(folder) for folder in (pages, conversions, indexes)}
-        sizes = {folder: sum(found.values()) for folder, found in files.items()}
-        if is_cleared:  # except for indexes, which are the most expensive to rebuild
-            for path in (*files[pages], *files[conversions]):
-                with suppress(OSError):
-                    path.unlink()
-        if self.as_json:
-            converted, indexed = (
-                {folder.name: {"folder": str(folder), "files": len(files[folder]), "bytes": sizes[folder]}}
-                for folder in (conversions, indexes)
-            )
-            if is_cleared:
-                counts = {"dropped_pages": len(files[pages]), "dropped_bytes": sizes[pages]}
-                write_json({"folder": str(pages), **counts, **converted, "left": indexed})
-            else:
-                counts = {"pages": len(files[pages]), "bytes": sizes[pages], "bytes_max": bytes_max}
-                write_json({"folder": str(pages), **counts, **converted, **indexed})
-            return 0
-
-        def format_count(noun: str, plural: str, folder: Path) -> str:
-            count = len(files[folder])
-            return f"{count:,} {noun if count == 1 else plural}, {_format_bytes(sizes[folder])}"
-
-        verb, left = ("Deleted ", "Left ") if is_cleared else ("", "")
-        limit = "from" if is_cleared else f"of at most {_format_bytes(bytes_max)} in"
-        lines = [f"{verb}{format_count('page', 'pages', pages)} {limit} {pages}"]
-        if files[conversions]:
-            count = format_count("converted file", "converted files", conversions)
-            lines.append(f"{verb}{count} {'from' if is_cleared else 'in'} {conversions}")
-        if files[indexes]:
-            count = format_count("file of search indexes", "files of search indexes", indexes)
-            hint = f": {_DELETE_INDEXES}" if is_cleared else f" ({_DELETE_INDEXES})"
-            lines.append(f"{left}{count} in {indexes}{hint}")
-        write_text("\n".join(lines) + "\n")
+        report_cache(is_cleared=self.action == "clear", as_json=self.as_json)
         return 0
 
 
@@ -554,7 +522,9 @@ class CheckCommand:
         "text (default), json, or github for annotations",
         name="--format",
         choices=("text", "json", "github"),
+        exclusive_group="form",
     )
+    as_json: bool = option(False, "the same as --format json", name="--json", exclusive_group="form")
 
     def run(self) -> int:
         from roamtui.checking.rules import choose_rules
@@ -567,7 +537,8 @@ class CheckCommand:
             library, notes = open_all_pages(library, loader)
             write_notes(notes)
         searcher = make_searcher_factory(_load_settings())(library) if self.questions is not None else None
-        return run_check(library, rules, self.output_format, self.questions, searcher)
+        form = "json" if self.as_json else self.output_format
+        return run_check(library, rules, form, self.questions, searcher)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -651,6 +622,21 @@ class McpCommand:
         return 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionCommand:
+    """Print a script that completes commands and flags in a shell."""
+
+    shell: str = option(..., "bash, zsh or fish", name="{bash,zsh,fish}", choices=("bash", "zsh", "fish"))
+
+    def run(self) -> int:
+        from roamtui.argument_parser import describe_command
+        from roamtui.headless.completion import render_completion
+
+        commands = {name: describe_command(command) for name, command in COMMANDS.items()}
+        write_text(render_completion(self.shell, {**commands, "": describe_command(AppArguments)}))
+        return 0
+
+
 COMMANDS: Mapping[str, type[Command]] = {
     "outline": OutlineCommand,
     "show": ShowCommand,
@@ -668,6 +654,7 @@ COMMANDS: Mapping[str, type[Command]] = {
     "check": CheckCommand,
     "serve": ServeCommand,
     "mcp": McpCommand,
+    "completion": CompletionCommand,
 }
 
 
@@ -676,22 +663,13 @@ def _decode_argument(text: str) -> str:
     return os.fsencode(text).decode("utf-8", "replace")
 
 
+def _complete_id(start: str, ids: Sequence[str]) -> str:
+    """Return the only id with this start, or the start itself if there is none."""
+    found = [one for one in ids if one.startswith(start)] if start not in ids else [start]
+    if len(found) > 1:
+        raise UsageError(f'several conversations begin with "{sanitise_line(start)}": {", ".join(found)}.')
+    return found[0] if found else start
+
+
 def _format_note_count(count: int) -> str:
     return "1 note" if count == 1 else f"{count:,} notes"
-
-
-def _format_bytes(count: int) -> str:
-    if count < 1_000:
-        return f"{count} bytes"
-    return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"
-
-
-def _list_files(folder: Path) -> dict[Path, int]:
-    """Return the files directly in a folder with their sizes; empty if the folder cannot be read."""
-    sizes: dict[Path, int] = {}
-    with suppress(OSError):
-        for path in folder.iterdir():
-            if path.is_file() and not path.is_symlink():
-                with suppress(OSError):
-                    sizes[path] = path.stat().st_size
-    return sizes

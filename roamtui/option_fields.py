@@ -122,8 +122,15 @@ def declare_overrides(*names: str) -> Any:  # noqa: ANN401 - as the field is dec
     return field(default_factory=dict, metadata={"settings": names})
 
 
-SOURCE_HELP = "a document, a folder or a zip of documents, an https:// address, or - for standard input"
-FILES_HELP = "documents, folders or zips of documents, opened as one; or one https:// address"
+_KINDS = "Markdown, text, PDF, HTML, EPUB, reStructuredText, DOCX"
+SOURCE_HELP = (
+    f"a document ({_KINDS}), a folder or a zip of documents, the https:// address of a site, its llms.txt or a page, "
+    "or - for standard input"
+)
+FILES_HELP = (
+    f"documents ({_KINDS}), folders or zips of documents, opened as one; or the https:// address of a site, its "
+    "llms.txt or a page"
+)
 SEARCH = "retrieval"
 """Name of the search settings in `declare_overrides`."""
 

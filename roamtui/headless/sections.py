@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.errors import SourceError, UnknownSectionError
-from roamtui.headless.output import write_json_with_rows, write_note, write_text
+from roamtui.document.plain import sanitise_line, strip_anchor
+from roamtui.errors import SourceError, UnknownSectionError, UsageError
+from roamtui.headless.output import write_json_with_rows, write_note, write_notes, write_text
+from roamtui.outline.labels import format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import split_pages
 from roamtui.outline.structure import ChildRanges, Reference, parse_reference
@@ -17,6 +20,9 @@ _NODE_FIELDS = (
     *("page", "page_end", "tokens", "own_tokens"),
 )
 """Fields of a node in the command line's JSON, in this order."""
+_PATH_STEP = re.compile(r"\s[>›]\s")
+_FOLDER_STEP = re.compile(r"\s[>›]\s|/")
+_LISTED_MAX = 20
 
 
 def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool) -> None:
@@ -30,6 +36,50 @@ def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool)
         write_json_with_rows({"source": library.source, "title": library.title}, "sections", rows)
     else:
         write_text(render_outline(library, budget_tokens=budget_tokens))
+
+
+def resolve_titles(library: Library, names: Sequence[str]) -> tuple[str, ...]:
+    """Return ids for names, which may be ids, titles or paths: a whole one, or the beginning of only one.
+
+    Raises:
+        UsageError: Several sections have a name.
+    """
+    return tuple(_resolve_title(library, name) for name in names)
+
+
+def _resolve_title(library: Library, name: str) -> str:
+    """Return the id of a section, or the name itself if it is no title."""
+    reference = parse_reference(name)
+    if reference is not None and (reference.section_id == library.root_id or reference.section_id in library):
+        return name
+    for separator in (None, _PATH_STEP, _FOLDER_STEP):
+        wanted = [_fold(title) for title in (separator.split(name) if separator is not None else [name])]
+        exact: list[str] = []
+        begun: list[str] = []
+        for section_id in library.walk() if any(wanted) else ():
+            title = _fold(library.title_of(section_id))
+            if title.startswith(wanted[-1]) and _has_ancestors(library, section_id, wanted[:-1]):
+                (exact if title == wanted[-1] else begun).append(section_id)
+        found = exact or begun
+        if len(found) > 1:
+            write_notes(f"[{section_id}] {format_path(library, section_id)}" for section_id in found[:_LISTED_MAX])
+            more = f", the first {_LISTED_MAX} of them above" if len(found) > _LISTED_MAX else ", listed above"
+            raise UsageError(f'{len(found):,} sections match "{sanitise_line(name)}"{more}. Give an id.')
+        if found:
+            return found[0]
+    return name
+
+
+def _has_ancestors(library: Library, section_id: str, wanted: Sequence[str]) -> bool:
+    """Return whether the nearest ancestors of a section have these titles."""
+    if not wanted:
+        return True
+    titles = [_fold(library.title_of(ancestor)) for ancestor in library.ancestors(section_id)]
+    return titles[-len(wanted) :] == wanted
+
+
+def _fold(title: str) -> str:
+    return strip_anchor(sanitise_line(title)).casefold()
 
 
 def print_sections(library: Library, section_ids: Sequence[str]) -> None:

@@ -28,7 +28,7 @@ from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
-from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Scope, build_keymap, format_keys, make_bindings
+from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Scope, build_keymap, format_key, make_bindings
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.messages import DocumentRequested, ModelReleased, StatusMessage
@@ -339,7 +339,7 @@ class RoamApp(App[None], inherit_bindings=False):
         for action in sorted(self._keys.actions, key=lambda action: -self._used.get(action.id, 0)):
             is_available = is_main or action.id in SHARED
             if action.in_palette and is_available:
-                keys = " ".join(format_keys(action.keys))
+                keys = " ".join(format_key(key) for key in action.keys)
                 help_text = f"{action.help}  ({keys})" if keys else action.help
                 prefix = "" if action.scope is Scope.GLOBAL else f"{SCOPE_TITLES[action.scope]}: "
                 yield SystemCommand(prefix + action.label, help_text, partial(self._run_command, action, screen))

@@ -231,3 +231,16 @@ def test_past_the_cap_the_question_is_not_sent(run: RunCommand, garden: Path, tm
     result = run("ask", garden, "And then?", "--continue", "--max-cost", "0.3", "--json")
     assert (result.code, result.json["stopped"]) == (1, "cost")
     assert "spending limit" in result.err
+
+
+def test_a_conversation_is_shown_by_the_beginning_of_its_id(run: RunCommand, garden: Path) -> None:
+    ids = [run("ask", garden, QUESTION, "--json").json["conversation"] for _ in range(17)]  # two begin with one digit
+    for one in ids:
+        others = [other for other in ids if other != one]
+        length = next(n for n in range(1, 13) if not any(other.startswith(one[:n]) for other in others))
+        assert run("conversations", "show", one[:length]).out == run("conversations", "show", one).out
+    first = next(one[0] for one in ids if sum(other.startswith(one[0]) for other in ids) > 1)
+    several = run("conversations", "export", first)
+    assert several.code == 2
+    assert all((one in several.err) == one.startswith(first) for one in ids)
+    assert run("conversations", "delete", ids[0][:11]).code == 1

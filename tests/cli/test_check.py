@@ -35,6 +35,7 @@ def test_findings_have_lines_and_fixes(run: RunCommand, tmp_path: Path, monkeypa
     ]
     annotations = run("check", "docs", "--format", "github", "--select", "S").out
     assert annotations.startswith("::warning file=docs/50%25%2C old.md,line=3,title=S02 empty-section::there is")
+    assert run("check", "docs", "--json").out == run("check", "docs", "--format", "json").out
     data = run("check", "docs", "--format", "json", "--ignore", "empty-section").json
     assert (data["rules"], data["findings"][0]["doc"], data["findings"][0]["line"]) == ({"T04": 1}, "50%, old.md", 7)
     assert run("check", "docs", "--select", "Z9").code == 2

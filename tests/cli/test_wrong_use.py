@@ -54,6 +54,11 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
         ("conversations show", "the ID"),
         ("conversations list abc", "no ID"),
         ("conversations burn", "must be one of list, show"),
+        ("completion tcsh", "must be one of bash, zsh, fish"),
+        ("check x.md --json --format text", "not allowed with"),
+        ("serch x.md q", 'no command or file "serch". Did you mean `roamtui search`?'),
+        ("converstions", "`roamtui conversations`"),
+        ("Outline x.md", "`roamtui outline`"),
         ("cache drop", "roamtui cache --help"),
         ("cache show more", "roamtui cache --help"),
         ("check x.md --select Z9", "no rule"),
@@ -133,3 +138,15 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
     assert result.stdout == b'{\n  "sourc'
     assert result.stderr == b""
+
+
+def test_a_file_named_like_a_typing_error_opens(run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(garden.parent)
+    garden.rename("serch")
+    result = run("serch", "nowhere.md")
+    assert "nowhere.md" in result.err
+    assert "Did you mean" not in result.err
+
+
+def test_another_missing_file_is_no_command(run: RunCommand) -> None:
+    assert "There is no file garden" in run("garden", "--plain").err

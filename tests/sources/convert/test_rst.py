@@ -45,7 +45,7 @@ def test_what_only_looks_like_a_title_is_not_a_heading() -> None:
         ((".. comment",), ""),
         (("+--+", "|a |", "+--+", "", "b"), "```\n+--+\n|a |\n+--+\n```\n\nb"),
         (("=  =", "a  b", "=  =", "1", "", "2", "=  =", "", "c"), "```\n=  =\na  b\n=  =\n1\n\n2\n=  =\n```\n\nc"),
-        ((">>> # a", "1", "", "b"), "```\n>>> # a\n1\n```\n\nb"),
+        ((">>> # a", "1"), "```\n>>> # a\n1\n```"),
     ],
 )
 def test_blocks_become_markdown(lines: tuple[str, ...], expected: str) -> None:
