@@ -82,6 +82,15 @@ def test_running_heads_are_left_out() -> None:
     assert "Running headers" in converted.notes[-1]
 
 
+@pytest.mark.parametrize(("shift", "is_kept"), [(6, False), (30, True)])
+def test_a_running_head_is_at_nearly_the_same_height_on_all_pages(shift: float, *, is_kept: bool) -> None:
+    pages = [
+        lay_out("The Book of Boats", "", f"text {number}00", first_top=720 - number % 2 * shift) for number in range(6)
+    ]
+    text = convert_pdf(make_pdf(pages, bookmarks=[(1, "Start", 0)]), "a.pdf").text
+    assert ("Book of Boats" in text) is is_kept
+
+
 def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
     pages = [lay_out("a"), [], lay_out("b"), [], []]
     assert convert_pdf(make_pdf(pages), "a.pdf").notes == ()
