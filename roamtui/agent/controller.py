@@ -285,11 +285,11 @@ class ConversationController:
 
 
 def _warm_caches(library: Library) -> None:
-    # Otherwise the first filter would wait for the import, and the first opened section for the lines.
+    # Otherwise the first filter would wait for the import, and the first opened section for its lines and references.
     from rapidfuzz import fuzz, process  # noqa: F401, PLC0415 - slow to import, so in a thread
 
     for document in library.documents:
-        _ = document.line_starts
+        _ = document.line_starts, document.anchors, document.rows_by_number
 
 
 def _has_exchange(state: ConversationState, exchange: Exchange) -> bool:
