@@ -165,8 +165,8 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
         _check_words(
             pilot,
             *("Opened 2 sections", "Included in these", "Asked for unknown ids: 0badc0de", "Already open"),
-            *("✓", "in another section", "not found in the text", "no quote", "cut off here"),
-            *("1 Stone oven", "no results", "Asked the model for quotes", "Left open", "step limit"),
+            *("✓", "these words stand in", "these words are not in the text", "cut off here"),
+            *("1 ✓ Stone oven", "no results", "Asked the model for quotes", "Left open", "step limit"),
         )
 
 
