@@ -138,7 +138,7 @@ class _ReplayPage:
         self.timeline.append({"stream": f"a{number}", "say": "Answer"})
         endings = [notice.text for notice in make_outcome_notices(exchange.outcome)]
         endings += filter(None, [format_verification(exchange.citations), proof.summary] if items else ())
-        ending = f"<p class=ending>{escape(' · '.join(endings))}</p>" if endings else ""
+        ending = f'<p class="ending">{escape(" · ".join(endings))}</p>' if endings else ""
         sources = f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>' if items else ""
         self.timeline.append({"show": [f"e{number}"], "ticks": _STEP_TICKS, "say": ""})
         return (
@@ -170,9 +170,9 @@ class _ReplayPage:
                 target = f"m{name}"
                 self.quotes.setdefault(holder, []).append((quote, target))
             path = f'<a href="#{target}">{path}</a>'
-        sign = f"<b class={state.value}>{state.sign}</b> " if state.sign else ""
+        sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(_to_plain_text(quote))}</q>" if quote else ""
-        location = f"<span class={state.value}>{escape(place)}</span>"
+        location = f'<span class="{state.value}">{escape(place)}</span>'
         return f'<li id="{name}" title="{escape(state.label)}">{sign}{path} {words} <small>{location}</small></li>'
 
     def write_outline(self) -> str:
@@ -256,16 +256,16 @@ class _BlockWriter:
                 )
                 return f"<blockquote>{kind}{self.write(blocks)}</blockquote>"
             case Details(summary=summary, blocks=blocks):  # open, since it may hold a quote
-                return f"<details open><summary>{self._write_words(summary)}</summary>{self.write(blocks)}</details>"
+                return f'<details open=""><summary>{self._write_words(summary)}</summary>{self.write(blocks)}</details>'
             case ThematicBreak():
-                return "<hr>"
+                return "<hr/>"
 
     def _list_rows(self, table: Table) -> Iterator[str]:
         for row in table.rows:
             tag = "th" if row.is_head else "td"
             alignments = (*table.alignments, *[""] * len(row.cells))
             cells = [
-                f"<{tag}{f' class={side}' if side else ''}>{self._write_words(cell)}</{tag}>"
+                f'<{tag} class="{side}">{self._write_words(cell)}</{tag}>'
                 for cell, side in zip(row.cells, alignments, strict=False)
             ]
             yield f"<tr>{''.join(cells)}</tr>"
@@ -298,7 +298,7 @@ class _BlockWriter:
         """Write a mark as on the screen, with a link for each of its numbers."""
         if not mark.numbers:
             text = f"[{mark.section_id}]"
-            return f'<a class=cite href="#s-{mark.section_id}">{text}</a>' if mark.section_id in self.shown else text
+            return f'<a class="cite" href="#s-{mark.section_id}">{text}</a>' if mark.section_id in self.shown else text
         numbers = ",".join(f'<a href="#{self.source_prefix}{number}">{number}</a>' for number in mark.numbers)
         sign = f" {mark.state.sign}" if mark.state.sign else ""
         return f'<span class="cite {mark.state.value}" title="{escape(mark.state.label)}">[{numbers}{sign}]</span>'
@@ -306,7 +306,7 @@ class _BlockWriter:
 
 def _write_emphasis(words: Words) -> str:
     if words is LINE_BREAK:
-        return "<br>"
+        return "<br/>"
     text = escape(sanitise_text(words.text))
     if words.is_image:
         text = f"<i>{text}</i>"

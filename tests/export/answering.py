@@ -22,6 +22,6 @@ def answer_question(answer: str = ANSWER) -> ConversationState:
     titles = ("Lending", "Fees", "Lost books", "Hours")
     for title, section_id in zip(titles, ids(agent, *titles), strict=True):
         answer = answer.replace(f"{{{title}}}", section_id)
-    model_of(agent).add_replies(expanding(*ids(agent, *titles)), saying(answer))
+    model_of(agent).add_replies(expanding(*ids(agent, *titles)), saying(answer), saying(answer))
     asyncio.run(ask(agent))
     return agent.session.state

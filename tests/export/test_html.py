@@ -10,7 +10,9 @@ from html import escape
 from pathlib import Path
 
 import pytest
-from lxml import html
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree, html
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
@@ -116,6 +118,33 @@ def test_without_the_source_the_page_has_the_answer() -> None:
 def test_hostile_files_are_shown_as_text(data_dir: Path) -> None:
     for path in sorted((data_dir / "adversarial" / "files").glob("*.md"))[::3]:
         _check(_make_page(path.read_text("utf-8", "replace")[:100_000] + "\n\nEnd.\n")[0])
+
+
+_MARKUP = (
+    '"',
+    "*",
+    "**",
+    "`",
+    "~~",
+    "[",
+    "](https://e.org)",
+    "](x)",
+    "[{Fees}]",
+    "2 euros a day",
+    "\n",
+    "\n\n- ",
+    "> ",
+    "| ",
+)
+
+
+@given(st.lists(st.sampled_from((*_MARKUP, "a", " ", "<b>", "</td>", "&lt;", "&#27;")), max_size=30).map("".join))
+@settings(max_examples=50)
+def test_elements_of_an_answer_are_nested(answer: str) -> None:
+    state = answer_question(f'{answer} "2 euros *a* day" [{{Fees}}] {answer}')
+    page = render_html(state, "x.md", state.library)
+    article = page[page.index("<article") : page.index("</article>") + len("</article>")]
+    assert etree.fromstring(article).get("id") == "q1"
 
 
 @pytest.fixture
