@@ -334,8 +334,9 @@ def _wrap(pieces: Iterable[_Piece], width: int) -> list[_Line]:
             lines[-1] += gap
             filled += len(gap)
             gap = []
+            is_cut = cells > width and not any("://" in piece.text for piece in word)  # a URL stays whole
             for piece in word:
-                for character in piece.text if cells > width else [piece.text]:
+                for character in piece.text if is_cut else [piece.text]:
                     own = _measure(character)
                     if filled and filled + own > width:
                         lines.append([])

@@ -71,6 +71,7 @@ def test_each_source_is_one_line_with_its_number_sign_and_place() -> None:
         ("a [link](rules.md)\\\nb ![pic](x.png)", ["a link", "b [image: pic]"]),
         ("a <b>b</b> `c` ***", ["a b c ***"]),
         ("每天九欧元每天九欧元每天九欧元", ["每天九欧元每天九欧元", "每天九欧元"]),
+        ("see https://e.org/a/long/path here", ["see", "https://e.org/a/long/path", "here"]),
         ("a" * 45, ["a" * 20, "a" * 20, "a" * 5]),
         ("---", ["─" * 20]),
         ("", []),
