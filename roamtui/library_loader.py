@@ -142,10 +142,11 @@ def reload_with_pages(
 ) -> Library:
     """Reload a list of links or a web page, with the pages that were loaded before.
 
-    Each page is requested again, and downloaded if it has changed.
+    Each page is requested again, and downloaded if it has changed. A page that cannot be read keeps its old version, or
+    shows an error if it has none.
 
     Raises:
-        SourceError: The source cannot be read. An unreadable page keeps its old version or gets an error.
+        SourceError: The source cannot be read.
     """
     from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
     from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - few sources have links

@@ -386,7 +386,7 @@ def _has_text(library: Library, span: Span) -> bool:
 
 
 def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
-    """Return the indented lines of an excerpt, which cannot be mistaken for lines of the list.
+    """Return the lines of an excerpt, indented so that they cannot be mistaken for lines of the list of sections.
 
     Omissions are marked, and a link to a section shows its id instead of its URL.
     """

@@ -221,7 +221,7 @@ class UndoApplied:
     deed: UndoStep
     """Changes that undoing or redoing made. Reversing them reverses this event."""
     restored: tuple[OpenSection, ...] = ()
-    """New state of the sections that were reopened or whose pin or closing mark changed."""
+    """New state of the sections that were reopened, or whose pin or mark for closing changed."""
     is_redo: bool = False
 
 

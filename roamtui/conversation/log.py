@@ -369,7 +369,10 @@ class Trace:
             raise UsageError(f"--trace cannot write {path}: {format_os_error(error)}. Choose another file.") from None
 
     def write(self, log: ConversationLog) -> None:
-        """Append the new events of a log, or all events of another log. After a failure nothing more is written."""
+        """Append the events added since the last call; if `log` has replaced another log, append all its events.
+
+        After a failure, nothing more is written.
+        """
         if log is not self._log:
             self._log, self._written = log, 0
         count = len(log.events)

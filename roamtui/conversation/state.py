@@ -515,7 +515,10 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
 
 
 def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: Origin) -> ConversationState:
-    """Open sections or add text to open ones. This removes closing marks, but the agent cannot remove a person's."""
+    """Open sections or add text to open ones.
+
+    A section that is marked for closing stays open, unless a person marked it and the agent delivers its text.
+    """
     number = state.question_number
     sections = {section.section_id: section for section in state.open_sections}
     for delivery in deliveries:

@@ -208,7 +208,7 @@ class OpenSection:
 
 
 def keep_open(section: OpenSection) -> OpenSection:
-    """Remove the closing mark of a section."""
+    """Keep a section open that was marked for closing."""
     return replace(section, is_closing=False, closing_by=None)
 
 

@@ -216,7 +216,7 @@ class Document:
         return rows
 
     def get_summary(self, row: int, summaries: Mapping[str, str]) -> str:
-        """Return the summary of a row's subtree; the first row also has the summary of the whole document."""
+        """Return the summary of a row's subtree. For the first row, add the summary of the whole document."""
         if not summaries:
             return ""
         columns = self.columns

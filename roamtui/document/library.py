@@ -281,11 +281,11 @@ class Library:
         return self._find_span(section_id)
 
     def get_own_content_span(self, section_id: str) -> Span:
-        """Return the span of the own text to read at a node; for a loaded link, the own text of its page."""
+        """Like `own_span`, but for a loaded link, return the span of its page's own text."""
         return self._find_span(section_id, is_own=True, follows_link=True)
 
     def get_content_span(self, section_id: str) -> Span:
-        """Return the span of the whole text to read at a node: its subtree; for a loaded link, its page."""
+        """Like `span`, but for a loaded link, return the span of its whole page."""
         return self._find_span(section_id, follows_link=True)
 
     def _find_span(self, section_id: str, *, is_own: bool = False, follows_link: bool = False) -> Span:

@@ -14,9 +14,9 @@ from roamtui.document.library import Library
 
 
 class NodeNumbering:
-    """Numbers for the nodes of a library, from 0, in the order of `Library.walk`.
+    """Numbers the nodes of a library from 0, in the order of `Library.walk`.
 
-    A run is a sequence of rows of one document that no grafted document interrupts.
+    It stores only runs: sequences of rows of one document that no grafted document interrupts.
     """
 
     def __init__(self, library: Library) -> None:
@@ -31,7 +31,7 @@ class NodeNumbering:
             self._hosts[id(graft)] = (host, row)
             self._grafts[id(host)].append((host.columns.ends[row], -row, graft))
         for grafts in self._grafts.values():
-            grafts.sort(key=lambda entry: entry[:2])  # of hosts that end at the same row, the innermost comes first
+            grafts.sort(key=lambda entry: entry[:2])  # if hosts end at the same row, the innermost comes first
         self._sizes: dict[int, int] = {}
         """Number of nodes of each document and of all documents below it, by ``id()``."""
         self._runs: dict[int, tuple[list[int], list[int]]] = {}

@@ -177,7 +177,7 @@ class OutlineTool:
 
 
 class ClientSession:
-    """A conversation without questions: the client's model holds the dialogue."""
+    """A conversation without questions: the client's model conducts the dialogue."""
 
     def __init__(self, shared: SharedLibrary, *, has_changed: bool = False) -> None:
         """Start with nothing open. `has_changed` is true if the client had a session before the library changed."""

@@ -26,7 +26,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     allow_calls: bool = True
-    """If False, the model must answer without calls; tools stay declared so that the provider's cache still matches."""
+    """If False, the model must answer without calling tools; they are sent only for the provider's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,5 +115,5 @@ async def warm_up_model(model: Model) -> None:
 
 
 def get_startup_note(model: Model) -> str:
-    """Return the model's `note`: a sentence that a person should read once it has started, empty for most models."""
+    """Return the model's `note`, a sentence to show once the model has started. It is empty for most models."""
     return str(getattr(model, "note", ""))

@@ -144,7 +144,7 @@ class LitellmModel:
 
 
 class WorkerProcess:
-    """Runs one model process, which takes several jobs at once, and restarts it if a job comes after it has ended."""
+    """Runs one model process, which takes several jobs at once. If it has ended, the next job starts it again."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, *, command: tuple[str, ...] = WORKER_COMMAND) -> None:
         self._environ = environ

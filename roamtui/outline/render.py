@@ -327,7 +327,7 @@ class _Outline:
                     break
 
     def choose_largest(self, node_ids: Sequence[str], depth: int, budget_tokens: int) -> dict[str, _Line]:
-        """Make lines for the largest of these nodes that fit, by node id, in document order."""
+        """Choose the largest nodes whose lines fit the budget. Return the lines by node id, in document order."""
         sizes = {node_id: self.library.node(node_id).tokens for node_id in node_ids}
         chosen: dict[str, _Line] = {}
         for node_id in sorted(sizes, key=lambda node_id: -sizes[node_id]):

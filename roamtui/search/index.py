@@ -180,10 +180,10 @@ _ON_DISK_CHARACTERS = 2_000_000
 
 
 class SectionStore:
-    """Full-text tables with a row for each node. Callable from any thread; row numbers are never reused.
+    """Full-text tables with a row for each node. Thread-safe. Row numbers are never reused.
 
     Raises:
-        IndexLostError: The file cannot be used; every method may raise this.
+        IndexLostError: The file cannot be used. Any method may raise this.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -464,7 +464,7 @@ class StoreProvider:
         self._abandon_file(self._location, store.path, error)
 
     def _abandon_file(self, location: IndexLocation, path: Path, error: IndexLostError) -> None:
-        """Delete a damaged file, but only once, so that it is rebuilt; otherwise switch to memory."""
+        """If the file is damaged for the first time, delete it so that it is rebuilt; otherwise, switch to memory."""
         if error.is_damaged and not self._has_rebuilt:
             self._has_rebuilt = True
             with suppress(OSError):

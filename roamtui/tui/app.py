@@ -230,7 +230,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._on_document_requested(DocumentRequested())
 
     def action_turn_to(self, number: int) -> None:
-        """Show an open document by its number, from 1, or the next one for 0."""
+        """Show the open document with this number, counted from 1; 0 shows the next one."""
         modes = list(self.documents)
         index = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:

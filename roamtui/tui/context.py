@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OfferGroup(StrEnum):
-    """The heading of an offer, in this order."""
+    """The headings of the start screen, in this order; each is above its offers."""
 
     OPEN = "Open"
     SOURCE = "Recent documents"

@@ -224,7 +224,7 @@ def _clean(text: str) -> str:
 
 
 def list_available_kinds(groups: Iterable[ResultGroup]) -> tuple[SearchKind, ...]:
-    """Return the kinds of results to choose from; meaning only if the search has vectors."""
+    """List the kinds of results to choose from. `SearchKind.MEANING` is one of them only if the search has vectors."""
     has_meaning = any(group.kind is SearchKind.MEANING for group in groups)
     return tuple(kind for kind in SearchKind if kind is not SearchKind.MEANING or has_meaning)
 

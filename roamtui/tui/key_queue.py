@@ -54,7 +54,7 @@ class KeyQueue:
         self._timer: Timer | None = None
 
     async def add(self, event: TypedEvent) -> None:
-        """Handle an event at once, or after the ones before it. Drop it while the app exits."""
+        """Handle an event now, or after the ones before it. Drop it while the app exits."""
         if not self._app.screen_stack:
             return
         if not self._rounds_left:
@@ -67,7 +67,7 @@ class KeyQueue:
             await self._take_next()
 
     async def follow(self, passed: Marker) -> None:
-        """Continue after a marker has arrived."""
+        """Continue after the marker of the current key has arrived; ignore older markers."""
         if passed.number == self._number and self._rounds_left and self._app.screen_stack:
             await self._end_round()
 

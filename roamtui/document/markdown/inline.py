@@ -81,11 +81,11 @@ class TagStarts:
 
 
 def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
-    """Yield the texts and tags of HTML in order, without comments.
+    """Yield the texts and tags of a piece of HTML in order, without comments.
 
     Args:
-        source: HTML.
-        starts: Tags of the whole text, since an element that starts in `source` can end after it.
+        source: The piece.
+        starts: The tags of the whole text, because an element that starts in `source` may end after it.
     """
     position = line = 0
     for match, end in _find_tags(source):
@@ -213,7 +213,7 @@ class InlineReader:
         self.add_text(html.unescape(text if keeps_space else text.lstrip()))
 
     def add_plain(self, text: str, emphasis: Emphasis = Emphasis.NONE) -> None:
-        """Add text in which nothing is a mark."""
+        """Add text as it is, without looking for marks."""
         look = self._look
         self._add(text, Words("", look.emphasis | emphasis, look.link))
 

@@ -35,10 +35,10 @@ _UNQUOTED_STYLE = "reverse"
 
 
 class AnswerView(ContentView):
-    """Markdown in which quotes have the style of their verdict, and marks the numbers of their citations.
+    """Markdown whose quotes are coloured by their verdict and whose citation marks show their numbers.
 
     A click on a mark jumps to its section, a click on a link follows it. Keys select only links, because the list of
-    sources has each citation.
+    sources contains every citation.
     """
 
     def __init__(self) -> None:

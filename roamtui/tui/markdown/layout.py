@@ -58,7 +58,7 @@ _RULE_WIDTH = 40
 
 @dataclass(slots=True)
 class _Container:
-    """A quote, list, list item or details that contains lines."""
+    """A quote, list, list item or `<details>` element that contains lines."""
 
     first: tuple[Run, ...] = ()
     """The prefix of its first line."""
@@ -80,12 +80,12 @@ class MarkdownLayout:
     can_scroll: bool = True
     """Whether the view scrolls sideways. Otherwise, code is wrapped and tables are narrowed to the view."""
     toggled: Container[int] | None = None
-    """Offsets of the details that a person folded or unfolded, or None if details cannot fold."""
+    """Offsets of the `<details>` elements that a person folded or unfolded, or None if they cannot be folded."""
     lines: list[Line] = field(default_factory=list)
     folds: list[Details] = field(default_factory=list)
     """Details that can be folded. The link number of item n is -1 - n."""
     folded: list[Details] = field(default_factory=list)
-    """The folded details."""
+    """The folded `<details>` elements."""
     _containers: list[_Container] = field(default_factory=list)
     _block: int = 0
     _is_titled: bool = False
@@ -177,7 +177,7 @@ class MarkdownLayout:
                 self._add_lines(self._wrap(runs), block.start, block.end)
 
     def _add_titled(self, title: Sequence[Sequence[Run]], block: Quote | Details) -> None:
-        """Add the title of an alert or of details, then its blocks without a gap."""
+        """Add the title of an alert or of a `<details>` element, then its blocks without a gap."""
         self._add_lines(title, block.start, block.end)
         self._is_titled = True
         self.add_blocks(block.blocks)

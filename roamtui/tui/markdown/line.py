@@ -49,7 +49,7 @@ class TextRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunStyle:
-    """The style of a run."""
+    """How a run looks, and the link and the quote that it belongs to."""
 
     role: TextRole = TextRole.TEXT
     emphasis: Emphasis = Emphasis.NONE

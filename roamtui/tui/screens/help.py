@@ -1,4 +1,4 @@
-"""`HelpScreen` and `LegendScreen`: all keys by scope, and the signs of outline and answers."""
+"""`HelpScreen` and `LegendScreen`: all keys by scope, and the signs in the outline and in answers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _WORDS_WIDTH_MIN = 30
 
 
 class Legend(ContentView):
-    """Lists the signs of outline and answers with their meanings."""
+    """Lists the signs in the outline and in answers with their meanings."""
 
     @override
     def render_content(self, width: int) -> Content:
@@ -115,7 +115,7 @@ def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
 
 
 class LegendScreen(Dialog[None]):
-    """Shows the meanings of the signs of outline and answers."""
+    """Explains the signs in the outline and in answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m,enter,q", "leave", "Close")]
 

@@ -36,13 +36,13 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
     SCOPE: ClassVar[Scope]
 
     def __init__(self, keys: Keymap, message: str = "") -> None:
-        """Show `message` below the list until something happens."""
+        """Show `message` below the list until another message replaces it."""
         super().__init__()
         self._keys = keys
         self._first_message = message
         self._visible: tuple[SavedItem, ...] = ()
         self._deleted_ids: list[str] = []
-        """Ids of the items that are hidden now, and deleted when the person leaves, the newest last."""
+        """Ids of the items that are hidden now, and are deleted when the person leaves; the newest is last."""
         self.deleting: asyncio.Future[list[str]] | None = None
         """The deletion, which starts once the person leaves; it may take seconds if another program locks the files."""
 
@@ -83,7 +83,7 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         return self._visible[index] if index is not None and index < len(self._visible) else None
 
     def _show(self, chosen_id: str | None = None) -> None:
-        """List the items, the cursor on `chosen_id`, else where it was."""
+        """List the items, with the cursor on `chosen_id`, or else where it was."""
         selected = self._selected
         if chosen_id is None and selected is not None:
             chosen_id = self._get_id(selected)
@@ -143,16 +143,16 @@ async def _report_problems(app: App[object], deleting: asyncio.Future[list[str]]
 
 
 class ExportDialog(PromptDialog):
-    """Asks for a path and writes a file, in the format of its suffix. The result says what happened, None if nothing.
+    """Asks for a path and writes a file, in the format of its suffix. The result says what happened.
 
-    An existing file is replaced only after a yes.
+    The result is None if the person cancels. An existing file is replaced only after the person confirms it.
     """
 
     def __init__(self, heading: str, stem: str, renderers: Mapping[str, Callable[[], str]]) -> None:
         """Propose a file in the current folder.
 
         Args:
-            heading: The heading.
+            heading: Title of the dialog.
             stem: Name of the file, without suffix.
             renderers: Functions that return the text, by suffix; the first is the default. Called in a thread.
         """

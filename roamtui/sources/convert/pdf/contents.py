@@ -45,7 +45,7 @@ _NEAR_PAGES = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
 _GROUP_PAGES_MAX = 40
 _WITHOUT_NUMBER, _SIMILAR, _BOLD, _FAR = 90.0, 80.0, 6.0, 7.0
-"""Scores of a match without the title's number and of a similar one, bonus for bold type, malus for another page."""
+"""Scores of a match without the title's number and of a similar one, bonus for bold type, penalty for another page."""
 _TAIL = re.compile(
     r"(?<!\s)(?:\s+for (?:the )?(?:[\w-]+ ){0,4}(?:years?|months?|quarters?|periods?)\b|\s+(?:at|as of) [A-Za-z]+ \d"
     r"|\s*\().*",
@@ -66,10 +66,10 @@ class _ContentsLine:
 
 
 def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[list[TocEntry], set[tuple[int, int]]]:
-    """Return the entries of all contents pages, and the page and row numbers that belong to them.
+    """Return the entries of all contents pages, and the page and row numbers of the rows that belong to them.
 
-    These are all rows of the first list, but only the rows with a page of later ones, because a later list may be on
-    the same page as the title of its section.
+    All rows of the first list belong to it; of a later list, only the rows that name a page, because the list may be
+    on the same page as the title of its section.
     """
     entries: list[TocEntry] = []
     contents_rows: set[tuple[int, int]] = set()
@@ -167,7 +167,11 @@ def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
 
 
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
-    """Return the level of each title by Part and Item, else by section numbers, else by indent and bold type."""
+    """Return the level of each title.
+
+    Levels come from the Parts and Items of a company's annual report, else from section numbers, else from indents and
+    bold type.
+    """
     items = [line.x0 for line in lines if parse_item(line.title)]
     if len(items) >= 3:
         indent = min(items)

@@ -1,4 +1,7 @@
-"""Detect headings by their words: Items, statements, notes, exhibits and numbered titles."""
+"""Detect headings by their words: numbered titles, and the parts of company reports.
+
+Such a report consists of numbered Items; below them are financial statements, the notes to these, and exhibits.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +121,7 @@ def detect_notes(
 
 
 def lift_statements(headings: Sequence[DetectedHeading]) -> None:
-    """Move statements and the headings below them directly below their Item, up to its notes."""
+    """Move each statement directly below its Item, with the headings below it. Stop at the notes of the Item."""
     item = statement = shift = 0  # levels of the last Item and statement, and the levels to move up
     for heading in headings:
         if heading.level <= statement:
@@ -134,7 +137,10 @@ def lift_statements(headings: Sequence[DetectedHeading]) -> None:
 
 
 def nest_notes(headings: Sequence[DetectedHeading]) -> None:
-    """Move notes on the level of the heading above all notes one level down, up to the first other heading."""
+    """Nest notes below the heading above all of them, such as "Notes to Financial Statements", if they have its level.
+
+    The headings below these notes move with them, up to the first other heading of that level or of a higher one.
+    """
     above = 0
     moves = False
     for heading, after in zip_longest(headings, headings[1:]):
@@ -151,7 +157,7 @@ def nest_notes(headings: Sequence[DetectedHeading]) -> None:
 
 
 def detect_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], after: int) -> Iterator[DetectedHeading]:
-    """Yield the signatures and exhibits after the last Item of a filing, from page `after`."""
+    """Yield the headings of signatures and exhibits, which come after the last Item of a report, from page `after`."""
     seen = set()
     for number in range(after, len(pages)):
         for index, row in enumerate(pages[number].rows[:_STATEMENT_ROWS]):
