@@ -1,4 +1,4 @@
-"""`update` decides what a command opens, closes, pins or unfolds. Nothing else decides that. Pure."""
+"""`update` alone decides what a command opens, closes, pins or unfolds. It has no side effects."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Expan
     tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open_sections}
     results: list[ExpandResult] = []
     deliveries: list[Delivery] = []
-    used: list[str] = []
+    used_ids: list[str] = []
     for requested in command.section_ids:
         block = render_section(library, requested, delivered=delivered, nonce=state.nonce)
         section_id, text, cost = block.section_id, block.text, _count_block_tokens(block)
@@ -82,29 +82,32 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Expan
         if section_id is None or block.is_listing:
             continue
         if section_id in tokens or block.spans:
-            deliveries.append(_deliver(library, section_id, block, tokens.get(section_id)))
+            deliveries.append(_make_delivery(library, section_id, block, tokens.get(section_id)))
             tokens[section_id] = deliveries[-1].tokens
         else:
-            used += library.ancestors(section_id)
-    return _make_expansion_events(state, tuple(results), tuple(deliveries), used)
+            used_ids += library.ancestors(section_id)
+    return _make_expansion_events(state, tuple(results), tuple(deliveries), used_ids)
 
 
 def _make_expansion_events(
-    state: ConversationState, results: tuple[ExpandResult, ...], deliveries: tuple[Delivery, ...], used: Iterable[str]
+    state: ConversationState,
+    results: tuple[ExpandResult, ...],
+    deliveries: tuple[Delivery, ...],
+    used_ids: Iterable[str],
 ) -> ExpandEvents:
     library = state.library
     unfolding: dict[str, None] = {}
     for result in results:
         if result.section_id and result.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN):
-            for node_id in _add_titles(library, (*library.ancestors(result.section_id), result.section_id)):
+            for node_id in _iter_with_titles(library, (*library.ancestors(result.section_id), result.section_id)):
                 if node_id not in state.unfolded and library.children(node_id):
                     unfolding[node_id] = None
-    is_open = {*state.open_ids, *(delivery.section_id for delivery in deliveries)}
+    open_ids = {*state.open_ids, *(delivery.section_id for delivery in deliveries)}
     expanded = SectionsExpanded(
         results=results,
         origin=Origin.AGENT,
         deliveries=deliveries,
-        used_ids=tuple(section_id for section_id in dict.fromkeys(used) if section_id in is_open),
+        used_ids=tuple(section_id for section_id in dict.fromkeys(used_ids) if section_id in open_ids),
         unfolded_ids=tuple(unfolding),
     )
     if not unfolding:
@@ -112,8 +115,8 @@ def _make_expansion_events(
     return NodesUnfolded(section_ids=expanded.unfolded_ids, origin=Origin.AGENT), expanded
 
 
-def _add_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
-    """Yield the nodes, and after each file its title section: unfolding only the file would show only the title."""
+def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
+    """Yield the nodes, and after each file its title section: unfolding only the file would show just the title."""
     for node_id in node_ids:
         yield node_id
         file = library.file(node_id)
@@ -140,9 +143,9 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
             status = ExpandStatus.ALREADY_OPEN
         else:
             status = ExpandStatus.OPENED
-            # a delivery without text removes the closing mark of a section that is still open
+            # a delivery without text keeps a section open that was marked for closing
             reopened = already_open and Delivery(section_id=section_id, tokens=already_open.tokens)
-            deliveries[section_id] = reopened or _open(library, section_id)
+            deliveries[section_id] = reopened or _make_opening(library, section_id)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     opened = tuple(deliveries.values())
     return (SectionsExpanded(results=tuple(results), origin=Origin.PERSON, deliveries=opened),)
@@ -163,8 +166,12 @@ def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]
             ids[section_id] = None
     if not ids:
         return ()
-    results = tuple(ExpandResult(id=i, section_id=i, status=ExpandStatus.OPENED) for i in ids)
-    return _make_expansion_events(state, results, tuple(_open(state.library, section_id) for section_id in ids), ids)
+    results = tuple(
+        ExpandResult(id=section_id, section_id=section_id, status=ExpandStatus.OPENED) for section_id in ids
+    )
+    return _make_expansion_events(
+        state, results, tuple(_make_opening(state.library, section_id) for section_id in ids), ids
+    )
 
 
 def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[Delivery, ...], tuple[str, ...]]:
@@ -194,7 +201,7 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
         for span in block.spans:
             delivered.setdefault(span.doc, []).append((span.start, span.end))
         if block.section_id is not None and not block.is_listing:
-            deliveries.append(_deliver(state.library, block.section_id, block, 0))
+            deliveries.append(_make_delivery(state.library, block.section_id, block, 0))
         texts.append(block.text)
     return tuple(deliveries), tuple(texts)
 
@@ -215,14 +222,14 @@ def hash_own_text(library: Library, section_id: str) -> str:
     return hash_text(library.text_at(library.get_own_content_span(section_id)).rstrip())
 
 
-def _deliver(library: Library, section_id: str, block: ExpandedBlock, before: int | None) -> Delivery:
-    """Make the delivery of a block. `before` is the tokens delivered so far, or None if the section was not open."""
-    content_hash = hash_own_text(library, section_id) if before is None else ""
-    tokens = block.tokens + (before or 0)
+def _make_delivery(library: Library, section_id: str, block: ExpandedBlock, tokens_before: int | None) -> Delivery:
+    """Make the delivery of a block. `tokens_before` were delivered so far; None if the section was not open."""
+    content_hash = hash_own_text(library, section_id) if tokens_before is None else ""
+    tokens = block.tokens + (tokens_before or 0)
     return Delivery(section_id=section_id, tokens=tokens, spans=block.spans, content_hash=content_hash)
 
 
-def _open(library: Library, section_id: str) -> Delivery:
+def _make_opening(library: Library, section_id: str) -> Delivery:
     """Make a delivery that opens a section before its text is delivered."""
     tokens = estimate_delivery_tokens(library, section_id)
     return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(library, section_id))
@@ -256,7 +263,8 @@ def update(state: ConversationState, command: Command) -> Update:
             events = (*events, SectionsPinned(section_ids=ids, is_pinned=is_pinned)) if ids else events
         case UnfoldNodes(section_ids=wanted, origin=origin):
             known = (node_id for node_id in wanted if node_id in state.library)
-            unfolding = tuple(i for i in _add_titles(state.library, known) if i not in state.unfolded)
+            with_titles = _iter_with_titles(state.library, known)
+            unfolding = tuple(node_id for node_id in with_titles if node_id not in state.unfolded)
             events = (NodesUnfolded(section_ids=unfolding, origin=origin),) if unfolding else ()
         case FoldNodes(section_ids=wanted, origin=origin):
             events = _fold(state, wanted, origin)
@@ -300,7 +308,7 @@ def _fold(state: ConversationState, node_ids: Iterable[str], origin: Origin) -> 
 def make_undo_events(
     before: ConversationState, after: ConversationState, command: Command
 ) -> tuple[UndoStepRecorded, ...]:
-    """Return the event that makes a command undoable. The agent's openings are undo steps without one."""
+    """Return the event that makes a command undoable. The agent's openings are undo steps without an event."""
     match command:
         case ExpandSections(origin=Origin.PERSON) | CloseSections() | PinSections() | CloseAgentOpened():
             step = _diff_states(before, after)
@@ -321,22 +329,24 @@ def _undo(state: ConversationState, command: Undo) -> Events:
     step, library = steps[-1], state.library
     reopening = {section.section_id: section for section in step.before if section.section_id in library}
     closing = []
-    for then in step.after:
-        now = state.get_open(then.section_id)
+    for earlier in step.after:
+        current = state.get_open(earlier.section_id)
         if (
-            then.section_id not in reopening
-            and now is not None
-            and (_is_wanted_by_agent_only(now) or not _is_wanted_by_agent_only(then))
+            earlier.section_id not in reopening
+            and current is not None
+            and (_is_wanted_by_agent_only(current) or not _is_wanted_by_agent_only(earlier))
         ):
-            closing.append(then.section_id)
+            closing.append(earlier.section_id)
     # without a question since the step, the transcript still holds the text of the sections that the step closed
     is_in_transcript = not state.is_asking and step.asked == state.question_number
     restored = []
-    for then in reopening.values():
-        now = state.get_open(then.section_id) or replace(then, deliveries=then.deliveries if is_in_transcript else ())
-        is_closing = then.is_closing and state.is_asking
-        closing_by = then.closing_by if is_closing else None
-        restored.append(replace(now, is_pinned=then.is_pinned, is_closing=is_closing, closing_by=closing_by))
+    for earlier in reopening.values():
+        current = state.get_open(earlier.section_id) or replace(
+            earlier, deliveries=earlier.deliveries if is_in_transcript else ()
+        )
+        is_closing = earlier.is_closing and state.is_asking
+        closing_by = earlier.closing_by if is_closing else None
+        restored.append(replace(current, is_pinned=earlier.is_pinned, is_closing=is_closing, closing_by=closing_by))
     folded = _fold(state, step.unfolded_ids, command.origin)
     unfolding = tuple(node_id for node_id in step.folded_ids if node_id in library and node_id not in state.unfolded)
     unfolded = (NodesUnfolded(section_ids=unfolding, origin=command.origin),) if unfolding else ()
@@ -349,7 +359,11 @@ def _undo(state: ConversationState, command: Undo) -> Events:
 def _diff_states(before: ConversationState, after: ConversationState) -> UndoStep:
     old = {section.section_id: section for section in before.open_sections}
     new = {section.section_id: section for section in after.open_sections}
-    changed = [i for i in dict.fromkeys((*old, *new)) if _get_marks(old.get(i)) != _get_marks(new.get(i))]
+    changed = [
+        section_id
+        for section_id in dict.fromkeys((*old, *new))
+        if _get_undoable_state(old.get(section_id)) != _get_undoable_state(new.get(section_id))
+    ]
     return UndoStep(
         before=tuple(old[section_id] for section_id in changed if section_id in old),
         after=tuple(new[section_id] for section_id in changed if section_id in new),
@@ -359,7 +373,8 @@ def _diff_states(before: ConversationState, after: ConversationState) -> UndoSte
     )
 
 
-def _get_marks(section: OpenSection | None) -> tuple[object, ...]:
+def _get_undoable_state(section: OpenSection | None) -> tuple[object, ...]:
+    """Return the fields of an open section that undo restores."""
     return () if section is None else (section.is_pinned, section.is_closing, section.closing_by)
 
 
@@ -368,7 +383,7 @@ def _is_wanted_by_agent_only(section: OpenSection) -> bool:
 
 
 def close(state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason) -> Events:
-    """Close sections at once, or mark them during a question."""
+    """Close sections now; while a question is running, mark them to be closed when it ends."""
     wanted = set(section_ids)
     ids = tuple(section_id for section_id in state.open_ids if section_id in wanted)
     if not ids:

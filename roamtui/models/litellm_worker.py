@@ -156,8 +156,8 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         except Exception:  # noqa: BLE001 -- litellm raises a bare Exception for a model that it does not know
             info = {}
     key_name, known = get_key_variable(provider, environ), PROVIDERS.get(provider)
-    if known is not None and known.key_names:
-        missing_keys = () if key_name else known.key_names[:1]
+    if known is not None and known.key_variables:
+        missing_keys = () if key_name else known.key_variables[:1]
     else:
         # Cloud providers also take profiles and tokens from files, which litellm's own check does not count.
         missing = litellm.validate_environment(model)["missing_keys"]

@@ -144,7 +144,7 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ..
     for name, provider in PROVIDERS.items():
         if model := provider.suggestion:
             key_name = get_key_variable(name, environ)
-            reason = f"{provider.key_names[0]} is not set" if key_name is None else f"{key_name} is set"
+            reason = f"{provider.key_variables[0]} is not set" if key_name is None else f"{key_name} is set"
             reports.append(ModelAvailability(name=model, is_usable=key_name is not None, reason=reason, provider=name))
     return tuple(reports)
 

@@ -13,9 +13,9 @@ class Provider(NamedTuple):
     """A provider of models."""
 
     title: str
-    """The usual spelling."""
-    key_names: tuple[str, ...] = ()
-    """Variables for the key, the recommended one first; any of them suffices. Empty if litellm should decide."""
+    """Name for display."""
+    key_variables: tuple[str, ...] = ()
+    """Variables that may hold the key, the recommended one first. Empty if litellm should decide."""
     suggestion: str = ""
     """A model that can call tools, has a window large enough for an outline, and is cheap if possible."""
 
@@ -33,11 +33,11 @@ PROVIDERS: Mapping[str, Provider] = {
     "bedrock": Provider("Bedrock"),
     "vertex_ai": Provider("Vertex AI"),
 }
-"""By litellm's provider names."""
+"""Providers by the names that litellm gives them."""
 
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
 _SECRET_LENGTH_MIN = 8
-"""A shorter value is a switch, not a secret: masking it would remove ordinary words."""
+"""Shorter values, such as ``true``, are hardly secrets, and masking them would remove ordinary words."""
 MASK = "[redacted]"
 _Json = TypeVar("_Json")
 _SECRET_SHAPES = re.compile(
@@ -45,20 +45,20 @@ _SECRET_SHAPES = re.compile(
 )
 
 
-def list_key_names(provider: str) -> tuple[str, ...]:
+def list_key_variables(provider: str) -> tuple[str, ...]:
     """Return the variables that may hold a provider's key, the recommended one first."""
     known, upper = PROVIDERS.get(provider), provider.upper()
-    return (known and known.key_names) or (f"{upper}_API_KEY", f"{upper.replace('_', '')}_API_KEY")
+    return (known and known.key_variables) or (f"{upper}_API_KEY", f"{upper.replace('_', '')}_API_KEY")
 
 
 def get_key_variable(provider: str, environ: Mapping[str, str]) -> str | None:
     """Return the variable that holds this provider's key, or None if none is set."""
-    return next((name for name in list_key_names(provider) if environ.get(name, "").strip()), None)
+    return next((name for name in list_key_variables(provider) if environ.get(name, "").strip()), None)
 
 
-def name_key(model: str) -> str:
+def get_recommended_key_variable(model: str) -> str:
     """Return the variable to set for a model's key."""
-    return list_key_names(model.partition("/")[0] if "/" in model else "openai")[0]
+    return list_key_variables(model.partition("/")[0] if "/" in model else "openai")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class Secrets:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Secrets:
         """Collect the values of variables that are named like secrets."""
-        named = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
+        candidates = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
         values = {
-            form  # as it is, and escaped for JSON: a call's arguments are JSON text
-            for value in named
+            spelling  # as it is, and escaped for JSON, because the arguments of a tool call are JSON text
+            for value in candidates
             if len(value) >= _SECRET_LENGTH_MIN
-            for form in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
+            for spelling in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
         }
         return cls(tuple(sorted(values, key=lambda value: (-len(value), value))))
 

@@ -28,8 +28,8 @@ from roamtui.sources.read import RawText, to_raw_text
 ARCHIVE_BYTES_MAX = 200_000_000
 """Limit for the archive, and for the total unpacked size of its documents."""
 _MEMBERS_MAX = 200_000
-"""Files of any kind in an archive."""
-_NEVER_INSIDE = re.compile(r"^[A-Za-z]:|[\\\0]")
+"""Maximum number of files of any kind in an archive."""
+_UNSAFE_NAME = re.compile(r"^[A-Za-z]:|[\\\0]")
 """Names with a drive, a backslash or a NUL character, which may lead outside the archive on some systems."""
 
 
@@ -38,26 +38,26 @@ def list_archive(path: Path, *, cache_dir: Path | None = None) -> Listing:
     archive = _open(path)
     members: dict[tuple[str, ...], zipfile.ZipInfo] = {}
     outside: list[str] = []
-    hidden: list[str] = []
+    shadowed: list[str] = []
     for info in archive.infolist():
         name = info.filename
-        names = tuple(part for part in name.split("/") if part not in ("", "."))
-        if name.startswith("/") or _NEVER_INSIDE.search(name) or ".." in names:
+        parts = tuple(part for part in name.split("/") if part not in ("", "."))
+        if name.startswith("/") or _UNSAFE_NAME.search(name) or ".." in parts:
             outside.append(ascii(name)[:80])
         elif (
-            names
-            and len(names) <= DEPTH_MAX
+            parts
+            and len(parts) <= DEPTH_MAX
             and not info.is_dir()
             and not stat.S_ISLNK(info.external_attr >> 16)  # Unix mode bits
-            and is_document_name(names[-1])
-            and not any(map(is_skipped_folder, names[:-1]))
+            and is_document_name(parts[-1])
+            and not any(map(is_skipped_folder, parts[:-1]))
         ):
-            if names in members:
-                hidden.append(ascii(name)[:80])
-            members[names] = info
-    # A member may have the name of another member's folder; it could not exist on disk.
-    folders = {names[:depth] for names in members for depth in range(1, len(names))}
-    hidden.extend(ascii(members.pop(names).filename)[:80] for names in sorted(members.keys() & folders))
+            if parts in members:
+                shadowed.append(ascii(name)[:80])
+            members[parts] = info
+    # A file may have the name of a folder in the archive; on disk, they could not both exist.
+    folders = {parts[:depth] for parts in members for depth in range(1, len(parts))}
+    shadowed.extend(ascii(members.pop(parts).filename)[:80] for parts in sorted(members.keys() & folders))
     if not members:
         raise SourceError(f"{path} contains no Markdown or text file. Name another archive, a folder or a file.")
     bytes_total = sum(info.file_size for info in members.values())
@@ -66,16 +66,16 @@ def list_archive(path: Path, *, cache_dir: Path | None = None) -> Listing:
             f"{path} contains more than {FILES_MAX:,} documents or {ARCHIVE_BYTES_MAX // 1_000_000} MB of them. "
             "Unpack it and open one of its folders."
         )
-    by_key = {"/".join(names): members[names] for names in sort_paths(members)}
+    infos = {"/".join(parts): members[parts] for parts in sort_paths(members)}
     return Listing(
-        source=os.path.abspath(path),  # noqa: PTH100 - the path as the person wrote it, links not resolved
+        source=os.path.abspath(path),  # noqa: PTH100 - keeps symbolic links, as the person wrote them
         name=path.name,
-        readers={key: partial(_read_member, archive, info, key, cache_dir) for key, info in by_key.items()},
-        files=dict.fromkeys(by_key, path),
+        readers={key: partial(_read_member, archive, info, key, cache_dir) for key, info in infos.items()},
+        files=dict.fromkeys(infos, path),
         bytes_total=sum(estimate_load_cost(info.filename, info.file_size) for info in members.values()),
         notes=(
             *format_skipped_files(outside, "names that lead outside the archive"),
-            *format_skipped_files(hidden, "names that another file or folder in it also has"),
+            *format_skipped_files(shadowed, "names that another file or folder in it also has"),
         ),
     )
 

@@ -32,7 +32,7 @@ class AskOptions:
     """Whether it is asked only after the whole answer to the question before it."""
 
 
-def retry_options(exchange: Exchange, library: Library) -> AskOptions:
+def make_retry_options(exchange: Exchange, library: Library) -> AskOptions:
     """Return the options to ask an exchange's question again, about the same section if the document still has it."""
     within = exchange.within if exchange.within is not None and exchange.within in library else None
     return AskOptions(replaces=exchange, within=within)
@@ -53,8 +53,8 @@ class QuestionController:
         box: QuestionBox,
         get_state: Callable[[], ConversationState],
         ask: Callable[[str, AskOptions], Worker[None]],
-        show_pending: Callable[[str, str | None], None],
-        show_queued: Callable[[str], None],
+        draw_pending: Callable[[str, str | None], None],
+        draw_queued: Callable[[str], None],
     ) -> None:
         """Ask questions from `box`.
 
@@ -62,14 +62,14 @@ class QuestionController:
             box: Where the person types.
             get_state: Returns the newest state.
             ask: Starts asking a question.
-            show_pending: Shows a question, and its section, until it is part of the conversation.
-            show_queued: Shows a question that waits for the answer under way, or none for an empty string.
+            draw_pending: Shows a question, and its section, until the conversation contains it.
+            draw_queued: Shows a question that waits for the answer under way, or none for an empty string.
         """
         self._box = box
         self._get_state = get_state
         self._ask = ask
-        self._show_pending = show_pending
-        self._show_queued = show_queued
+        self._draw_pending = draw_pending
+        self._draw_queued = draw_queued
         self._options = AskOptions()
         self._worker: Worker[None] | None = None
         self._pending: tuple[str, AskOptions] | None = None
@@ -86,14 +86,14 @@ class QuestionController:
         """Put the last question into the box; once changed and sent, it replaces the old one."""
         state = self._get_state()
         exchange = state.transcript.exchanges[-1]
-        self._options = retry_options(exchange, state.library)
+        self._options = make_retry_options(exchange, state.library)
         self._box.fill(exchange.question)
         within = self._options.within
         about = f" in {format_full_path(state.library, within)}" if within is not None else ""
         self._box.set_border_label(f"Editing last question{about} · esc to cancel")
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
-        """Make the next question about one section; text selected there is quoted at its start."""
+        """Limit the next question to one section, and quote the text selected there at its start."""
         if section_id is None:
             return
         self._options = AskOptions(within=section_id)
@@ -103,7 +103,7 @@ class QuestionController:
         self._box.set_border_label(f"in {path} · esc for the whole document")
 
     def reset_options(self) -> bool:
-        """Make the next question a new one about the whole document; return whether that changes anything."""
+        """Make the next question a new one about the whole document, and return whether that changes anything."""
         options = self._pop_options()
         if options.replaces is not None:
             self._box.clear()
@@ -116,14 +116,14 @@ class QuestionController:
         return options
 
     def on_conversation_switched(self, edited: Exchange | None) -> None:
-        """Prepare the box for the conversation that is shown now, or for a changed question of the one before."""
+        """Prepare the box for another conversation. `edited` is a question of the previous one to edit and ask."""
         state = self._get_state()
         self.reset_options()
         for exchange in state.transcript.exchanges:
             self._box.remember(exchange.question)
         if edited is not None:
             self._box.fill(edited.question)
-            self.ask_about_section(retry_options(edited, state.library).within)
+            self.ask_about_section(make_retry_options(edited, state.library).within)
 
     async def choose_proposed(
         self, propose: Callable[[], Awaitable[tuple[str, ...]]], explain_none: Callable[[], str]
@@ -162,7 +162,7 @@ class QuestionController:
         if is_running:
             options = replace(options, follows=True)
             self._queued = _QueuedQuestion(question=question, options=options, worker=self._ask(question, options))
-            self._show_queued(question)
+            self._draw_queued(question)
         else:
             self._start(question, options)
         return None
@@ -182,14 +182,14 @@ class QuestionController:
     def _pop_queued(self) -> _QueuedQuestion | None:
         queued, self._queued = self._queued, None
         if queued is not None:
-            self._show_queued("")
+            self._draw_queued("")
         return queued
 
     def retry(self, open_first: tuple[str, ...] = ()) -> None:
         """Ask the last question again, in its place, once some sections are open."""
         state = self._get_state()
         exchange = state.transcript.exchanges[-1]
-        self._start(exchange.question, replace(retry_options(exchange, state.library), open_first=open_first))
+        self._start(exchange.question, replace(make_retry_options(exchange, state.library), open_first=open_first))
 
     def _start(self, question: str, options: AskOptions) -> None:
         self._pending = question, options
@@ -207,7 +207,7 @@ class QuestionController:
         """Show the question that is not part of the conversation yet, if there is one."""
         if self._pending is not None:
             question, options = self._pending
-            self._show_pending(question, options.within)
+            self._draw_pending(question, options.within)
 
     def on_question_asked(self) -> None:
         """Note that the pending question, or else the queued one, is part of the conversation now."""
@@ -216,10 +216,10 @@ class QuestionController:
         self._pending = None
 
     def restore_unasked(self, worker: Worker[object]) -> bool:
-        """Put a question back into the box if its worker has ended before it became part of the conversation.
+        """Put a question back into the box if its worker ended before the question became part of the conversation.
 
         Returns:
-            Whether the conversation shows such a question, which it should no longer do.
+            Whether the chat still shows the question. If so, the caller must remove it.
         """
         if self._queued is not None and worker is self._queued.worker and worker.is_finished:
             self.take_back()

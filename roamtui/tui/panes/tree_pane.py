@@ -43,9 +43,9 @@ class TreePane(Vertical):
         self.outline = OutlineTree(state, id="tree")
         """The tree widget."""
         self._pending_id: str | None = None
-        self._is_dragged = False
+        self._is_edge_dragged = False
         self.title_line = PaneTitle(Pane.TREE, unit="tok")
-        """The title line."""
+        """Shows the titles above the cursor, or the size of the document."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -75,7 +75,7 @@ class TreePane(Vertical):
         self._go_to_pending()
 
     def _go_to_pending(self) -> None:
-        """Move the cursor where it was asked to go, once the ancestors are unfolded."""
+        """Move the cursor to the requested section, once its ancestors are unfolded."""
         section_id, library = self._pending_id, self._state.library
         if section_id is None or section_id not in library:
             return
@@ -92,27 +92,27 @@ class TreePane(Vertical):
         """Go to the next section that the last answer cites, or else to the section opened last."""
         ids = self._list_cited_ids() or tuple(section.section_id for section in self._state.open_sections[-1:])
         if ids:
-            following = ids.index(self.outline.cursor_id) + 1 if self.outline.cursor_id in ids else 0
-            self.go_to(ids[following % len(ids)])
+            next_index = ids.index(self.outline.cursor_id) + 1 if self.outline.cursor_id in ids else 0
+            self.go_to(ids[next_index % len(ids)])
         else:
             self.post_message(StatusMessage(_NOTHING_OPEN))
 
     def _list_cited_ids(self) -> tuple[str, ...]:
-        """List the sections that the last answer cites, in its order."""
+        """List the sections that the last answer cites, in the order of its citations."""
         citations = self._state.transcript.exchanges[-1].citations if self._state.transcript.exchanges else ()
         ids = dict.fromkeys(citation.section_id for citation in citations)
         return tuple(section_id for section_id in ids if section_id in self._state.library)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        self._is_dragged = event.screen_x == self.region.right - 1 and not self.has_class("-alone")
-        self.capture_mouse(self._is_dragged)
+        self._is_edge_dragged = event.screen_x == self.region.right - 1 and not self.has_class("-alone")
+        self.capture_mouse(self._is_edge_dragged)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self._is_dragged:
+        if self._is_edge_dragged:
             self.action_widen(event.screen_x - self.region.right + 1)
 
     def on_mouse_up(self) -> None:
-        self._is_dragged = False
+        self._is_edge_dragged = False
         self.release_mouse()
 
     def action_widen(self, columns: int) -> None:

@@ -19,7 +19,7 @@ from roamtui.conversation.transcript import Message, Role
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
-from roamtui.models.secrets import name_key
+from roamtui.models.secrets import get_recommended_key_variable
 from roamtui.tui.context import ModelFactory
 from roamtui.tui.screens.dialogs import Dialog, PickerDialog
 from roamtui.tui.status_line import adapt_flags
@@ -116,7 +116,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
     async def _try(self, name: str, address: str, key: str) -> None:
         """Ask the model for one token and show its answer; forget a key that fails."""
         self._say("Testing…")
-        variable = name_key(name)
+        variable = get_recommended_key_variable(name)
         before = os.environ.get(variable)
         if key:
             os.environ[variable] = key
