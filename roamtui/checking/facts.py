@@ -25,18 +25,20 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 from roamtui.evaluation.question_set import SearchedQuestion
 
-_READ = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
+_READ_KINDS = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
 _FILE_NAME = re.compile(r"(?!\S*\s)\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?#]\S*)?", re.IGNORECASE)
-"""An image without a description: the text is its address."""
-_DECORATION = re.compile(r"""<img\b[^>]*\balt=(?:""|'')""", re.IGNORECASE)
-_NEAR = 1_000
-_LABELLED_COLUMNS = 2
-"""A table of two columns may be a list of labels and values."""
+"""The text of an image without a description: only the name or URL of its file."""
+_EMPTY_ALT = re.compile(r"""<img\b[^>]*\balt=(?:""|'')""", re.IGNORECASE)
+"""An image whose empty description marks it as decoration."""
+_TAG_DISTANCE_MAX = 1_000
+"""Characters after the start of a block in which the tag of a decoration is looked for."""
+_UNNAMED_COLUMNS_MAX = 2
+"""Tables with no more columns need no column names, because they may be lists of labels and values."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """A row of a document and an offset in its text."""
+    """A node of a document, given by its row, and an offset in the text of the document."""
 
     document: Document
     row: int
@@ -44,17 +46,17 @@ class SourceLocation:
 
     @property
     def section_id(self) -> str:
-        """Id of the row."""
+        """Id of the node."""
         return self.document.ids[self.row]
 
     @property
     def title(self) -> str:
-        """Title of the row."""
+        """Title of the node."""
         return self.document.columns.titles[self.row]
 
     @property
     def quoted_title(self) -> str:
-        """Title of the row, quoted for messages."""
+        """Title of the node, quoted for messages."""
         return f"“{shorten(strip_anchor(sanitise_line(self.title)), 60)}”" if self.title else "the beginning"
 
 
@@ -62,9 +64,9 @@ class SourceLocation:
 class Diagnostic:
     """A finding: where a document is hard to navigate, and why."""
 
-    place: SourceLocation
+    location: SourceLocation
     message: str
-    """Quoted text of the document is sanitised."""
+    """Says what is wrong. Text of the document that it quotes is sanitised."""
     count: int = 1
     """Number of places that the finding covers."""
 
@@ -73,7 +75,7 @@ class Diagnostic:
 class Passage:
     """A paragraph, possibly in a list or quotation."""
 
-    place: SourceLocation
+    location: SourceLocation
     text: str
     is_first: bool
     """Whether it is the first text of its section."""
@@ -85,16 +87,16 @@ class DocumentFacts:
 
     library: Library
     sections: list[SourceLocation] = field(default_factory=list)
-    """Headings."""
+    """Where each section starts."""
     passages: list[Passage] = field(default_factory=list)
     tables: list[tuple[SourceLocation, bool]] = field(default_factory=list)
-    """Each with whether its columns have names."""
+    """Each with a flag: true if its columns have names."""
     images: list[tuple[SourceLocation, bool]] = field(default_factory=list)
-    """Each with whether it has a description."""
+    """Each with a flag: true if it has a description or is marked as decoration."""
     links: list[tuple[SourceLocation, str]] = field(default_factory=list)
     """Each with its target as written."""
-    items: list[SourceLocation] = field(default_factory=list)
-    """Links in lists of links, including pages within pages."""
+    listed_links: list[SourceLocation] = field(default_factory=list)
+    """Links of an llms.txt or another list of links, also those on linked pages."""
     questions: Sequence[tuple[SourceLocation, SearchedQuestion]] = ()
     """Each with the first of its gold sections."""
 
@@ -104,7 +106,7 @@ def read_facts(library: Library) -> DocumentFacts:
     facts = DocumentFacts(library)
     for document in library.documents:
         kinds, starts = document.columns.kinds, document.columns.starts
-        facts.items.extend(
+        facts.listed_links.extend(
             SourceLocation(document, row, starts[row]) for row, kind in enumerate(kinds) if kind is NodeKind.LINK
         )
         if document.columns.has_files or (document.url and document is not library.root):
@@ -113,7 +115,7 @@ def read_facts(library: Library) -> DocumentFacts:
         for row, kind in enumerate(kinds):
             if kind is NodeKind.SECTION:
                 facts.sections.append(SourceLocation(document, row, starts[row]))
-            if kind in _READ:
+            if kind in _READ_KINDS:
                 _read_row(facts, document, row, definitions)
     return facts
 
@@ -121,20 +123,20 @@ def read_facts(library: Library) -> DocumentFacts:
 def _read_row(facts: DocumentFacts, document: Document, row: int, definitions: Definitions) -> None:
     start, end = document.columns.starts[row : row + 2]
     text = document.text[start:end]
-    front = measure_front_matter(text) if start == 0 else 0
-    markdown = read_markdown(text[front:], start=start + front, definitions=definitions)
+    front_matter_length = measure_front_matter(text) if start == 0 else 0
+    markdown = read_markdown(text[front_matter_length:], start=start + front_matter_length, definitions=definitions)
     is_first = True
     for block in _walk(markdown.blocks):
         if isinstance(block, Paragraph):
             words = " ".join("".join(word.text for word in block.words if not word.is_image).split())
             if words:
                 facts.passages.append(
-                    Passage(place=SourceLocation(document, row, block.start), text=words, is_first=is_first)
+                    Passage(location=SourceLocation(document, row, block.start), text=words, is_first=is_first)
                 )
         if isinstance(block, Table) and block.rows and not document.page_starts:
             first = block.rows[0]
             has_names = first.is_head and any(word.text.strip() for cell in first.cells for word in cell)
-            if len(first.cells) > _LABELLED_COLUMNS:
+            if len(first.cells) > _UNNAMED_COLUMNS_MAX:
                 facts.tables.append((SourceLocation(document, row, first.start), has_names))
         match block:
             case Heading() | Paragraph():
@@ -162,12 +164,12 @@ def _walk(blocks: Sequence[Block]) -> Iterator[Block]:
         yield block
 
 
-def _read_words(facts: DocumentFacts, place: SourceLocation, words: Inline, links: Sequence[Link]) -> None:
+def _read_words(facts: DocumentFacts, location: SourceLocation, words: Inline, links: Sequence[Link]) -> None:
     for word in words:
         if word.is_image:
-            near = place.document.text[place.offset : place.offset + _NEAR]
+            near = location.document.text[location.offset : location.offset + _TAG_DISTANCE_MAX]
             is_described = _FILE_NAME.fullmatch(word.text.strip()) is None
-            facts.images.append((place, is_described or _DECORATION.search(near) is not None))
+            facts.images.append((location, is_described or _EMPTY_ALT.search(near) is not None))
     for number in dict.fromkeys(word.link for word in words if word.link is not None):
         if not links[number].is_mark:
-            facts.links.append((place, links[number].href))
+            facts.links.append((location, links[number].href))

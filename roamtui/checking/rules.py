@@ -100,31 +100,33 @@ def _is_prose(text: str) -> bool:
 
 def check_empty_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield headings with nothing below them."""
-    for place in facts.sections:
-        columns = place.document.columns
-        if place.document.page_starts:
+    for location in facts.sections:
+        columns = location.document.columns
+        if location.document.page_starts:
             continue  # headings of a PDF are inferred from its layout, so the fault may be ours
-        is_leaf = columns.ends[place.row] == place.row + 1 and place.section_id not in facts.library.grafts
-        is_said = _NOTHING.search(place.title) or "](" in facts.library.own_text(place.section_id)
-        if is_leaf and not is_said and not has_own_text(facts.library, place.section_id):
-            yield Diagnostic(place, f"there is nothing below {place.quoted_title}")
+        is_leaf = columns.ends[location.row] == location.row + 1 and location.section_id not in facts.library.grafts
+        is_said = _NOTHING.search(location.title) or "](" in facts.library.own_text(location.section_id)
+        if is_leaf and not is_said and not has_own_text(facts.library, location.section_id):
+            yield Diagnostic(location, f"there is nothing below {location.quoted_title}")
 
 
 def check_skipped_levels(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield the first heading below another one that is more than one level deeper."""
     reported: set[tuple[int, int]] = set()
-    for place in facts.sections:
-        columns = place.document.columns
-        parent = columns.parents[place.row]
-        level, above = columns.levels[place.row], columns.levels[parent] if parent >= 0 else 0
-        key = (id(place.document), parent)
-        is_skipped = columns.kinds[parent] is NodeKind.SECTION and level > above + 1 and not place.document.page_starts
-        source = place.document.text[place.offset : place.offset + 7].lstrip(" ")
+    for location in facts.sections:
+        columns = location.document.columns
+        parent = columns.parents[location.row]
+        level, above = columns.levels[location.row], columns.levels[parent] if parent >= 0 else 0
+        key = (id(location.document), parent)
+        is_skipped = (
+            columns.kinds[parent] is NodeKind.SECTION and level > above + 1 and not location.document.page_starts
+        )
+        source = location.document.text[location.offset : location.offset + 7].lstrip(" ")
         source_level = len(source) - len(source.lstrip("#"))  # headings of a page within a document may be lowered
         if parent >= 0 and is_skipped and key not in reported and source_level in (0, level):
             reported.add(key)
-            message = f"{place.quoted_title} is at level {level}, but the heading above it is at level {above}"
-            yield Diagnostic(place, message)
+            message = f"{location.quoted_title} is at level {level}, but the heading above it is at level {above}"
+            yield Diagnostic(location, message)
 
 
 def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -137,9 +139,9 @@ def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
         left = sum(node_id not in outlined for node_id in below)
         if left >= (_LEFT_OUT_MIN if parent in tops else _LEFT_OUT_BELOW_MIN) and 2 * left > len(below):
             document, row = library.locate(parent) if parent in library else (library.root, 0)
-            place = SourceLocation(document, row, document.columns.starts[row])
+            location = SourceLocation(document, row, document.columns.starts[row])
             message = f"an outline of {OUTLINE_TOKENS:,} tokens omits {left} of {len(below)} parts at the same level"
-            yield Diagnostic(place, message, count=left)
+            yield Diagnostic(location, message, count=left)
 
 
 def list_outlined_ids(library: Library) -> set[str]:
@@ -150,39 +152,43 @@ def list_outlined_ids(library: Library) -> set[str]:
 def check_number_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield headings that are only numbers, once per parent."""
     groups: dict[tuple[int, int], list[SourceLocation]] = defaultdict(list)
-    for place in facts.sections:
-        title = sanitise_line(place.title)
-        is_void = _NOTHING.search(facts.library.own_text(place.section_id, length_max=60))
+    for location in facts.sections:
+        title = sanitise_line(location.title)
+        is_void = _NOTHING.search(facts.library.own_text(location.section_id, length_max=60))
         is_name = not _NUMBER.fullmatch(title) or _VERSION.fullmatch(title)
-        if not is_name and not is_void and not place.document.page_starts:
-            groups[id(place.document), place.document.columns.parents[place.row]].append(place)
-    for places in groups.values():
-        others = f" and {len(places) - 1} more next to it are only numbers" if len(places) > 1 else " is only a number"
-        yield Diagnostic(places[0], f"{places[0].quoted_title}{others}", count=len(places))
+        if not is_name and not is_void and not location.document.page_starts:
+            groups[id(location.document), location.document.columns.parents[location.row]].append(location)
+    for locations in groups.values():
+        others = (
+            f" and {len(locations) - 1} more next to it are only numbers" if len(locations) > 1 else " is only a number"
+        )
+        yield Diagnostic(locations[0], f"{locations[0].quoted_title}{others}", count=len(locations))
 
 
 def check_repeated_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield titles that many sections of a document share, except parts of releases, which are always alike."""
     groups: dict[tuple[int, str], list[SourceLocation]] = defaultdict(list)
-    for place in facts.sections:
-        columns = place.document.columns
-        parent = columns.parents[place.row]
+    for location in facts.sections:
+        columns = location.document.columns
+        parent = columns.parents[location.row]
         if parent < 0 or not _VERSION.fullmatch(columns.titles[parent]):
-            title = strip_anchor(sanitise_line(place.title)).casefold()
-            groups[id(place.document), title].append(place)
-    for (_, title), places in groups.items():
-        if title and len(places) >= _REPEATED_MIN and not _NUMBER.fullmatch(title):
-            message = f"{places[0].quoted_title} is the title of {len(places)} sections"
-            yield Diagnostic(places[0], message, count=len(places))
+            title = strip_anchor(sanitise_line(location.title)).casefold()
+            groups[id(location.document), title].append(location)
+    for (_, title), locations in groups.items():
+        if title and len(locations) >= _REPEATED_MIN and not _NUMBER.fullmatch(title):
+            message = f"{locations[0].quoted_title} is the title of {len(locations)} sections"
+            yield Diagnostic(locations[0], message, count=len(locations))
 
 
 def check_leaning_starts(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield sections whose first words refer to the previous section."""
     for passage in facts.passages:
-        is_read = passage.is_first and not passage.place.document.page_starts
+        is_read = passage.is_first and not passage.location.document.page_starts
         lean = _BACKWARD.match(passage.text) if is_read else None
-        if lean is not None and passage.place.title:
-            yield Diagnostic(passage.place, f"{passage.place.quoted_title} begins with “{sanitise_line(lean.group())}”")
+        if lean is not None and passage.location.title:
+            yield Diagnostic(
+                passage.location, f"{passage.location.quoted_title} begins with “{sanitise_line(lean.group())}”"
+            )
 
 
 def check_duplicates(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -206,25 +212,25 @@ def check_duplicates(facts: DocumentFacts) -> Iterator[Diagnostic]:
         passage, copy = facts.passages[origin], facts.passages[numbers[0]]
         more = f" and {len(numbers) - 1} more times" if len(numbers) > 1 else ""
         words = shorten(sanitise_line(passage.text), _SHOWN)
-        key = copy.place.document.key
-        line = copy.place.document.text[: copy.place.offset].count("\n") + 1
-        place = f"{key} line {line}" if key else f"line {line}"
-        message = f"“{words}” also appears under {copy.place.quoted_title}, {place}{more}"
-        yield Diagnostic(passage.place, message, count=len(numbers))
+        key = copy.location.document.key
+        line = copy.location.document.text[: copy.location.offset].count("\n") + 1
+        position = f"{key} line {line}" if key else f"line {line}"
+        message = f"“{words}” also appears under {copy.location.quoted_title}, {position}{more}"
+        yield Diagnostic(passage.location, message, count=len(numbers))
 
 
 def check_nameless_columns(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield tables without column names."""
-    for place, has_names in facts.tables:
+    for location, has_names in facts.tables:
         if not has_names:
-            yield Diagnostic(place, f"the columns of a table under {place.quoted_title} have no names")
+            yield Diagnostic(location, f"the columns of a table under {location.quoted_title} have no names")
 
 
 def check_undescribed_images(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield images without a description."""
-    for place, is_described in facts.images:
+    for location, is_described in facts.images:
         if not is_described:
-            yield Diagnostic(place, f"an image under {place.quoted_title} has no description")
+            yield Diagnostic(location, f"an image under {location.quoted_title} has no description")
 
 
 def check_dead_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -234,15 +240,15 @@ def check_dead_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
     for document in library.documents:  # anchors of headings, HTML and attributes, reduced to letters and digits
         names = (*document.anchors, *(match.group(1) for match in _TARGET.finditer(str(document.text))))
         targets[id(document)] = frozenset(_NO_ALNUM.sub("", name).casefold() for name in names)
-    for place, href in facts.links:
-        end = resolve_link(href, library, place.section_id)
-        if isinstance(end, DeadLink) and _is_internal(href, place, library, targets[id(place.document)]):
+    for location, href in facts.links:
+        end = resolve_link(href, library, location.section_id)
+        if isinstance(end, DeadLink) and _is_internal(href, location, library, targets[id(location.document)]):
             yield Diagnostic(
-                place, f"a link under {place.quoted_title} leads nowhere: {shorten(sanitise_line(href), _SHOWN)}"
+                location, f"a link under {location.quoted_title} leads nowhere: {shorten(sanitise_line(href), _SHOWN)}"
             )
 
 
-def _is_internal(href: str, place: SourceLocation, library: Library, targets: frozenset[str]) -> bool:
+def _is_internal(href: str, location: SourceLocation, library: Library, targets: frozenset[str]) -> bool:
     # Whether a dead link should lead to something inside the source.
     parts = urlsplit(href.strip())
     if parts.scheme or parts.netloc or parts.path.startswith("/") or parts.fragment.startswith("sec-"):
@@ -256,7 +262,7 @@ def _is_internal(href: str, place: SourceLocation, library: Library, targets: fr
         )
     if not library.root.columns.has_files or not os.path.isdir(library.source):  # noqa: PTH112 - never raises
         return False
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(place.document.key), unquote(parts.path)))
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(location.document.key), unquote(parts.path)))
     suffix = posixpath.splitext(parts.path)[1].lower()
     is_named = suffix in _SUFFIXES or (not suffix and "/" in parts.path)  # a bare word may be a label of another tool
     if path.startswith("..") or not is_named:
@@ -268,18 +274,19 @@ def check_undescribed_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield lists with links without a description, at the first of them."""
     groups: dict[tuple[int, int], list[SourceLocation]] = defaultdict(list)
     counts: dict[tuple[int, int], int] = defaultdict(int)
-    for place in facts.items:
-        document, starts = place.document, place.document.columns.starts
-        key = id(document), document.columns.parents[place.row]
+    for location in facts.listed_links:
+        document, starts = location.document, location.document.columns.starts
+        key = id(document), document.columns.parents[location.row]
         counts[key] += 1
-        item = document.text[place.offset : starts[place.row + 1]]
+        item = document.text[location.offset : starts[location.row + 1]]
         if item and not _WORD.search(_ITEM_LINK.sub("", item)):
-            groups[key].append(place)
-    for key, places in groups.items():
+            groups[key].append(location)
+    for key, locations in groups.items():
+        first = locations[0]
         message = (
-            f"{len(places)} of {counts[key]} links do not describe their pages; the first is {places[0].quoted_title}"
+            f"{len(locations)} of {counts[key]} links do not describe their pages; the first is {first.quoted_title}"
         )
-        yield Diagnostic(places[0], message, count=len(places))
+        yield Diagnostic(first, message, count=len(locations))
 
 
 def check_missing_optional(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -292,17 +299,17 @@ def check_missing_optional(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 def check_failing_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield links whose pages could not be fetched."""
-    for place in facts.items:
-        if problem := facts.library.problem_of(place.section_id):
-            yield Diagnostic(place, f"could not fetch the page of {place.quoted_title}: {sanitise_line(problem)}")
+    for location in facts.listed_links:
+        if problem := facts.library.problem_of(location.section_id):
+            yield Diagnostic(location, f"could not fetch the page of {location.quoted_title}: {sanitise_line(problem)}")
 
 
 def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield links whose pages are HTML without a Markdown version."""
-    for place in facts.items:
-        page = facts.library.file(place.section_id)
+    for location in facts.listed_links:
+        page = facts.library.file(location.section_id)
         if page is not None and page.is_html and not is_text_url(page.url or ""):
-            yield Diagnostic(place, f"{place.quoted_title} leads to an HTML page")
+            yield Diagnostic(location, f"{location.quoted_title} leads to an HTML page")
 
 
 def search_questions(
@@ -332,31 +339,31 @@ def search_questions(
             continue
         document = documents[question.doc]
         row = min(document.rows_by_id[node_id] for node_id in golds.strict & document.rows_by_id.keys())
-        place = SourceLocation(document, row, document.columns.starts[row])
-        searched.append((place, search_question(replace(question, history=()), golds, searcher)))
+        location = SourceLocation(document, row, document.columns.starts[row])
+        searched.append((location, search_question(replace(question, history=()), golds, searcher)))
     return tuple(searched), tuple(problems)
 
 
 def check_unfound_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield questions whose sections search does not find."""
-    for place, searched in facts.questions:
+    for location, searched in facts.questions:
         if searched.golds.strict.isdisjoint(searched.found):
-            section = _format_question(place, searched)
-            yield Diagnostic(place, f"search does not find {section} among its first {HITS_MAX}")
+            section = _format_question(location, searched)
+            yield Diagnostic(location, f"search does not find {section} among its first {HITS_MAX}")
 
 
 def check_unnamed_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield questions whose section the outline does not lead to."""
     library = facts.library
     outlined = list_outlined_ids(library) - {library.title_id()} if facts.questions else set()
-    for place, searched in facts.questions:
-        if outlined.isdisjoint((*library.ancestors(place.section_id), place.section_id)):
-            section = _format_question(place, searched)
-            yield Diagnostic(place, f"an outline of {OUTLINE_TOKENS:,} tokens names nothing that leads to {section}")
+    for location, searched in facts.questions:
+        if outlined.isdisjoint((*library.ancestors(location.section_id), location.section_id)):
+            section = _format_question(location, searched)
+            yield Diagnostic(location, f"an outline of {OUTLINE_TOKENS:,} tokens names nothing that leads to {section}")
 
 
-def _format_question(place: SourceLocation, searched: SearchedQuestion) -> str:
-    return f"{place.quoted_title} for “{shorten(sanitise_line(searched.question.question), 80)}”"
+def _format_question(location: SourceLocation, searched: SearchedQuestion) -> str:
+    return f"{location.quoted_title} for “{shorten(sanitise_line(searched.question.question), 80)}”"
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +384,7 @@ def _count_sections(facts: DocumentFacts) -> int:
 
 
 def _count_items(facts: DocumentFacts) -> int:
-    return len(facts.items)
+    return len(facts.listed_links)
 
 
 PARTS = {"S": "structure", "H": "headings", "T": "texts", "L": "links", "X": "llms.txt", "Q": "questions"}
@@ -446,11 +453,11 @@ def check(facts: DocumentFacts, rules: Sequence[Rule] = RULES) -> CheckReport:
     for rule in rules:
         found = [*rule.check(facts)]
         findings += ((rule, finding) for finding in found)
-        places = rule.count(facts)
-        if places:
-            share = min(1.0, sum(finding.count for finding in found) / places)
+        locations = rule.count(facts)
+        if locations:
+            share = min(1.0, sum(finding.count for finding in found) / locations)
             shares.setdefault(PARTS[rule.code[0]], []).append(1 - share)
     order = {id(document): number for number, document in enumerate(facts.library.documents)}
-    findings.sort(key=lambda pair: (order[id(pair[1].place.document)], pair[1].place.offset, pair[0].code))
+    findings.sort(key=lambda pair: (order[id(pair[1].location.document)], pair[1].location.offset, pair[0].code))
     parts = {name: int(100 * sum(kept) / len(kept)) for name, kept in shares.items()}
     return CheckReport(findings=tuple(findings), parts=parts)

@@ -22,14 +22,18 @@ from roamtui.search.base import Searcher
 
 
 def run_check(
-    library: Library, rules: Sequence[Rule], form: str, questions: Path | None = None, searcher: Searcher | None = None
+    library: Library,
+    rules: Sequence[Rule],
+    output_format: str,
+    questions: Path | None = None,
+    searcher: Searcher | None = None,
 ) -> int:
     """Check a library, write the findings and return the exit status: 1 if there are any.
 
     Args:
         library: With all its files loaded.
         rules: Rules to apply.
-        form: ``text``, ``json`` or ``github``.
+        output_format: ``text``, ``json`` or ``github``.
         questions: A file of questions to search for, or None.
         searcher: Searches the library for them.
 
@@ -47,10 +51,10 @@ def run_check(
     report = check(replace(read_facts(library), questions=searched), rules)
     rows = [_describe(rule, finding, library) for rule, finding in report.findings]
     counts = dict(sorted(Counter(row["code"] for row in rows).items()))
-    if form == "json":
+    if output_format == "json":
         head = {"source": library.source, "score": report.score, "parts": report.parts, "rules": counts}
         write_json({**head, "findings": rows})
-    elif form == "github":
+    elif output_format == "github":
         write_text("".join(map(_write_annotation, rows)))
     else:
         parts = ", ".join(f"{name} {report.parts[name]}" for name in PARTS.values() if name in report.parts)
@@ -65,15 +69,15 @@ def run_check(
 
 
 def _describe(rule: Rule, finding: Diagnostic, library: Library) -> dict[str, Any]:
-    place = finding.place
-    document, row = place.document, place.row
+    location = finding.location
+    document, row = location.document, location.row
     return {
         "code": rule.code,
         "name": rule.name,
         "section_id": document.ids[row] if row < len(document.columns) else library.root_id,
         "doc": document.key,
         "file": _format_file_path(document.key, library),
-        "line": line_number_at(document.line_starts, place.offset) if len(document.text) else 1,
+        "line": line_number_at(document.line_starts, location.offset) if len(document.text) else 1,
         "message": finding.message,
         "fix": rule.advice,
         "count": finding.count,
