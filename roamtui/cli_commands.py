@@ -47,8 +47,8 @@ _LIMIT_DEFAULT = 10
 _MCP_PORT = 8001
 _PORT_MAX = 65_535
 _JSON_HELP = "as JSON, for other programs"
-_SUMMARY_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
-"""Fields of a conversation in the list as JSON."""
+_CONVERSATION_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
+"""Fields of each conversation when conversations are listed as JSON."""
 
 
 class Command(Protocol):
@@ -157,8 +157,10 @@ class AskCommand:
         agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
         agent.session.is_one_shot = True
         within = self.within.strip("[]") if self.within is not None else None
-        form = "events" if self.as_events else "json" if self.as_json else "text"
-        return asyncio.run(run_ask(agent, question, within=within, is_watched=sys.stderr.isatty(), form=form))
+        output_format = "events" if self.as_events else "json" if self.as_json else "text"
+        return asyncio.run(
+            run_ask(agent, question, within=within, is_watched=sys.stderr.isatty(), output_format=output_format)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,9 +182,9 @@ class SearchCommand:
         options = settings.retrieval
         if options.mode is SearchMode.OFF:
             raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
-        make = make_searcher_factory(settings)
+        make_searcher = make_searcher_factory(settings)
         library, _ = _open_with_notes((self.source,), self.web)
-        searcher = make(library)
+        searcher = make_searcher(library)
         assert searcher is not None
         hits = searcher.search(_decode_argument(self.query), limit=options.limit or _LIMIT_DEFAULT)
         print_hits(library, hits, options.mode, as_json=self.as_json)
@@ -225,17 +227,17 @@ class IndexCommand:
             from roamtui.search.summary_store import SummaryStore
             from roamtui.wiring import build_model
 
-            model, file = build_model(settings), SummaryStore(summaries_path(library.source))
+            model, store = build_model(settings), SummaryStore(summaries_path(library.source))
             with_sections = self.summaries == "sections"
-            library = add_summaries(library, model, file, with_sections=with_sections, is_agreed=self.assume_yes)
-        options, place = settings.retrieval, IndexLocation(folder=indexes_path(), on_warning=warn)
-        parts = replace(make_search_services(settings, warn), needs_vectors=True)
+            library = add_summaries(library, model, store, with_sections=with_sections, assume_yes=self.assume_yes)
+        options, location = settings.retrieval, IndexLocation(folder=indexes_path(), on_warning=warn)
+        services = replace(make_search_services(settings, warn), needs_vectors=True)
         if options.index is not None:
-            update_database(library, options, parts, is_deleted=self.delete)
+            update_database(library, options, services, delete=self.delete)
             return 0
-        update_index(library, place, is_deleted=self.delete)
+        update_index(library, location, delete=self.delete)
         if options.needs_vectors and not self.delete:
-            searcher = make_searcher(library, options, parts, place)
+            searcher = make_searcher(library, options, services, location)
             assert searcher is not None
             searcher.search("")  # embeds what is new
         return 0
@@ -274,7 +276,7 @@ class ConversationsCommand:
         if self.conversation_id is None:
             summaries = store.list()
             if self.output_format == "json":
-                write_json([{name: getattr(summary, name) for name in _SUMMARY_FIELDS} for summary in summaries])
+                write_json([{name: getattr(summary, name) for name in _CONVERSATION_FIELDS} for summary in summaries])
             elif not summaries:
                 write_text("No conversations yet.\n")
             else:
@@ -373,11 +375,11 @@ class RecordCommand:
 
         from roamtui.conversation.state import begin_conversation
         from roamtui.tui.context import AppContext, TuiOptions
-        from roamtui.tui.recording import FORMS, record
+        from roamtui.tui.recording import SUFFIXES, record
         from roamtui.wiring import build_agent
 
-        if self.file.suffix not in FORMS:
-            raise UsageError(f"-o takes a file whose name ends with {' or '.join(FORMS)}.")
+        if self.file.suffix not in SUFFIXES:
+            raise UsageError(f"-o takes a file whose name ends with {' or '.join(SUFFIXES)}.")
         settings = _load_settings(self.overrides)
         library, loader = _open_with_notes((self.source,), self.web)
         agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings)
@@ -412,7 +414,7 @@ class RecheckCommand:
 
         if bool(self.targets) == self.all_conversations:
             raise UsageError("give conversation ids or Markdown files, or --all.")
-        groups = collect_claims(ConversationStore(data_path()), self.targets, is_all=self.all_conversations)
+        groups = collect_claims(ConversationStore(data_path()), self.targets, all_conversations=self.all_conversations)
 
         def open_source(source: str, group: ClaimGroup) -> Library:
             return reopen_source(source, group.links, group.approved, is_own=group.is_own, web=self.web)
@@ -470,11 +472,11 @@ class DoctorCommand:
             options = settings.model_options(model or "")
         except UsageError as error:
             problem = str(error)
-        places = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
-        found = collect_diagnostics(
-            places, problem, model, api_base=self.overrides.get("api_base"), model_options=options
+        paths = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
+        diagnostics = collect_diagnostics(
+            paths, problem, model, api_base=self.overrides.get("api_base"), model_options=options
         )
-        return print_diagnosis(found, as_json=self.as_json)
+        return print_diagnosis(diagnostics, as_json=self.as_json)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -558,16 +560,16 @@ class ServeCommand:
             raise UsageError("serve needs a file, not standard input.")
         _open_with_notes((self.source,), self.web)
         build_model(load_settings(self.overrides))
-        words = []
+        arguments = []
         for name, value in {**self.overrides, **self.overrides.get(SEARCH, {})}.items():
             flag = name.replace("_", "-")
             if isinstance(value, bool):
-                words.append(f"--{flag}" if value else f"--no-{flag}")
+                arguments.append(f"--{flag}" if value else f"--no-{flag}")
             elif name != SEARCH:
-                words.append(f"--{flag}={value}")
-        words += ["--no-network"] * self.web.is_offline
-        words += [f"--allow-origin={address}" for address in self.web.allowed_origins]
-        run_server([*words, "--", self.source], port=self.port, title=Path(self.source).name)
+                arguments.append(f"--{flag}={value}")
+        arguments += ["--no-network"] * self.web.is_offline
+        arguments += [f"--allow-origin={origin}" for origin in self.web.allowed_origins]
+        run_server([*arguments, "--", self.source], port=self.port, title=Path(self.source).name)
         return 0
 
 
@@ -603,7 +605,7 @@ class McpCommand:
 
         make_searcher = make_searcher_factory(settings)
 
-        def make(library: Library) -> Searcher:
+        def make_required_searcher(library: Library) -> Searcher:
             searcher = make_searcher(library)
             assert searcher is not None
             return searcher
@@ -611,8 +613,8 @@ class McpCommand:
         shared = SharedLibrary(
             partial(open_lazily, self.sources, web=self.web, index=settings.retrieval.index),
             options=settings.keep_options(),
-            make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make,
-            look=FileStamps(self.sources).read,
+            make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make_required_searcher,
+            read_stamps=FileStamps(self.sources).read,
         )
         write_notes(shared.library.notes)
         if self.is_http:

@@ -49,14 +49,14 @@ from roamtui.models.registry import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import parse_reference
 
-_CANCELLED = 130
-_VERSION = 1
-"""Version of the lines, not of the program."""
-_EXPANDED = ("id", "section_id", "status", "tokens")
+_EXIT_CANCELLED = 130
+_EVENTS_VERSION = 1
+"""Version of the format of the lines, not of the program."""
+_EXPAND_RESULT_FIELDS = ("id", "section_id", "status", "tokens")
 
 
 async def run_ask(
-    agent: Agent, question: str, *, within: str | None = None, is_watched: bool, form: str = "text"
+    agent: Agent, question: str, *, within: str | None = None, is_watched: bool, output_format: str = "text"
 ) -> int:
     """Ask, write progress and the answer, and return the exit status: 1 if it failed, 130 if it was cancelled.
 
@@ -64,15 +64,15 @@ async def run_ask(
 
     Args:
         agent: Answers the question.
-        question: A person's words.
+        question: The question as the person typed it.
         within: Id of the section to limit the question to, or None for the whole document.
         is_watched: Whether a person sees stderr; warnings are written there in any case.
-        form: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
+        output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
     Raises:
         UnknownSectionError: There is no section `within`.
     """
-    report = _AskReport(agent, is_watched=is_watched, form=form)
+    report = _AskReport(agent, is_watched=is_watched, output_format=output_format)
     controller = ConversationController(agent)
     controller.subscribe(report.add)
     try:
@@ -88,24 +88,24 @@ async def run_ask(
 class _AskReport:
     """Writes the progress of one question, then its answer."""
 
-    def __init__(self, agent: Agent, *, is_watched: bool, form: str) -> None:
+    def __init__(self, agent: Agent, *, is_watched: bool, output_format: str) -> None:
         self._agent = agent
-        self._is_watched = is_watched and form != "events"
-        self._form = form
+        self._is_watched = is_watched and output_format != "events"
+        self._output_format = output_format
         self._steps: list[dict[str, Any]] = []
-        self._requested: dict[str, None] = {}
-        """Ids of the sections that search or the model opened, in order."""
+        self._opened_ids: dict[str, None] = {}
+        """Ids of the sections that search opened or the model requested, in order."""
         self._has_started = False
-        """Whether the model was already asked."""
+        """Whether the first request was sent to the model."""
         self.final: QuestionAnswered | None = None
-        if form == "events":
+        if output_format == "events":
             for event in agent.session.opening_events:
                 print_event(event)
 
     def add(self, update: ConversationUpdated) -> None:
-        """Record an event; with `--events` write it to stdout, and write what a person should see to stderr."""
+        """Record an event. With `--events`, write it to stdout. Write what a person should see to stderr."""
         event, library = update.event, update.state.library
-        if self._form == "events":
+        if self._output_format == "events":
             print_event(event)
         match event:
             case QuestionAsked():
@@ -113,12 +113,12 @@ class _AskReport:
             case StepStarted():
                 self._has_started = True
             case SectionsExpanded(opened_ids=opened) if not self._has_started:
-                self._requested |= dict.fromkeys(opened)  # search opened them with the question
+                self._opened_ids |= dict.fromkeys(opened)  # search opened them with the question
             case ToolFinished(tool=tool, results=results):
                 self._steps.append(_tool_to_json(event))
                 references = [parse_reference(result.id) for result in results] if tool == "expand_sections" else []
                 ids = (reference.section_id for reference in references if reference is not None)
-                self._requested |= dict.fromkeys(section_id for section_id in ids if section_id in library)
+                self._opened_ids |= dict.fromkeys(section_id for section_id in ids if section_id in library)
             case QuestionAnswered():
                 self.final = event
             case _:
@@ -137,32 +137,32 @@ class _AskReport:
         if final is None:
             return 1
         width = measure_terminal()
-        if self._form == "text" and width is not None:
+        if self._output_format == "text" and width is not None:
             self._show_answer(final, width)
-        elif self._form == "text":
+        elif self._output_format == "text":
             if final.answer or final.citations:
                 lines = [final.answer] if final.answer else []
                 lines += [""] if final.citations else []
                 lines += [f"  {line}" for line in format_sources(agent, final)]
                 write_text("\n".join(lines) + "\n")
         else:
-            unread = list_unopened_hits(state.transcript.exchanges[-1], state.library)
+            unopened = list_unopened_hits(state.transcript.exchanges[-1], state.library)
             answer = {
                 "conversation": state.id,
                 "model": agent.model.name,
                 "answer": final.answer,
                 "stopped": final.stopped.value,
                 "citations": [to_json_citation(citation) for citation in final.citations],
-                "opened": list(self._requested),
+                "opened": list(self._opened_ids),
                 "open": list(state.open_ids),
                 "not_opened": [
                     {"id": hit.section_id, "path": list(state.library.node(hit.section_id).path), "score": hit.score}
-                    for hit in unread.likely
+                    for hit in unopened.likely
                 ],
                 "steps": self._steps,
                 "usage": asdict(final.usage),
             }
-            if self._form == "events":
+            if self._output_format == "events":
                 _print_line("answer", answer)
             else:
                 write_json(answer)
@@ -170,7 +170,7 @@ class _AskReport:
             warn(final.error)
         if final.stopped in (StopReason.ERROR, StopReason.COST):
             return 1
-        return _CANCELLED if final.stopped is StopReason.CANCELLED else 0
+        return _EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
 
     def _show_answer(self, final: QuestionAnswered, width: int) -> None:
         """Write the answer for a person at a terminal."""
@@ -197,7 +197,7 @@ class _AskReport:
 
 
 def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
-    """Format a line per citation, then the proof by quotes, the model and its tokens."""
+    """Format a line for each citation, then how many quotes were found, the sections not opened, model and tokens."""
     library, lines = agent.session.state.library, []
     for citation in final.citations:
         label = "no such section"
@@ -213,27 +213,27 @@ def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
 
 def _format_outcome(agent: Agent, final: QuestionAnswered) -> list[str]:
     library, lines = agent.session.state.library, []
-    unread = list_unopened_hits(agent.session.state.transcript.exchanges[-1], library)
-    if unread.likely:
-        likely = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unread.likely)
-        lines.append(f"{unread.summary}: {likely}")
+    unopened = list_unopened_hits(agent.session.state.transcript.exchanges[-1], library)
+    if unopened.likely:
+        likely = "; ".join(f"{format_path(library, hit.section_id)} [{hit.section_id}]" for hit in unopened.likely)
+        lines.append(f"{unopened.summary}: {likely}")
     tokens = final.usage.input_tokens + final.usage.output_tokens
     lines.append(f"({agent.model.name}; {tokens:,} tokens)" if tokens else f"({agent.model.name})")
     return lines
 
 
 def print_event(event: ConversationEvent) -> None:
-    """Write an event as one line, immediately; the end of a question is written as its answer."""
+    """Write an event as one line, immediately, except for the end of a question: `finish` writes it as the answer."""
     if described := to_json_event(event):
         _print_line(*described)
 
 
 def _print_line(name: str, fields: Mapping[str, Any]) -> None:
-    # In ASCII, so that no reader sees a line end inside the line.
-    write_text(json.dumps({"v": _VERSION, "event": name, **fields}) + "\n")
+    # ASCII, because some readers also split lines at other characters, such as U+2028.
+    write_text(json.dumps({"v": _EVENTS_VERSION, "event": name, **fields}) + "\n")
 
 
-def to_json_event(  # noqa: PLR0912 - one case an event
+def to_json_event(  # noqa: PLR0912 - one case per event
     event: ConversationEvent,
 ) -> tuple[str, dict[str, Any]] | None:
     """Convert an event to a name and JSON values, or None for the end of a question."""
@@ -252,7 +252,7 @@ def to_json_event(  # noqa: PLR0912 - one case an event
             fields = _tool_to_json(event)
         case SectionsExpanded(results=results):
             fields = {
-                "results": [{name: getattr(result, name) for name in _EXPANDED} for result in results],
+                "results": [{name: getattr(result, name) for name in _EXPAND_RESULT_FIELDS} for result in results],
                 "origin": event.origin.value,
             }
         case ClosingDeclined(reasons=reasons, origin=origin):
@@ -277,9 +277,9 @@ def to_json_event(  # noqa: PLR0912 - one case an event
 
 def _tool_to_json(event: ToolFinished) -> dict[str, Any]:
     # Also an entry of the answer's `steps`.
-    asked = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
+    request = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
     results = [{"id": result.id, "status": str(result.status)} for result in event.results]
-    return {"tool": event.tool, **asked, "results": results}
+    return {"tool": event.tool, **request, "results": results}
 
 
 def _reasons_to_json(reasons: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from roamtui.headless.output import write_json, write_text
 from roamtui.paths import conversions_path, indexes_path, pages_path
 from roamtui.sources.web.page import FetchOptions
 
-_DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
+_DELETE_INDEXES_HINT = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
 
 
 def report_cache(*, is_cleared: bool, as_json: bool) -> None:
@@ -47,7 +47,7 @@ def report_cache(*, is_cleared: bool, as_json: bool) -> None:
         lines.append(f"{verb}{count} {'from' if is_cleared else 'in'} {conversions}")
     if files[indexes]:
         count = format_count("file of search indexes", "files of search indexes", indexes)
-        hint = f": {_DELETE_INDEXES}" if is_cleared else f" ({_DELETE_INDEXES})"
+        hint = f": {_DELETE_INDEXES_HINT}" if is_cleared else f" ({_DELETE_INDEXES_HINT})"
         lines.append(f"{left}{count} in {indexes}{hint}")
     write_text("\n".join(lines) + "\n")
 

@@ -29,7 +29,7 @@ _TOOL_CALLS = {
 
 
 def collect_diagnostics(
-    places: Mapping[str, Path],
+    paths: Mapping[str, Path],
     problem: str = "",
     model: str | None = None,
     *,
@@ -38,7 +38,7 @@ def collect_diagnostics(
 ) -> dict[str, Any]:
     """Inspect this machine and return JSON values; nothing is created, and no provider is asked.
 
-    `places` are the program's files and folders by name, `problem` is what is wrong with the settings. A `model` is
+    `paths` are the program's files and folders by name, `problem` is what is wrong with the settings. A `model` is
     inspected more closely.
     """
     inspected = None
@@ -52,7 +52,7 @@ def collect_diagnostics(
             versions[title] = "not installed"
     versions["SQLite"] = sqlite3.sqlite_version
     examined = []
-    for name, path in places.items():
+    for name, path in paths.items():
         # A missing path is writable if it could be created.
         nearest = next((folder for folder in (path, *path.parents) if folder.exists()), path)
         is_writable = os.access(nearest, os.W_OK) and (nearest == path or nearest.is_dir())

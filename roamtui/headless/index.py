@@ -43,7 +43,7 @@ class _WritingProgress:
             write_note(f"{done:,} of {total:,} sections")
 
 
-def update_index(library: Library, location: IndexLocation, *, is_deleted: bool) -> None:
+def update_index(library: Library, location: IndexLocation, *, delete: bool) -> None:
     """Build, update or delete the index of a library on disk, and report the result.
 
     Raises:
@@ -51,7 +51,7 @@ def update_index(library: Library, location: IndexLocation, *, is_deleted: bool)
         StoreError: The index cannot be written or deleted.
     """
     path = location.get_path(library)
-    if is_deleted:
+    if delete:
         try:
             was_there = path is not None and delete_index(path)
         except OSError as error:
@@ -69,7 +69,7 @@ def update_index(library: Library, location: IndexLocation, *, is_deleted: bool)
     write_text(f"{len(index):,} sections, {progress.total:,} of them new or changed; {size / 1e6:,.1f} MB in {path}\n")
 
 
-def update_database(library: Library, options: RetrievalOptions, parts: SearchServices, *, is_deleted: bool) -> None:
+def update_database(library: Library, options: RetrievalOptions, services: SearchServices, *, delete: bool) -> None:
     """Build, update or delete the index of a library in a database, and report the result.
 
     Raises:
@@ -78,7 +78,7 @@ def update_database(library: Library, options: RetrievalOptions, parts: SearchSe
     """
     assert options.index is not None
     database = LanceDatabase(options.index)
-    if is_deleted:
+    if delete:
         count = drop_tables(database)
         write_text(f"Deleted the index in {database.uri}\n" if count else f"There is no index in {database.uri}\n")
         return
@@ -88,7 +88,7 @@ def update_database(library: Library, options: RetrievalOptions, parts: SearchSe
     save_summaries(database, library.summaries)
     library = replace(library, summaries=load_summaries(database))
     progress = _WritingProgress()
-    passages = LanceSearcher(library, options, parts).prepare(progress)
+    passages = LanceSearcher(library, options, services).prepare(progress)
     count = len(list_files(library)) or 1
     documents = f"{count:,} document{'' if count == 1 else 's'}"
     size = database.measure()
@@ -98,7 +98,7 @@ def update_database(library: Library, options: RetrievalOptions, parts: SearchSe
 
 
 def add_summaries(
-    library: Library, model: Model, file: SummaryStore, *, with_sections: bool, is_agreed: bool
+    library: Library, model: Model, store: SummaryStore, *, with_sections: bool, assume_yes: bool
 ) -> Library:
     """Have a model write the missing summaries, and return the library with all of them.
 
@@ -107,9 +107,9 @@ def add_summaries(
     Args:
         library: With all its files loaded.
         model: Writes the summaries.
-        file: Stores the summaries.
-        with_sections: Whether longer sections are summarised too.
-        is_agreed: Whether to skip the question about the cost.
+        store: Contains the summaries.
+        with_sections: Whether long sections are summarised too.
+        assume_yes: Whether to skip the question about the cost.
 
     Raises:
         UsageError: The model cannot write summaries, or the person declined.
@@ -118,13 +118,13 @@ def add_summaries(
     """
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} cannot write summaries. Choose another with --model.")
-    plan = partial(plan_missing_summaries, library, file.load(model.name), with_sections=with_sections)
-    asyncio.run(_write_missing(plan, model, file, is_agreed=is_agreed))
-    return replace(library, summaries=file.load())
+    plan = partial(plan_missing_summaries, library, store.load(model.name), with_sections=with_sections)
+    asyncio.run(_write_missing(plan, model, store, assume_yes=assume_yes))
+    return replace(library, summaries=store.load())
 
 
 async def _write_missing(
-    plan: Callable[..., tuple[SummaryTask, ...]], model: Model, file: SummaryStore, *, is_agreed: bool
+    plan: Callable[..., tuple[SummaryTask, ...]], model: Model, store: SummaryStore, *, assume_yes: bool
 ) -> None:
     try:
         if not plan(window_tokens=model.window_tokens):
@@ -139,7 +139,7 @@ async def _write_missing(
         sent, got = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
         head = f"{estimate.texts:,} summaries by {model.name}: {estimate.requests:,} requests"
         write_note(f"{head}, about {sent} input and {got} output tokens{cost}.")
-        if not is_agreed:
+        if not assume_yes:
             if not sys.stdin.isatty():
                 raise UsageError("confirmation needed. Add --yes to continue without a terminal.")
             sys.stderr.write("Continue? [y/N] ")
@@ -159,7 +159,7 @@ async def _write_missing(
                 except ModelError as error:
                     failures.append(error)
                     return
-                file.save({task.digest: summary.text}, model.name)
+                store.save({task.digest: summary.text}, model.name)
                 done += 1
                 spent += summary.usage
                 if done == len(tasks) or done % max(1, len(tasks) // _PROGRESS_LINES_MAX) == 0:

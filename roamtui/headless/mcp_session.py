@@ -66,7 +66,7 @@ class SharedLibrary:
         *,
         options: OpenSectionOptions,
         make_searcher: Callable[[Library], Searcher] | None = None,
-        look: Callable[[], object] | None = None,
+        read_stamps: Callable[[], object] | None = None,
     ) -> None:
         """Open the library; its files are loaded later.
 
@@ -74,13 +74,13 @@ class SharedLibrary:
             read: Opens the source, and returns a loader for the rest.
             options: How much a client may have open.
             make_searcher: Creates the searcher, or None if search is off.
-            look: Returns a value that changes with the source, or None to ignore changes.
+            read_stamps: Returns a value that changes with the source, or None to ignore changes.
 
         Raises:
             RoamtuiError: The source cannot be opened.
         """
-        self._look = look or (lambda: None)
-        self._seen = self._look()
+        self._read_stamps = read_stamps or (lambda: None)
+        self._stamps = self._read_stamps()
         self._read = read
         self.library, self.loader = read()
         self.options = options
@@ -114,8 +114,8 @@ class SharedLibrary:
         if time.monotonic() - self._looked_at < _LOOK_SECONDS:
             return False
         self._looked_at = time.monotonic()
-        seen = await asyncio.to_thread(self._look)
-        has_changed, self._seen = seen != self._seen, seen
+        stamps = await asyncio.to_thread(self._read_stamps)
+        has_changed, self._stamps = stamps != self._stamps, stamps
         return has_changed
 
     async def _reload(self) -> None:

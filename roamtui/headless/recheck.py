@@ -48,7 +48,7 @@ OpenSource = Callable[[str, ClaimGroup], Library]
 """Opens a source with all its files, and the pages that a group needs."""
 
 
-def collect_claims(store: ConversationStore, targets: Sequence[str], *, is_all: bool) -> list[ClaimGroup]:
+def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conversations: bool) -> list[ClaimGroup]:
     """Collect the verified quotes of conversations, by id, and the claims of Markdown files.
 
     Raises:
@@ -56,7 +56,7 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, is_all: 
         SourceError: A file cannot be read.
     """
     sources = {summary.id: summary.source for summary in store.list()}
-    ids = [*sources] if is_all else []
+    ids = [*sources] if all_conversations else []
     groups = []
     for target in targets:
         if target not in sources and Path(target).suffix:

@@ -29,7 +29,7 @@ from roamtui.paths import display_path
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 
-FORMS = (".svg", ".cast")
+SUFFIXES = (".svg", ".cast")
 """The supported file extensions."""
 _SCREEN = (120, 34)
 """In columns and lines."""
@@ -50,15 +50,15 @@ _SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 _BACK = re.compile(r'<rect fill="([^"]+)" stroke=')
 
 
-async def record(context: AppContext, questions: Sequence[str], form: str) -> tuple[str, bool]:
+async def record(context: AppContext, questions: Sequence[str], suffix: str) -> tuple[str, bool]:
     """Ask questions in the app without a terminal. Return the recording and whether all questions were answered.
 
     Args:
         context: The document, model and theme.
         questions: The questions in order.
-        form: One of `FORMS`.
+        suffix: One of `SUFFIXES`, which decides the format.
     """
-    app, tape = RoamApp(context), _Recording(monotonic(), form == ".svg")
+    app, tape = RoamApp(context), _Recording(monotonic(), suffix == ".svg")
     title = f"roamtui {display_path(context.agent.session.state.library.source)}"
 
     class TapeDriver(HeadlessDriver):
@@ -87,7 +87,7 @@ async def record(context: AppContext, questions: Sequence[str], form: str) -> tu
     exchanges = app.main_screen.session.state.transcript.exchanges
     wanted = (StopReason.ANSWERED, StopReason.NOT_FOUND)
     is_answered = len(exchanges) == len(questions) and all(exchange.stopped in wanted for exchange in exchanges)
-    if form == ".svg":
+    if suffix == ".svg":
         return _write_svg(tape, title), is_answered
     width, height = _SCREEN
     header = {"version": 2, "width": width, "height": height, "title": title, "idle_time_limit": _PAUSE_SECONDS}

@@ -19,7 +19,7 @@ from tests.search.libraries import make_folder
 LIBRARY = make_folder(
     {f"{name}.md": f"# {name.title()}\n\nAll of {name}.\n" for name in ("apples", "bees", "cherries")}
 )
-add = partial(add_summaries, with_sections=False, is_agreed=True)
+add = partial(add_summaries, with_sections=False, assume_yes=True)
 
 
 def _make_model(*texts: str | ModelError, name: str = "scripted") -> ScriptedModel:
@@ -84,7 +84,7 @@ def test_a_person_is_asked_first(file: SummaryStore, typed: str, asked: int, mon
     monkeypatch.setattr("sys.stdin", _Terminal(typed))
     model = _make_model("One.", "Two.", "Three.")
     try:
-        add(LIBRARY, model, file, is_agreed=False)
+        add(LIBRARY, model, file, assume_yes=False)
     except UsageError as error:
         assert "no summaries were written" in str(error)  # noqa: PT017 - only some of them raise
     assert len(model.requests) == asked
@@ -94,7 +94,7 @@ def test_without_a_person_nothing_is_asked(file: SummaryStore, monkeypatch: pyte
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     model = _make_model("One.")
     with pytest.raises(UsageError, match="--yes"):
-        add(LIBRARY, model, file, is_agreed=False)
+        add(LIBRARY, model, file, assume_yes=False)
     assert not model.requests
 
 

@@ -105,7 +105,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
         lambda: open_lazily(sources),
         options=OpenSectionOptions(),
         make_searcher=KeywordSearcher,
-        look=FileStamps(sources).read,
+        read_stamps=FileStamps(sources).read,
     )
     async with Client(make_mcp_server(shared)) as client:
         first = await call(client, "search_sections", query="old words", limit=1)
@@ -129,7 +129,9 @@ async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkey
     path = tmp_path / "one.md"
     path.write_text("# One\n\nThe old words.\n", "utf-8")
     sources = (str(path),)
-    shared = SharedLibrary(lambda: open_lazily(sources), options=OpenSectionOptions(), look=FileStamps(sources).read)
+    shared = SharedLibrary(
+        lambda: open_lazily(sources), options=OpenSectionOptions(), read_stamps=FileStamps(sources).read
+    )
     async with Client(make_mcp_server(shared)) as client:
         assert "One" in await call(client, "outline")
         path.unlink()
