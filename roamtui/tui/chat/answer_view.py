@@ -18,7 +18,7 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.markdown.blocks import Link
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
 from roamtui.tui.markdown.layout import MarkdownLayout
-from roamtui.tui.markdown.line import Line, draw_code_ground, render_run
+from roamtui.tui.markdown.line import Line, draw_code_background, render_run
 
 _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4
@@ -123,8 +123,8 @@ class AnswerView(ContentView):
     def _draw_line(self, line: Line, width: int, links: Sequence[Link]) -> Content:
         parts = []
         for run in line.runs:
-            words = render_run(run.text, run.look)
-            group, index = run.look.group, run.look.link
+            words = render_run(run.text, run.style)
+            group, index = run.style.group, run.style.link
             if index is not None and links[index].is_mark:
                 words = Content.styled(
                     run.text, f"bold {QUOTE_COLOURS[self.proof.marks[int(links[index].href)].state]}"
@@ -139,7 +139,7 @@ class AnswerView(ContentView):
                 words = link_target(words, index, is_selected=index == self.selected)
             parts.append(words)
         content = Content("").join(parts)
-        return draw_code_ground(content, width) if line.is_code else content
+        return draw_code_background(content, width) if line.is_code else content
 
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)

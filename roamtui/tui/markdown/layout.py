@@ -33,7 +33,7 @@ from roamtui.tui.markdown.line import (
     TextRole,
     make_run,
     measure_runs,
-    wrap_exactly,
+    wrap_keeping_spaces,
     wrap_runs,
 )
 
@@ -92,13 +92,13 @@ class MarkdownLayout:
     """Whether the last line is a title that no gap may follow."""
 
     def add_blocks(self, blocks: Sequence[Block]) -> None:
-        """Add the lines of blocks."""
+        """Lay out blocks, and append their lines."""
         for block in blocks:
             match block:
                 case Paragraph():
                     is_quoted = any(container.is_quote for container in self._containers)
-                    look = RunStyle(TextRole.QUOTE if is_quoted else TextRole.TEXT)
-                    self._add_lines(self._wrap(to_runs(block.words, look)), block.start, block.end)
+                    style = RunStyle(TextRole.QUOTE if is_quoted else TextRole.TEXT)
+                    self._add_lines(self._wrap(to_runs(block.words, style)), block.start, block.end)
                 case Heading():
                     self._add_heading(block)
                 case Code():
@@ -152,9 +152,9 @@ class MarkdownLayout:
         bar = (Run("▌ ", RunStyle(role)),)
         with self._within(_Container(bar, bar, is_quote=not block.alert)):
             if block.alert:
-                look = RunStyle(role, Emphasis.STRONG)
-                kind = make_run(block.alert.capitalize() + (": " if block.title else ""), look)
-                self._add_titled(self._wrap([kind, *to_runs(block.title, look)]), block)
+                style = RunStyle(role, Emphasis.STRONG)
+                kind = make_run(block.alert.capitalize() + (": " if block.title else ""), style)
+                self._add_titled(self._wrap([kind, *to_runs(block.title, style)]), block)
             else:
                 self.add_blocks(block.blocks)
 
@@ -169,7 +169,7 @@ class MarkdownLayout:
             runs = to_runs(block.summary, RunStyle(emphasis=Emphasis.STRONG)) or [
                 Run("Details", RunStyle(TextRole.ASIDE))
             ]
-            runs = [Run(run.text, replace(run.look, link=link)) if run.look.link is None else run for run in runs]
+            runs = [Run(run.text, replace(run.style, link=link)) if run.style.link is None else run for run in runs]
             if is_open:
                 self._add_titled(self._wrap(runs), block)
             else:
@@ -191,14 +191,14 @@ class MarkdownLayout:
         room = None if self.can_scroll else self._compute_available_width()
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for number, (runs, (start, end)) in enumerate(zip(highlight_code(block.text, language), spans, strict=False)):
-            lines = wrap_exactly(runs, room and room - len(_CODE_MARGIN.text))
+            lines = wrap_keeping_spaces(runs, room and room - len(_CODE_MARGIN.text))
             self._add_lines(lines, start, end, is_code=True, is_next=number > 0 or bool(block.info))
 
     def _add_table(self, block: Table) -> None:
         rows = []
         for row in block.rows:
-            look = RunStyle(emphasis=Emphasis.STRONG if row.is_head else Emphasis.NONE)
-            rows.append([to_runs(cell, look) for cell in row.cells])
+            style = RunStyle(emphasis=Emphasis.STRONG if row.is_head else Emphasis.NONE)
+            rows.append([to_runs(cell, style) for cell in row.cells])
         widths = _compute_column_widths(
             rows, self._compute_available_width(), _COLUMN_WIDTH_MIN if self.can_scroll else 1
         )
@@ -262,13 +262,13 @@ def to_runs(words: Inline, base: RunStyle) -> list[Run]:
     """Convert inline text to runs. Their styles add to `base`."""
     runs: list[Run] = []
     for piece in words:
-        look = replace(base, emphasis=base.emphasis | piece.emphasis, link=piece.link, group=piece.group)
+        style = replace(base, emphasis=base.emphasis | piece.emphasis, link=piece.link, group=piece.group)
         if piece is LINE_BREAK:
             runs.append(HARD_BREAK)
         elif piece.is_image:
-            runs.append(make_run(f"[image: {piece.text}]", replace(look, role=TextRole.ASIDE)))
+            runs.append(make_run(f"[image: {piece.text}]", replace(style, role=TextRole.ASIDE)))
         else:
-            runs.append(make_run(piece.text, look))
+            runs.append(make_run(piece.text, style))
     return runs
 
 
@@ -330,10 +330,10 @@ _ROLES = (
     ("Name.Attribute", TextRole.CODE_NAME),
     ("Name.Builtin", TextRole.CODE_NAME),
     ("Name.Decorator", TextRole.CODE_NAME),
-    ("Literal.String", TextRole.CODE_TEXT),
+    ("Literal.String", TextRole.CODE_STRING),
     ("Literal.Number", TextRole.CODE_NUMBER),
     ("Generic.Deleted", TextRole.CODE_NUMBER),
-    ("Generic.Inserted", TextRole.CODE_TEXT),
+    ("Generic.Inserted", TextRole.CODE_STRING),
 )
 
 
@@ -351,11 +351,11 @@ def highlight_code(code: str, language: str) -> list[list[Run]]:
         return plain
     lines: list[list[Run]] = [[]]
     for kind, text in lexer.get_tokens(safe):
-        look = _look_of(str(kind).removeprefix("Token."))
+        style = _get_code_style(str(kind).removeprefix("Token."))
         first, *others = text.split("\n")
         if first:
-            lines[-1].append(Run(first, look))
-        lines.extend([Run(other, look)] if other else [] for other in others)
+            lines[-1].append(Run(first, style))
+        lines.extend([Run(other, style)] if other else [] for other in others)
     coloured = lines[: len(plain)]
     # A lexer may drop or change text; a document may not.
     shown = "\n".join("".join(run.text for run in line) for line in coloured)
@@ -377,5 +377,5 @@ def _get_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
 
 
 @lru_cache(maxsize=256)
-def _look_of(kind: str) -> RunStyle:
+def _get_code_style(kind: str) -> RunStyle:
     return RunStyle(next((role for start, role in _ROLES if kind.startswith(start)), TextRole.CODE))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 
 from rich.cells import cell_len, chop_cells
 from textual.content import Content
@@ -18,7 +19,7 @@ TAB_WIDTH = 4
 
 
 class TextRole(StrEnum):
-    """The role of a run. Each has one style per theme."""
+    """What a run is, such as a bullet. Each theme has a style for each role."""
 
     TEXT = "text"
     H1 = "h1"
@@ -28,7 +29,9 @@ class TextRole(StrEnum):
     BULLET = "bullet"
     QUOTE = "quote"
     BAR = "bar"
+    """The vertical line to the left of a quote."""
     RULE = "rule"
+    """A horizontal line."""
     GRID = "grid"
     """Border lines of a table."""
     NOTE = "note"
@@ -41,8 +44,7 @@ class TextRole(StrEnum):
     CODE = "code"
     CODE_KEYWORD = "code-keyword"
     CODE_NAME = "code-name"
-    CODE_TEXT = "code-text"
-    """String literals."""
+    CODE_STRING = "code-string"
     CODE_NUMBER = "code-number"
     CODE_COMMENT = "code-comment"
 
@@ -64,12 +66,12 @@ class Run:
     """Text of one style, without a line end."""
 
     text: str
-    look: RunStyle = RunStyle()
+    style: RunStyle = RunStyle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line as shown."""
+    """A line as it is shown."""
 
     runs: tuple[Run, ...] = ()
     start: int
@@ -79,7 +81,7 @@ class Line:
     block: int
     """Number of that block within the chunk, shared by all lines of a paragraph or table row. Negative for gaps."""
     prefix_length: int = 0
-    """Characters at its start that are not from the document: indents, bullets, bars."""
+    """Number of characters at its start that are not from the document, such as indents, bullets and bars."""
     is_code: bool = False
     """Whether it has the background of code, up to the right edge."""
     is_page_mark: bool = False
@@ -91,9 +93,9 @@ class Line:
         return "".join(run.text for run in self.runs)
 
 
-def make_run(text: str, look: RunStyle = RunStyle()) -> Run:
+def make_run(text: str, style: RunStyle = RunStyle()) -> Run:
     """Make a run of sanitised text from a document."""
-    return Run(sanitise_text(text).replace("\n", " ").replace("\t", " "), look)
+    return Run(sanitise_text(text).replace("\n", " ").replace("\t", " "), style)
 
 
 def measure_runs(runs: tuple[Run, ...] | list[Run]) -> int:
@@ -111,7 +113,7 @@ HARD_BREAK = Run("\n")
 
 
 def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
-    """Wrap runs to lines of at most `width` cells, or without limit for None. There is always at least one line."""
+    """Wrap runs into at least one line of at most `width` cells. None means no limit."""
     lines: list[list[Run]] = []
     paragraph: list[Run] = []
     for run in runs:
@@ -124,8 +126,8 @@ def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
     return lines
 
 
-def wrap_exactly(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
-    """Wrap runs to lines of at most `width` cells, keeping every space. Break between words if possible."""
+def wrap_keeping_spaces(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
+    """Wrap runs into lines of at most `width` cells, keeping every space. Break between words if possible."""
     text = "".join(run.text for run in runs)
     if width is None or cell_len(text) <= width:
         return [list(runs)]
@@ -140,7 +142,7 @@ def wrap_exactly(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
             filled += cells
             position += len(part)
     ends.append(position)
-    return [slice_runs(runs, start, end) for start, end in zip([0, *ends], ends, strict=False)]
+    return [slice_runs(runs, start, end) for start, end in pairwise([0, *ends])]
 
 
 def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
@@ -152,12 +154,13 @@ def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
             break
         text = run.text[max(0, start - position) : end - position]
         if text:
-            part.append(run if len(text) == len(run.text) else Run(text, run.look))
+            part.append(run if len(text) == len(run.text) else Run(text, run.style))
         position += len(run.text)
     return part
 
 
 def _wrap_paragraph(runs: list[Run], width: int | None) -> Iterator[list[Run]]:
+    """Yield the lines of runs without hard breaks. Spaces around a line are dropped."""
     text = "".join(run.text for run in runs)
     if width is None or cell_len(text) <= width:
         start = len(text) - len(text.lstrip(" "))
@@ -168,7 +171,7 @@ def _wrap_paragraph(runs: list[Run], width: int | None) -> Iterator[list[Run]]:
 
 
 def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
-    """Yield the range of each line without trailing spaces."""
+    """Yield the start and end of each line, without the spaces around it."""
     line_start, line_end, filled = -1, 0, 0
     for piece in _PIECE.finditer(text):
         if piece[0].isspace():
@@ -216,35 +219,35 @@ ROLE_STYLES = {
     TextRole.CODE: "",
     TextRole.CODE_KEYWORD: "$text-accent",
     TextRole.CODE_NAME: "$text-primary",
-    TextRole.CODE_TEXT: "$text-success",
+    TextRole.CODE_STRING: "$text-success",
     TextRole.CODE_NUMBER: "$text-warning",
     TextRole.CODE_COMMENT: "italic $foreground 50%",
 }
 LINK_STYLE = "underline $text-accent"
 _INLINE_CODE_STYLE = "$text-warning"
-_EMPHASES = {Emphasis.STRONG: "bold", Emphasis.ITALIC: "italic", Emphasis.STRUCK: "strike"}
-_CODE_GROUND = "on $panel"
+_EMPHASIS_STYLES = {Emphasis.STRONG: "bold", Emphasis.ITALIC: "italic", Emphasis.STRUCK: "strike"}
+_CODE_BACKGROUND = "on $panel"
 
 
-def render_run(text: str, look: RunStyle) -> Content:
-    """Return text as styled content."""
+def render_run(text: str, style: RunStyle) -> Content:
+    """Render text in a style."""
     content = Content(text)
-    for style in _list_styles(look):
-        content = content.stylize(style)
+    for markup in _list_styles(style):
+        content = content.stylize(markup)
     return content
 
 
-def draw_code_ground(content: Content, width: int) -> Content:
-    """Return a line of code with the background of code up to the right edge."""
-    return content.pad_right(max(0, width - content.cell_length)).stylize_before(_CODE_GROUND)
+def draw_code_background(content: Content, width: int) -> Content:
+    """Give a line of code its background, up to the right edge."""
+    return content.pad_right(max(0, width - content.cell_length)).stylize_before(_CODE_BACKGROUND)
 
 
 @lru_cache(maxsize=256)
-def _list_styles(look: RunStyle) -> tuple[str, ...]:
-    styles = [ROLE_STYLES[look.role]]
-    if Emphasis.CODE in look.emphasis:
+def _list_styles(style: RunStyle) -> tuple[str, ...]:
+    styles = [ROLE_STYLES[style.role]]
+    if Emphasis.CODE in style.emphasis:
         styles.append(_INLINE_CODE_STYLE)
-    styles.extend(style for emphasis, style in _EMPHASES.items() if emphasis in look.emphasis)
-    if look.link is not None:
+    styles.extend(markup for emphasis, markup in _EMPHASIS_STYLES.items() if emphasis in style.emphasis)
+    if style.link is not None:
         styles.append(LINK_STYLE)
     return tuple(filter(None, styles))

@@ -18,7 +18,7 @@ from roamtui.document.markdown.parser import Definitions, parse_link_definitions
 from roamtui.document.plain import sanitise_text
 from roamtui.document.text import compute_line_starts, normalise_line_ends
 from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, highlight_code
-from roamtui.tui.markdown.line import TAB_WIDTH, Line, Run, RunStyle, TextRole, measure_runs, wrap_exactly
+from roamtui.tui.markdown.line import TAB_WIDTH, Line, Run, RunStyle, TextRole, measure_runs, wrap_keeping_spaces
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_MAX = 64
@@ -174,8 +174,8 @@ class LazyLines:
             return links
         for number, line in enumerate(self.get_chunk_lines(chunk).lines):
             for index, run in enumerate(line.runs):
-                if run.look.link is not None and run.look.link not in links:
-                    links[run.look.link] = self.top(chunk) + number, measure_runs(line.runs[:index])
+                if run.style.link is not None and run.style.link not in links:
+                    links[run.style.link] = self.top(chunk) + number, measure_runs(line.runs[:index])
         return links
 
     def get_adjacent_link(self, current: LinkPosition | None, direction: int, view: range) -> LinkPosition | None:
@@ -271,7 +271,7 @@ class LazyLines:
             end = min(starts[number] if number < len(starts) else chunk.end, chunk.end)
             source = sanitise_text(self.document.text[start:end]).rstrip("\n").replace("\n", " ").expandtabs(TAB_WIDTH)
             label = f"{number:>{gutter - 1}} " if starts[number - 1] == start else " " * gutter
-            for runs in wrap_exactly([Run(source)], width):
+            for runs in wrap_keeping_spaces([Run(source)], width):
                 numbered = (Run(label, RunStyle(TextRole.ASIDE)), *runs)
                 lines.append(Line(runs=numbered, start=start, end=end, block=number, prefix_length=gutter))
                 label = " " * gutter

@@ -61,24 +61,24 @@ class ReaderPalette:
         color = selection.color if has_color else None
         self.selection = selection.without_color + Style(color=color, bgcolor=selection.bgcolor)
         """The style of selected text."""
-        self._looks: dict[RunStyle, Style] = {}
+        self._cache: dict[RunStyle, Style] = {}
 
-    def style_of(self, look: RunStyle) -> Style:
+    def style_of(self, run_style: RunStyle) -> Style:
         """Return the cached style of a run."""
-        if look not in self._looks:
-            style = self.base + self._roles[look.role]
-            if Emphasis.CODE in look.emphasis:
+        if run_style not in self._cache:
+            style = self.base + self._roles[run_style.role]
+            if Emphasis.CODE in run_style.emphasis:
                 style += self._inline_code
             for emphasis, added in _EMPHASES.items():
-                if emphasis in look.emphasis:
+                if emphasis in run_style.emphasis:
                     style += added
-            self._looks[look] = style if look.link is None else style + self._roles["link"]
-        return self._looks[look]
+            self._cache[run_style] = style if run_style.link is None else style + self._roles["link"]
+        return self._cache[run_style]
 
     def draw(self, line: Line, width: int, overlays: Iterable[tuple[int, int, Style]]) -> Strip:
         """Draw a line as a strip of at least `width` cells, with styles over some of its characters."""
         ground = self._code_background if line.is_code else Style.null()
-        segments = [Segment(run.text, self.style_of(run.look) + ground) for run in line.runs]
+        segments = [Segment(run.text, self.style_of(run.style) + ground) for run in line.runs]
         for start, end, style in overlays:
             segments = list(_lay_over(segments, start, end, style))
         return Strip(segments).extend_cell_length(width, self.base + ground)

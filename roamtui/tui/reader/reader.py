@@ -423,7 +423,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._link is not None and self._link.chunk == position.chunk:
             column = 0
             for run in self.lines.get_chunk_lines(position.chunk).lines[position.line].runs:
-                if run.look.link == self._link.number:
+                if run.style.link == self._link.number:
                     highlights.append((column, column + len(run.text), HighlightKind.CURRENT_LINK))
                 column += len(run.text)
         return highlights
@@ -530,8 +530,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         for run in found[1].runs:
             end += cell_len(run.text)
             if offset.x + self.scroll_offset.x < end:
-                if run.look.link is not None:
-                    self.activate_link(self.lines.get_chunk_lines(found[0].chunk).links[run.look.link])
+                if run.style.link is not None:
+                    self.activate_link(self.lines.get_chunk_lines(found[0].chunk).links[run.style.link])
                 return
 
     def activate_link(self, link: str | int) -> None:

@@ -141,7 +141,7 @@ def test_any_text_is_laid_out_safely_and_in_order(text: str, width: int) -> None
         for line in chunk.lines:
             assert not UNSAFE.search(line.text)
             assert 0 <= line.start <= line.end <= len(section.document.text)
-            assert all(run.look.link is None or run.look.link in chunk.links for run in line.runs)
+            assert all(run.style.link is None or run.style.link in chunk.links for run in line.runs)
 
 
 @pytest.mark.parametrize("name", list_documents("adversarial/files/*"))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from roamtui.document.markdown.blocks import Emphasis
-from roamtui.tui.markdown.line import HARD_BREAK, Run, RunStyle, slice_runs, wrap_exactly, wrap_runs
+from roamtui.tui.markdown.line import HARD_BREAK, Run, RunStyle, slice_runs, wrap_keeping_spaces, wrap_runs
 
 _STRONG = RunStyle(emphasis=Emphasis.STRONG)
 _TEXTS = st.lists(st.text(alphabet="ab ,日本語。é", max_size=25), min_size=1, max_size=4)
@@ -44,7 +44,7 @@ def test_a_hard_break_ends_a_line_and_looks_are_kept() -> None:
 @given(_TEXTS, st.integers(2, 12))
 def test_lines_fit_and_lose_nothing_and_wrapped_ones_spaces_alone(texts: list[str], width: int) -> None:
     runs = [Run(text) for text in texts]
-    wrapped, folded = _texts(wrap_runs(runs, width)), _texts(wrap_exactly(runs, width))
+    wrapped, folded = _texts(wrap_runs(runs, width)), _texts(wrap_keeping_spaces(runs, width))
     assert all(cell_len(line) <= width for line in (*wrapped, *folded))
     assert "".join(wrapped).replace(" ", "") == "".join(texts).replace(" ", "")
     assert "".join(folded) == "".join(texts)

@@ -46,13 +46,13 @@ def show(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[str]:
 def find_runs(
     lines: list[Line], *, role: TextRole | None = None, emphasis: Emphasis | None = None, is_link: bool = False
 ) -> list[str]:
-    """Return the texts of the runs that have a look."""
+    """Return the texts of the runs that have a style."""
 
-    def is_wanted(look: RunStyle) -> bool:
+    def is_wanted(style: RunStyle) -> bool:
         return (
-            (role is None or look.role is role)
-            and (emphasis is None or emphasis in look.emphasis)
-            and (not is_link or look.link is not None)
+            (role is None or style.role is role)
+            and (emphasis is None or emphasis in style.emphasis)
+            and (not is_link or style.link is not None)
         )
 
-    return [run.text for line in lines for run in line.runs if is_wanted(run.look)]
+    return [run.text for line in lines for run in line.runs if is_wanted(run.style)]
