@@ -27,7 +27,7 @@ _SECONDS_MAX = 0.1
         (outline.CONTINUED, re.Pattern.search, "continued", "-", "a"),
         (running_heads._ALONE, re.Pattern.fullmatch, "page", " ", "a"),
         (contents._TAIL, re.Pattern.search, "", " ", "a"),
-        (typographic_headings._NO_START, re.Pattern.match, "", "_", " a"),
+        (typographic_headings._NOT_A_TITLE, re.Pattern.match, "", "_", " a"),
         (worded_headings._STATEMENT, re.Pattern.fullmatch, "statement of income ", " ", "a"),
         (rst._COMMENT, re.Pattern.match, "..", " ", "a::"),
         (rst._LINK, re.Pattern.search, "`a", " ", "a"),

@@ -10,7 +10,7 @@ from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
 
 
 def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], ConvertedText]:
-    """Return the function that converts the bytes of a file, given with its name for messages.
+    """Return the function that converts a file, given its bytes and the name to use in messages.
 
     Raises:
         ImportError: The converter is not installed.

@@ -31,25 +31,25 @@ p[style-name='Quote'] => blockquote > p:fresh
 p[style-name='Intense Quote'] => blockquote > p:fresh
 """
 _STYLES_PART = "word/styles.xml"
-_QUOTED = re.compile(r"['\\]")
-_BACKSLASHED = r"\\\g<0>"
+_NEEDS_ESCAPE = re.compile(r"['\\]")
+_ESCAPED = r"\\\g<0>"
 _HEADING_NAME = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _HEADING_STYLES_MAX = 200
 _BASES_MAX = 20
 """Longest chain of base styles."""
-_TEXT_LEVEL = 9
+_BODY_LEVEL = 9
 """Outline level of body text; headings have 0 to 8."""
-_NOTES = re.compile(r'<ol>(?=<li id="(?:foot|end)note-)')
-_NOTE = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
+_NOTE_LIST_START = re.compile(r'<ol>(?=<li id="(?:foot|end)note-)')
+_NOTE_START = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
 _BACKLINK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 _REFERENCE = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
 _PLACEHOLDER = re.compile("\ue000(\\d+)\ue001")
-"""Number of a note between private-use characters, in place of its reference."""
+"""Number of a note between private-use characters, which replaces its reference."""
 _IMAGE = re.compile(r"!\[(?:\\.|[^\[\]\\\n])*\]\([^()\n]*\)")
 _FENCE = re.compile(r"\s*(`{3,})")
 _DOCUMENT_TITLE = '<h1 class="title">'
 _HEADING_TAG = re.compile("<(/?)h([1-5])>")
-"""All headings except the document's title, below which they move."""
+"""Tags of the levels that move one level down if the document has a title."""
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 
 
@@ -75,9 +75,10 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     source = page.value
     if source.count(_DOCUMENT_TITLE) == 1:
         source = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", source)
-    body, *note_lists = _NOTES.split(source)
+    body, *note_lists = _NOTE_LIST_START.split(source)
     notes = [
-        " ".join(convert_html(_BACKLINK.sub("", note)).text.split()) for note in _NOTE.split("".join(note_lists))[1:]
+        " ".join(convert_html(_BACKLINK.sub("", note)).text.split())
+        for note in _NOTE_START.split("".join(note_lists))[1:]
     ]
     text = _insert_notes(convert_html(_REFERENCE.sub("\ue000\\1\ue001", body)).text, notes)
     if not any(map(str.isalnum, _IMAGE.sub("", text))):
@@ -88,9 +89,10 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
 
 
 def _list_heading_styles(styles: bytes) -> Iterator[str]:
-    """Yield a mammoth style rule for each custom heading style, whose outline level is its own or its base style's.
+    """Yield a mammoth style rule for each custom heading style.
 
-    mammoth knows Word's built-in heading styles.
+    A style without an outline level inherits that of its base style. Built-in heading styles need no rule, because
+    mammoth knows them.
     """
     found: dict[str, _Style] = {}
     style = _Style()
@@ -111,20 +113,23 @@ def _list_heading_styles(styles: bytes) -> Iterator[str]:
     for style in found.values():
         base, level = style, None
         for _ in range(_BASES_MAX):
-            named = _HEADING_NAME.fullmatch(base.name)
-            level = base.level if base.level is not None else int(named[1]) - 1 if named else None
+            level = base.level
+            if level is None and (heading := _HEADING_NAME.fullmatch(base.name)):
+                level = int(heading[1]) - 1
             if level is not None or base.base not in found:
                 break
             base = found[base.base]
-        if level is None or level >= _TEXT_LEVEL or _HEADING_NAME.fullmatch(style.name):
+        if level is None or level >= _BODY_LEVEL or _HEADING_NAME.fullmatch(style.name):
             continue
         count += 1
         if count <= _HEADING_STYLES_MAX and style.name.isprintable():
-            yield f"p[style-name='{_QUOTED.sub(_BACKSLASHED, style.name)}'] => h{min(6, level + 1)}:fresh"
+            yield f"p[style-name='{_NEEDS_ESCAPE.sub(_ESCAPED, style.name)}'] => h{min(6, level + 1)}:fresh"
 
 
 @dataclass(slots=True)
 class _Style:
+    """A style, with its own settings only."""
+
     name: str = ""
     base: str = ""
     """Id of the base style."""
@@ -133,7 +138,7 @@ class _Style:
 
 
 def _insert_notes(text: str, notes: Sequence[str]) -> str:
-    """Replace placeholders by references, and add each note at the end of the section that first refers to it."""
+    """Replace placeholders with references, and add each note at the end of the section that first refers to it."""
     if not notes:
         return text
     lines: list[str] = []
@@ -148,11 +153,11 @@ def _insert_notes(text: str, notes: Sequence[str]) -> str:
         pending.clear()
 
     for line in text.split("\n"):
-        mark = _FENCE.match(line)
+        opening = _FENCE.match(line)
         if fence:
             fence = "" if line.strip() == fence else fence
-        elif mark:
-            fence = mark[1]
+        elif opening:
+            fence = opening[1]
         elif line.startswith("#"):
             end_section()
         numbers = [int(number) for number in _PLACEHOLDER.findall(line)]

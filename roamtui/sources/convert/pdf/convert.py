@@ -144,7 +144,7 @@ def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: P
     slides = detect_slide_titles(pages)
     if slides:
         return merge_headings(anchored, slides)
-    has_skeleton = bool(anchored)
+    has_outline = bool(anchored)
     # An Item whose title is not on its page may be listed with a wrong page: what the words show is better.
     doubtful = [heading for heading in anchored if not heading.count and parse_item(heading.title)]
     headings = merge_headings([heading for heading in anchored if heading not in doubtful], ())
@@ -169,7 +169,7 @@ def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: P
     typographic = TypographicHeadings(pages, contents_rows)
     if not headings:
         headings = detect_numbered_headings(pages, contents_rows, typographic.score_title)
-    headings = merge_headings(headings, typographic.detect(headings, has_skeleton=has_skeleton or bool(items)))
+    headings = merge_headings(headings, typographic.detect(headings, has_outline=has_outline or bool(items)))
     if headings:
         return headings
     for number, page in enumerate(pages):

@@ -15,7 +15,7 @@ from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.tables import write_table
 
 _APART = 1.35
-"""Distance of paragraphs, relative to the median distance of rows."""
+"""Minimum distance between paragraphs, relative to the median distance between rows."""
 _DIVIDING = 1.5
 """Gap that separates cells outside tables too, in letter heights."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
@@ -98,14 +98,14 @@ class MarkdownWriter:
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
         """Write a page with its headings, which are in order."""
         gaps = [row.top - above.top for above, row in pairwise(page.rows) if row.top > above.top]
-        apart = _APART * median(gaps) if gaps else 0.0
+        gap_max = _APART * median(gaps) if gaps else 0.0
         blocks: list[str] = []
         start = 0
         for heading in headings:
-            blocks += self._write_rows(page, start, heading.row, apart)
+            blocks += self._write_rows(page, start, heading.row, gap_max)
             blocks.append(write_heading(heading.level, _clean(heading.title)))
             start = heading.row + heading.count
-        blocks += self._write_rows(page, start, len(page.rows), apart)
+        blocks += self._write_rows(page, start, len(page.rows), gap_max)
         if blocks and blocks[0].startswith("| "):  # a table that continues from the last page gets the same header
             head, line_end, rest = blocks[0].partition("\n")
             if not head.strip("| ") and head.count("|") == self._table_head.count("|"):
@@ -119,25 +119,27 @@ class MarkdownWriter:
             self._is_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
             self._table_head = blocks[-1].partition("\n")[0] if blocks[-1].startswith("| ") else ""
 
-    def _write_rows(self, page: PageText, start: int, end: int, apart: float) -> Iterator[str]:
-        """Yield the tables and paragraphs between two rows."""
+    def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:
+        """Yield the tables and paragraphs between two rows. A gap above `gap_max` starts a paragraph."""
         for table in page.tables:
             low, high = max(start, table.start), min(end, table.end)
             if low < high:
-                yield from self._write_paragraphs(page.rows[start:low], apart)
-                heads = max(0, table.start + table.heads - low)
-                yield _clean(write_table(page.rows[low:high], heads if heads < high - low else 0), keeps_lines=True)
+                yield from self._write_paragraphs(page.rows[start:low], gap_max)
+                header_count = max(0, table.start + table.header_count - low)
+                if header_count >= high - low:
+                    header_count = 0
+                yield _clean(write_table(page.rows[low:high], header_count), keeps_lines=True)
                 start = high
-        yield from self._write_paragraphs(page.rows[start:end], apart)
+        yield from self._write_paragraphs(page.rows[start:end], gap_max)
 
-    def _write_paragraphs(self, rows: Sequence[PageRow], apart: float) -> Iterator[str]:
+    def _write_paragraphs(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
         """Yield the paragraphs of rows, with words joined that were hyphenated at line ends."""
         lines: list[str] = []
         for above, row in zip([None, *rows], [*rows, None], strict=True):
             begins_paragraph = (
                 above is None
                 or row is None
-                or row.top - above.top > apart
+                or row.top - above.top > gap_max
                 or (row.top < above.top and not row.text[0].islower())
                 or abs(row.size - above.size) > 0.15 * above.size
                 or _BULLET.match(row.text) is not None

@@ -1,4 +1,7 @@
-"""Detect tables of figures on a page, and write them as Markdown."""
+"""Detect tables of figures on a page, and write them as Markdown.
+
+A figure is a number, never a picture.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +16,34 @@ _FIGURE = re.compile(
     r"(?:%|x|X|pts?|bps?|pp|bn|[MmBK])?\s?[)\]]?(?:\s?(?:\(\w{1,2}\)|\*{1,3}|†))?"
     r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
 )
+"""A number with its currency, sign, unit and footnote mark, or what stands for a missing one: a dash, "n/a", "NM"."""
 _YEAR = re.compile(r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\))?|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE)
 _UNITS = re.compile(
     r"\(.*(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).*\)"
     r"|(?:in|dollars in) (?:millions|thousands|billions)\b.*",
     re.IGNORECASE,
 )
+"""A header row that states the units, such as "(in millions)"."""
 _UNITS_LENGTH_MAX = 200
-_BETWEEN_MAX = 4
-"""Consecutive rows without a figure that a table may contain."""
-_ROWS_MIN = 2
-_HEADS_MAX = 10
-_PROSE_LENGTH = 110
-_SENTENCE_LENGTH = 60
-_LABEL_NEAR = 40.0
-"""Points. A figure that starts this close to the left edge is a label, such as a year."""
-_NEAR = 14.0
-"""Greatest distance in points between a cell and its column."""
+"""Characters of a row that are searched for units, since the pattern backtracks."""
+_PLAIN_ROWS_MAX = 4
+"""Maximum of consecutive rows without figures inside a table."""
+_DATA_ROWS_MIN = 2
+"""Minimum of rows with figures."""
+_HEADER_ROWS_MAX = 10
+_PROSE_LENGTH_MIN = 110
+"""A longer row is prose."""
+_SENTENCE_LENGTH_MIN = 60
+"""A longer row is prose if it ends like a sentence."""
+_PROSE_CELLS_MAX = 2
+"""A row with more cells is not prose."""
+_LABEL_INDENT_MAX = 40.0
+"""In points. A figure that starts this close to the left edge is a label, such as a year."""
+_COLUMN_DISTANCE_MAX = 14.0
+"""Greatest distance in points between a cell and its column, and between columns that may be joined."""
 _MISFITS_MAX = 0.04
-"""Share of cells that fit no column. Above it, a table is written as plain lines, so that no figure is under a wrong
-head."""
+"""Share of cells that may fit into no column. Above it, the table is written as plain lines, so that no figure appears
+under the wrong column head."""
 _COLUMNS_MAX = 24
 _BAR = r"\|"
 
@@ -44,8 +55,9 @@ class PageTable:
     start: int
     """Index of its first row."""
     end: int
-    heads: int
-    """Number of header rows at its start."""
+    """Index after its last row."""
+    header_count: int
+    """Number of header rows, with which it starts."""
 
 
 def _is_figure(text: str) -> bool:
@@ -58,70 +70,80 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
     tables: list[PageTable] = []
     index = 0
     while index < len(rows):
-        if not _is_data(rows[index]):
+        if not _is_data_row(rows[index]):
             index += 1
             continue
         end, count = _detect_table_end(rows, index)
-        if count >= _ROWS_MIN:
-            start, heads = _detect_header_rows(rows, index, end, tables[-1].end if tables else 0)
-            while start + heads == index and index + 1 < end and heads + 1 < end - start and _is_years(rows[index]):
+        if count >= _DATA_ROWS_MIN:
+            start, header_count = _detect_header_rows(rows, index, end, tables[-1].end if tables else 0)
+            # Rows of years belong to the header, although they look like data.
+            while (
+                start + header_count == index
+                and index + 1 < end
+                and header_count + 1 < end - start
+                and _is_year_row(rows[index])
+            ):
                 index += 1
-                heads += 1
-            tables.append(PageTable(start, end, heads))
+                header_count += 1
+            tables.append(PageTable(start, end, header_count))
         index = max(end, index + 1)
     return tables
 
 
-def _is_data(row: PageRow) -> bool:
+def _is_data_row(row: PageRow) -> bool:
     return len(row.cells) > 1 and _is_figure(row.cells[-1].text)
 
 
-def _is_years(row: PageRow) -> bool:
-    """Check whether a row has years as column heads."""
+def _is_year_row(row: PageRow) -> bool:
+    """Check whether a row has years as column header_count."""
     cells = row.cells if _YEAR.fullmatch(row.cells[0].text) else row.cells[1:]
     return len(row.cells) > 1 and all(_YEAR.fullmatch(cell.text) for cell in cells)
 
 
-def _is_prose(row: PageRow) -> bool:
-    if len(row.cells) > 2:
+def _is_prose_row(row: PageRow) -> bool:
+    if len(row.cells) > _PROSE_CELLS_MAX:
         return False
     text = row.text
-    return len(text) > _PROSE_LENGTH or (len(text) > _SENTENCE_LENGTH and text[-1] in ".;")
+    return len(text) > _PROSE_LENGTH_MIN or (len(text) > _SENTENCE_LENGTH_MIN and text[-1] in ".;")
 
 
 def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
-    """Return the end of a table that starts at a row, and its number of rows with figures."""
+    """Return the end of the table that starts at row `start`, and the number of its rows with figures."""
     end, count, plain = start + 1, 1, 0
-    has_body = not _is_years(rows[start])
+    has_body = not _is_year_row(rows[start])
     for index in range(start + 1, len(rows)):
         row = rows[index]
         if row.top < rows[index - 1].top:
             break
-        if _is_data(row):
-            is_head = _is_years(row)
+        if _is_data_row(row):
+            is_head = _is_year_row(row)
             if has_body and is_head and plain + 1 < index - start:
-                break  # years after figures head the next table
+                break  # years below figures are the header of the next table
             has_body = has_body or not is_head
             end, plain = index + 1, 0
             count += 1
         else:
             plain += 1
-            if plain > _BETWEEN_MAX or _is_prose(row):
+            if plain > _PLAIN_ROWS_MAX or _is_prose_row(row):
                 break
     return end, count
 
 
-def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, floor: int) -> tuple[int, int]:
-    """Return the first header row above a table and the number of header rows; part titles may follow them."""
-    lefts = [cell.x0 for row in rows[first:end] if _is_data(row) for cell in row.cells[1:]]
+def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, previous_end: int) -> tuple[int, int]:
+    """Return the first row of a table with its header, and the number of header rows.
+
+    Rows between the header and the first figures are titles of the table's parts. The header starts at or after
+    `previous_end`.
+    """
+    lefts = [cell.x0 for row in rows[first:end] if _is_data_row(row) for cell in row.cells[1:]]
     left = min(lefts)
     start = heads_end = first
-    for index in range(first - 1, max(floor, first - _HEADS_MAX) - 1, -1):
+    for index in range(first - 1, max(previous_end, first - _HEADER_ROWS_MAX) - 1, -1):
         row = rows[index]
-        if row.top > rows[index + 1].top or _is_prose(row):
+        if row.top > rows[index + 1].top or _is_prose_row(row):
             break
-        is_over = row.cells[-1].x0 >= left - _LABEL_NEAR and row.text[-1] not in ":."
-        if is_over or _UNITS.fullmatch(row.text[:_UNITS_LENGTH_MAX]):
+        is_above_figures = row.cells[-1].x0 >= left - _LABEL_INDENT_MAX and row.text[-1] not in ":."
+        if is_above_figures or _UNITS.fullmatch(row.text[:_UNITS_LENGTH_MAX]):
             heads_end = heads_end if start < first else index + 1
             start = index
         elif start < first or len(row.cells) > 1:
@@ -129,10 +151,10 @@ def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, floor: in
     return (start, heads_end - start) if start < first else (first, 0)
 
 
-def write_table(rows: Sequence[PageRow], heads: int) -> str:
+def write_table(rows: Sequence[PageRow], header_count: int) -> str:
     """Write rows as a Markdown table, or as plain lines if they do not fit into columns."""
     edge = min(row.x0 for row in rows)
-    columns = _compute_column_bounds(rows[heads:], edge)
+    columns = _compute_column_bounds(rows[header_count:], edge)
     plain = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
     if not columns or len(columns) > _COLUMNS_MAX:
         return plain
@@ -142,35 +164,37 @@ def write_table(rows: Sequence[PageRow], heads: int) -> str:
     for index, row in enumerate(rows):
         line = [""] * (len(columns) + 1)
         for number, cell in enumerate(row.cells):
-            is_label = number == 0 and cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _NEAR
-            is_label = is_label and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_NEAR)
-            spans = index < heads or not _is_data(row)
-            cell_columns, fits = ((0,), True) if is_label else _assign_columns(cell, columns, spans=spans)
+            is_label = number == 0 and cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _COLUMN_DISTANCE_MAX
+            is_label = is_label and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_INDENT_MAX)
+            may_span = index < header_count or not _is_data_row(row)
+            cell_columns, fits = ((0,), True) if is_label else _assign_columns(cell, columns, may_span=may_span)
             misfits += not fits
             for column in cell_columns:
                 line[column] = f"{line[column]} {cell.text}".strip()
-        if index < heads:
+        if index < header_count:
             head = [f"{above} {below}".strip() for above, below in zip(head, line, strict=True)]
             continue
         if lines:
             label, *figures = lines[-1]
             if label and not any(figures) and line[0][:1].islower() and label[-1] not in ":.":
-                line[0] = f"{label} {line[0]}"  # it continues the label above
+                line[0] = f"{label} {line[0]}"  # it continues the label of the row above
                 lines.pop()
         lines.append(line)
     if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
         return plain
-    ruler = ["---"] * len(head)
-    return "\n".join(f"| {' | '.join(text.replace('|', _BAR) for text in line)} |" for line in (head, ruler, *lines))
+    delimiters = ["---"] * len(head)
+    return "\n".join(
+        f"| {' | '.join(text.replace('|', _BAR) for text in line)} |" for line in (head, delimiters, *lines)
+    )
 
 
 def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[float, float]]:
     """Return the left and right bounds of the columns of figures, or nothing if there are far too many."""
     spans = []
     for row in rows:
-        if _is_data(row):
+        if _is_data_row(row):
             label = row.cells[0]
-            has_label = not _is_figure(label.text) or label.x0 <= edge + _LABEL_NEAR
+            has_label = not _is_figure(label.text) or label.x0 <= edge + _LABEL_INDENT_MAX
             spans += [(cell.x0, cell.x1) for cell in (row.cells[1:] if has_label else row.cells)]
     columns: list[tuple[float, float]] = []
     for x0, x1 in sorted(spans):
@@ -192,7 +216,7 @@ def _join_columns(columns: list[tuple[float, float]], rows: Sequence[PageRow]) -
     joined: list[tuple[float, float]] = []
     last: set[int] = set()
     for column, column_rows in zip(columns, filled, strict=True):
-        if joined and not last & column_rows and column[0] - joined[-1][1] < _NEAR:
+        if joined and not last & column_rows and column[0] - joined[-1][1] < _COLUMN_DISTANCE_MAX:
             joined[-1] = joined[-1][0], column[1]
             last = last | column_rows
         else:
@@ -201,15 +225,17 @@ def _join_columns(columns: list[tuple[float, float]], rows: Sequence[PageRow]) -
     return joined
 
 
-def _assign_columns(cell: Cell, columns: Sequence[tuple[float, float]], *, spans: bool) -> tuple[Sequence[int], bool]:
-    """Return the columns of a cell, and whether it fits there: 0 is the label column, the first figures are 1.
+def _assign_columns(
+    cell: Cell, columns: Sequence[tuple[float, float]], *, may_span: bool
+) -> tuple[Sequence[int], bool]:
+    """Return the numbers of a cell's columns, and whether the cell fits into them.
 
-    `spans` says whether a cell may have several columns.
+    Labels are in column 0, figures in columns from 1. With `may_span`, a cell may be in several columns.
     """
     over = [number for number, (x0, x1) in enumerate(columns, start=1) if cell.x0 < x1 and cell.x1 > x0]
     if over:
-        return over if spans else over[:1], spans or len(over) == 1
+        return over if may_span else over[:1], may_span or len(over) == 1
     if cell.x1 <= columns[0][0]:
         return (0,), True
     away = [max(x0 - cell.x1, cell.x0 - x1) for x0, x1 in columns]
-    return (1 + away.index(min(away)),), spans or min(away) <= _NEAR
+    return (1 + away.index(min(away)),), may_span or min(away) <= _COLUMN_DISTANCE_MAX

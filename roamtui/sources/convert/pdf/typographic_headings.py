@@ -20,23 +20,33 @@ from roamtui.sources.convert.pdf.outline import (
 )
 from roamtui.sources.convert.pdf.rows import PageRow
 
-_LONG, _LONG_UNLISTED = 8_000, 1_500
-"""Shortest sections, in characters, that are divided: in a file with an outline of its own, and in another."""
+_LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
+"""Minimum length in characters of a section that is divided: if the file has an outline of its own, and if not."""
 _LONG_SHARE = 0.1
-"""Share of a file without outline from which a section is divided, so that short files are divided more finely."""
+"""Without an outline, a section with this share of the file's characters is divided too, so that short files are
+divided more finely."""
 _REPEATS_MAX = 4
-"""A text that is more frequent in one section is a label."""
+"""A text that occurs more often in one section is a label, not a title."""
 _LARGER = 1.12
+"""A row is large if its size, relative to the text, exceeds this."""
 _LENGTH_MAX = 150
+"""Maximum length of most titles, in characters."""
 _SENTENCE_LENGTH_MAX = 400
-"""Limit for a bold title, such as a risk factor that is a whole sentence."""
-_SMALLEST = 0.85
+"""The same for a bold title, which may be a whole sentence, such as a risk factor."""
+_SIZE_MIN = 0.85
 """Smallest size of a title, relative to the text."""
 _ROWS_MAX = 4
+"""Rows of one title."""
 _APART = 1.25
-"""Distance before a title that is only italic or in capitals, relative to the usual distance of rows."""
+"""Distance above a row that is set apart, relative to the usual distance between rows."""
 _APART_LENGTH_MAX = 90
+"""In characters, for a title that is only italic or in capitals."""
+_SHORT_ROW_LENGTH = 80
+"""Characters below which a row that is set apart looks a little like a title."""
+_FULL_ROW_LENGTH = 60
+"""A longer row is text, so the distance to the next row counts as usual."""
 _CENTRED = 0.03
+"""Greatest shift of a centred row from the centre, as a share of the width of the text."""
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -46,32 +56,38 @@ _DATE = re.compile(
     rf"|and|the)\s+)*(?:{_MONTH}|\d{{4}}|\d{{1,2}}/\d{{1,2}})(?:[\s,/()\d–-]|(?:and|to|through)\b|{_MONTH})*",
     re.IGNORECASE,
 )
-"""Dates head tables and are no titles."""
+"""A date is the head of a table, not a title."""
 _CAPTION = re.compile(
     r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE
 )
 _MONOSPACED = re.compile(r"cour|mono|consol|typewriter|cmtt|code|menlo|fixed", re.IGNORECASE)
-_NO_START = re.compile(
+_NOT_A_TITLE = re.compile(
     r"[□■○◆](?!\s*[\u1100-\ud7ff])|\((?:in |[A-Za-z]{4})"
     r"|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
 )
 """Starts of text that cannot be a title."""
 _CAPTION_STYLE: tuple[float, ...] = (0.0,)
-"""Weaker than all other styles."""
+"""Lower than every style that `_compute_style` returns."""
 _TOP_ROWS = 3
-_TABLE_NEAR = 20
-"""Rows within which a captioned table must start, because it may have many header rows."""
+"""A caption is a title only if it starts within this many rows of a page."""
+_TABLE_DISTANCE_MAX = 20
+"""Rows within which the table of a caption must start. Many header rows may come first."""
 _SLIDES_MIN = 3
 _SLIDES_SHARE = 0.8
+"""Minimum share of wide pages in a file with slides."""
 _SLIDE_LENGTH_MAX = 1_000
+"""Characters of a typical slide."""
 _SLIDE_ROWS = 3
+"""The title of a slide starts in one of its first rows."""
+_SIZE_TOLERANCE = 0.06
+"""Greatest difference between the sizes of two rows of a slide's title, as a share."""
 
 
 class TypographicHeadings:
-    """Detects headings by typography."""
+    """Detects headings in the text of a file, compared with its usual letters and distances."""
 
     def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
-        """Measure the usual letter size and row distance. `skipped` has page and row numbers that are no headings."""
+        """Measure the usual letter size and row distance. `skipped` has the page and row of each row to leave out."""
         self._pages = pages
         self._skipped = skipped
         sizes: Counter[float] = Counter()
@@ -79,33 +95,37 @@ class TypographicHeadings:
         for page in pages:
             for row, after in zip_longest(page.rows, page.rows[1:]):
                 sizes[round(row.size * 4) / 4] += len(row.text)
-                if after is not None and len(row.text) > 60 and 0 < after.top - row.top < 3 * row.size:
+                if after is not None and len(row.text) > _FULL_ROW_LENGTH and 0 < after.top - row.top < 3 * row.size:
                     leadings.append((after.top - row.top) / row.size)
         self._size = max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0
-        """Size of most letters."""
+        """Most frequent size of letters, rounded to quarters of a point."""
         self._leading = median(leadings) if leadings else 1.2
-        """Usual distance of rows, in letter heights."""
+        """Usual distance between rows, in letter sizes."""
         self._tables = [{index for table in page.tables for index in range(table.start, table.end)} for page in pages]
         self._offsets: list[list[int]] = []
         self._length = 0
-        self._long: float = _LONG
+        self._long: float = _LONG_WITH_OUTLINE
         for page in pages:
             self._offsets.append([*accumulate((len(row.text) for row in page.rows), initial=self._length)])
             self._length = self._offsets[-1][-1]
 
-    def detect(self, headings: Sequence[DetectedHeading], *, has_skeleton: bool) -> list[DetectedHeading]:
-        """Return the headings inside long sections between the known headings, which are in order.
+    def detect(self, headings: Sequence[DetectedHeading], *, has_outline: bool) -> list[DetectedHeading]:
+        """Return more headings, inside the long sections of the known headings, which are in order.
 
-        `has_skeleton` says that these are the file's own outline, so that the text before them is a cover.
+        With `has_outline`, the known headings are the file's own outline. The text before them is then a cover,
+        which is not divided.
         """
-        more = [] if has_skeleton else self._detect_siblings(headings)
+        more = [] if has_outline else self._detect_siblings(headings)
         headings = sorted([*headings, *more], key=lambda heading: heading.position)
         starts = [(0, 0), *(heading.end for heading in headings)]
         ends = [*(heading.position for heading in headings), (len(self._pages), 0)]
         levels = [0, *(heading.level for heading in headings)]
-        self._long = _LONG if has_skeleton else min(_LONG_UNLISTED, _LONG_SHARE * self._length)
+        self._long = _LONG_WITH_OUTLINE if has_outline else min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._length)
         for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
-            if has_skeleton if not number else self._count_characters(start, end) < self._long:
+            is_before_first = number == 0
+            if (is_before_first and has_outline) or (
+                not is_before_first and self._count_characters(start, end) < self._long
+            ):
                 continue
             found = list(self._iter_title_candidates(start, end))
             counts = Counter(heading.title for heading in found)
@@ -114,7 +134,7 @@ class TypographicHeadings:
         return more
 
     def _detect_siblings(self, headings: Sequence[DetectedHeading]) -> list[DetectedHeading]:
-        """Return titles in the style of the known top-level ones: an abstract, references, an appendix."""
+        """Return titles in the style of the known top-level headings, such as "Abstract" or "References"."""
         tops = [heading for heading in headings if heading.level == 1 and heading.count]
         styles = Counter(self._compute_style(heading.page, heading.row) for heading in tops)
         if not styles:
@@ -128,14 +148,14 @@ class TypographicHeadings:
         return found if len(found) <= len(tops) else []
 
     def score_title(self, page: PageText, index: int) -> float:
-        """Return 2 for a row with the letters of a title, 0.3 for a short row set apart, else 0."""
+        """Return 2 for a large or bold row, 0.3 for a short row that is set apart, else 0."""
         row = page.rows[index]
-        if _NO_START.match(row.text):
+        if _NOT_A_TITLE.match(row.text):
             return 0.0
-        if self._is_strong(row):
+        if self._is_large_or_bold(row):
             return 2.0
-        is_apart = not index or self._is_far(page.rows[index - 1], row)
-        return 0.3 * (is_apart and len(row.text) < 80 and row.text[-1] not in ".:;,")
+        is_apart = not index or self._is_far_below(page.rows[index - 1], row)
+        return 0.3 * (is_apart and len(row.text) < _SHORT_ROW_LENGTH and row.text[-1] not in ".:;,")
 
     def _count_characters(self, start: tuple[int, int], end: tuple[int, int]) -> int:
         """Return the number of characters between two positions."""
@@ -174,37 +194,37 @@ class TypographicHeadings:
                 if caption := _CAPTION.match(rows[index].text):
                     # The rows of its table do not belong to a caption.
                     cells = (row for row in range(index + 1, high) if row in table and len(rows[row].cells) > 1)
-                    count, style = self._count_alike(rows, index, next(cells, high)), _CAPTION_STYLE
+                    count, style = self._count_similar_rows(rows, index, next(cells, high)), _CAPTION_STYLE
                     # A caption is a title only if it is at the top of a page and a table starts near it.
                     is_title = (
                         bool(caption[1])
                         and index < _TOP_ROWS
                         and count <= _ROWS_MAX
-                        and not table.isdisjoint(range(index, index + _TABLE_NEAR))
+                        and not table.isdisjoint(range(index, index + _TABLE_DISTANCE_MAX))
                         and not any(CONTINUED.search(row.text) for row in rows[index : index + count + 1])
                     )
                 else:
-                    count, style = self._count_title(page, index, high), self._compute_style(page, index)
+                    count, style = self._count_title_rows(page, index, high), self._compute_style(page, index)
                     is_title = any(len(row.cells) == 1 for row in rows[index : index + 2])
                 if count and is_title:
                     title = join_rows(rows[index : index + count])
                     yield DetectedHeading(page=page, row=index, count=count, level=0, title=title, style=style)
                 index += max(1, count)
 
-    def _count_alike(self, rows: Sequence[PageRow], index: int, high: int) -> int:
-        """Return the number of consecutive rows that look the same and are close."""
+    def _count_similar_rows(self, rows: Sequence[PageRow], index: int, high: int) -> int:
+        """Return the number of consecutive rows from `index` that continue the same title."""
         count = 1
         while index + count < high and continues_title(rows[index + count - 1], rows[index + count]):
             count += 1
         return count
 
-    def _count_title(self, page: int, index: int, high: int) -> int:
-        """Return the number of rows of a title, or 0 if the row starts none."""
+    def _count_title_rows(self, page: int, index: int, high: int) -> int:
+        """Return the number of rows of the title that starts at a row, or 0 if none does."""
         rows, in_table = self._pages[page].rows, self._tables[page]
         row = rows[index]
-        is_free = index not in in_table and (page, index) not in self._skipped and row.size >= _SMALLEST * self._size
+        is_free = index not in in_table and (page, index) not in self._skipped and row.size >= _SIZE_MIN * self._size
         text = row.text
-        if not is_free or not (self._is_strong(row) or self._is_set_apart(rows, index)):
+        if not is_free or not (self._is_large_or_bold(row) or self._is_set_apart(rows, index)):
             return 0
         if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
             return 0
@@ -212,7 +232,7 @@ class TypographicHeadings:
         needed = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
         if len(letters) < needed or len(letters) * 2 <= len(text) or text.count("(") != text.count(")"):
             return 0
-        count = self._count_alike(rows, index, high)
+        count = self._count_similar_rows(rows, index, high)
         heads_table = index + count - 1 in in_table or (len(row.cells) > 1 and index + count in in_table)
         if heads_table or count > _ROWS_MAX:
             return 0
@@ -220,25 +240,25 @@ class TypographicHeadings:
         length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
         if len(text) > length_max or text[-1] in ends:
             return 0
-        return 0 if _NO_START.match(text) or _DATE.fullmatch(text) or CONTINUED.search(text) else count
+        return 0 if _NOT_A_TITLE.match(text) or _DATE.fullmatch(text) or CONTINUED.search(text) else count
 
-    def _is_strong(self, row: PageRow) -> bool:
+    def _is_large_or_bold(self, row: PageRow) -> bool:
         return row.size > _LARGER * self._size or row.font.is_bold
 
     def _is_set_apart(self, rows: Sequence[PageRow], index: int) -> bool:
         """Check whether a row in italics or capitals is set apart from the rows around it."""
         row = rows[index]
-        if not _is_slight(row) or row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
+        if not _is_italic_or_capitals(row) or row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
             return False
-        is_apart = not index or self._is_far(rows[index - 1], row) or rows[index - 1].text[-1] in ".!?"
-        return is_apart and not any(map(_is_slight, rows[index + 1 : index + 2]))
+        is_apart = not index or self._is_far_below(rows[index - 1], row) or rows[index - 1].text[-1] in ".!?"
+        return is_apart and not any(map(_is_italic_or_capitals, rows[index + 1 : index + 2]))
 
-    def _is_far(self, above: PageRow, row: PageRow) -> bool:
-        """Check whether the distance of two rows is greater than usual."""
+    def _is_far_below(self, above: PageRow, row: PageRow) -> bool:
+        """Check whether a row is farther below another than usual, or in the next column."""
         return row.top < above.top or row.top - above.top > _APART * self._leading * row.size
 
     def _compute_style(self, page: int, index: int) -> tuple[float, ...]:
-        """Return the strength of a title's style; a greater tuple is a higher level."""
+        """Return a title's style. A greater tuple means a higher level in the outline."""
         rows = self._pages[page].rows
         row = rows[index]
         left, right = min(other.x0 for other in rows), max(other.x1 for other in rows)
@@ -248,7 +268,7 @@ class TypographicHeadings:
         return size, row.font.is_bold, is_capitals(row.text), is_centred, not row.font.is_italic
 
 
-def _is_slight(row: PageRow) -> bool:
+def _is_italic_or_capitals(row: PageRow) -> bool:
     """Check whether a row is in italics or capitals."""
     return row.font.is_italic or is_capitals(row.text)
 
@@ -267,7 +287,8 @@ def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
         first = max(worded, key=lambda row: round(rows[row].size), default=0)
         smallest = min(row.size for row in rows)
         large = (
-            row.size > _LARGER * smallest and abs(row.size / rows[first].size - 1) < 0.06 for row in rows[first + 1 :]
+            row.size > _LARGER * smallest and abs(row.size / rows[first].size - 1) < _SIZE_TOLERANCE
+            for row in rows[first + 1 :]
         )
         count = 1 + len(list(takewhile(bool, islice(large, _ROWS_MAX - 1))))
         title = join_rows(rows[first : first + count])

@@ -243,7 +243,7 @@ def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_Heading
 def _make_headings(
     pages: Sequence[PageText], chain: Sequence[_HeadingCandidate], level: int = -1, *, rows_max: int = _TITLE_ROWS_MAX
 ) -> list[DetectedHeading]:
-    """Make headings with all their rows. If `level` is negative, the depth of the number is the level."""
+    """Make headings with all their rows. If `level` is negative, a heading's level is the depth of its number."""
     headings = []
     for candidate in chain:
         rows = pages[candidate.page].rows[candidate.row : candidate.row + rows_max]

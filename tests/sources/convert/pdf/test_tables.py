@@ -25,7 +25,7 @@ def _line(label: str, *figures: str) -> tuple[tuple[str, float], ...]:
 
 
 def _find(*lines: tuple[tuple[str, float], ...] | str) -> list[tuple[int, int, int]]:
-    return [(table.start, table.end, table.heads) for table in detect_tables(_rows(*lines))]
+    return [(table.start, table.end, table.header_count) for table in detect_tables(_rows(*lines))]
 
 
 _YEARS = (("2023", _FIRST), ("2022", _SECOND))
