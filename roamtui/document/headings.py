@@ -1,4 +1,4 @@
-"""Find headings exactly as CommonMark 0.31.2 defines them, while looking at few of the lines.
+"""Find headings exactly as CommonMark 0.31.2 defines them, while examining only a few of the lines.
 
 One difference is deliberate: headings inside block quotes and list items are text, not sections.
 
@@ -49,13 +49,15 @@ _NESTING_MAX = _LEVEL_MAX + 10
 """Beyond this depth markdown-it-py silently drops text. It is more than blocks can reach, and it keeps nested brackets
 in a line within Python's stack."""
 _TOO_DEEP = "too_deep"
-"""Key in a parser's environment, set if a marker was read as text because it was nested too deeply."""
+"""Key in the parser's environment: set if a list or quote marker was read as text because it was nested too deeply."""
 _SPAN_MAX = 1 << 20
 """Characters. Spans close to each other grow up to this size, since each one has a fixed cost."""
 _CACHED_LINE_MAX = 100
 """Characters of a line with an HTML tag; a longer one is not cached."""
 _SENTINEL = "x\n"
-_ENDLESS = ("fence", "html_block")
+"""A paragraph to add to a span: if the parser sees it start at the top level, the span ends at a base."""
+_MAY_LACK_END = ("fence", "html_block")
+"""Blocks that continue to the end of the text if nothing closes them."""
 _TITLE_TOKENS = ("text", "code_inline", "text_special", "softbreak", "hardbreak")
 
 # Every line pattern starts with "\n": `re` searches for a literal much faster than for a character class or an anchor.
@@ -103,7 +105,7 @@ _ACTIVE = re.compile(r"[\\`*_\[<&\n]")
 _CONTAINER_MARKS = " \t>*+-0123456789.)"
 """Characters that may precede a link definition on its line."""
 _LABEL_END = re.compile(r"\]:")
-_NO_WORD = re.compile(r"[\W_]+")
+_NON_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
@@ -111,11 +113,11 @@ class HeadingTable:
     """Headings outside quotes and lists, in document order, by column."""
 
     levels: bytearray = field(default_factory=bytearray)
-    """1 to 6."""
+    """Levels, 1 to 6."""
     offsets: array[int] = field(default_factory=lambda: array("Q"))
     """Start of each heading's first line."""
     titles: list[str] = field(default_factory=list)
-    """Plain titles; for an unparsed row the inline source, trimmed as markdown-it-py does, maybe to nothing."""
+    """Plain titles; for unparsed rows the inline source, trimmed as in markdown-it-py. It may be empty."""
     is_too_deep: bool = False
     """Whether some quotes or lists were nested too deeply to be parsed."""
     unparsed: list[int] = field(default_factory=list)
@@ -144,7 +146,7 @@ def scan_headings(text: str, start: int = 0) -> HeadingTable:
         content = found.titles[row]
         if not content:
             # markdown-it-py strips this title to nothing, but CommonMark strips only spaces and tabs.
-            line = source[found.offsets[row] : _next_line(source, found.offsets[row])].strip(" \t\n")
+            line = source[found.offsets[row] : _find_next_line(source, found.offsets[row])].strip(" \t\n")
             if line.startswith("#"):
                 found.titles[row] = _trim_heading(line.removeprefix("#" * found.levels[row]), " \t")
         elif not _ACTIVE.search(content):
@@ -161,25 +163,32 @@ def scan_headings(text: str, start: int = 0) -> HeadingTable:
 
 
 class HeadingScanner:
-    """A single pass over one text."""
+    """Finds the headings of one text in a single pass."""
 
     def __init__(self, text: str, start: int = 0) -> None:
         self._text = text
         self._found = HeadingTable()
-        self._at = self._base = start
+        self._position = start
+        """Start of the first line that is not decided yet."""
+        self._base = start
+        """The last known base."""
         self._span_end = start
+        """End of the last span."""
         self._span_min = 0
-        self._no_table = -1
-        self._closings: dict[re.Pattern[str], tuple[int, int]] = {}
+        """Minimum length of the next span, in characters. It grows while spans are close to each other."""
+        self._tried_table = -1
+        """Start of the last line with ``|`` that was parsed. If the same line comes up again, it starts no table."""
+        self._known_ends: dict[re.Pattern[str], tuple[int, int]] = {}
+        """By closing pattern: where its last search started, and the start of the match that it found."""
 
     def scan(self) -> HeadingTable:
         """Collect the headings, with inline source for titles that need parsing."""
-        if self._at < len(self._text):
-            first = _FIRST_CANDIDATE.match(self._text, self._at)
+        if self._position < len(self._text):
+            first = _FIRST_CANDIDATE.match(self._text, self._position)
             if not first or self._take_headings((first,)):
-                self._at = _next_line(self._text, first.end() if first else self._at)
-        while self._at < len(self._text):
-            if self._take_headings(_NEXT_CANDIDATE.finditer(self._text, self._at - 1)):
+                self._position = _find_next_line(self._text, first.end() if first else self._position)
+        while self._position < len(self._text):
+            if self._take_headings(_NEXT_CANDIDATE.finditer(self._text, self._position - 1)):
                 break
         return self._found
 
@@ -213,8 +222,8 @@ class HeadingScanner:
         indent = len(candidate[_INDENT] or "")
         start = candidate.start(_HASHES if candidate.lastindex == _REST else candidate.lastindex or 0) - indent
         end = self._text.find("\n", start)
-        if start != self._no_table and end >= 0 and self._text.find("|", start, end) >= 0:
-            self._no_table = start
+        if start != self._tried_table and end >= 0 and self._text.find("|", start, end) >= 0:
+            self._tried_table = start
             self._parse_span(start)
         elif candidate.lastindex == _FENCE:
             self._decide_fence(candidate, start, indent)
@@ -224,7 +233,7 @@ class HeadingScanner:
             self._decide_underline(candidate, start)
         elif candidate.lastindex == _REST and self._is_outside_lists(start, indent):
             self._found.add(len(candidate[_HASHES]), start, _trim_heading(candidate[_REST]))
-            self._at = self._base = candidate.end() + 1
+            self._position = self._base = candidate.end() + 1
         else:
             self._parse_span(start)
 
@@ -233,24 +242,24 @@ class HeadingScanner:
         marker = candidate[_FENCE]
         end = self._find_match_end(re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE), opened)
         if not indent or start == self._base:
-            self._at = self._base = end + 1
+            self._position = self._base = end + 1
         elif end < len(self._text) and not _OUTDENTED[indent].search(self._text, opened, end):
-            self._at = end + 1
+            self._position = end + 1
         elif self._is_outside_lists(start, indent):
-            self._at = self._base = end + 1
+            self._position = self._base = end + 1
         else:
             self._parse_span(start)
 
     def _decide_html(self, start: int, indent: int) -> None:
         text = self._text
-        after = _next_line(text, start)
+        after = _find_next_line(text, start)
         opening = _match_html(text, start + indent)
         if opening is None:
-            self._at = after
+            self._position = after
             return
         closing, may_interrupt = opening
         if closing:
-            end = _next_line(text, self._find_match_end(closing, start))
+            end = _find_next_line(text, self._find_match_end(closing, start))
         else:
             blank = _BLANK_LINE.search(text, start)
             end = blank.start() + 1 if blank else len(text)
@@ -258,22 +267,22 @@ class HeadingScanner:
             if _has_interruption(text, after - 1, end):
                 self._parse_span(start)
             else:
-                self._at = end
+                self._position = end
         elif self._is_outside_lists(start, indent):
-            self._at = self._base = end
+            self._position = self._base = end
         else:
             self._parse_span(start)
 
     def _decide_underline(self, candidate: re.Match[str], start: int) -> None:
         text = self._text
         if start == self._base or _is_blank_before(text, start):
-            self._at = candidate.end() + 1
+            self._position = candidate.end() + 1
             return
         blank = text.rfind("\n\n", max(self._base - 1, 0), start)
         begin = self._base if blank < 0 else blank + 2
         if _PROSE.fullmatch(text, begin, start):
             self._found.add(1 if candidate[_UNDERLINE][0] == "=" else 2, begin, text[begin : start - 1].strip(_TRIMMED))
-            self._at = self._base = candidate.end() + 1
+            self._position = self._base = candidate.end() + 1
         else:
             self._parse_span(start)
 
@@ -282,10 +291,10 @@ class HeadingScanner:
 
         The last match is remembered: many openings before one distant match would otherwise search for it each time.
         """
-        known_from, known = self._closings.get(closing, (0, -1))
+        known_from, known = self._known_ends.get(closing, (0, -1))
         if not known_from <= start <= known:
             found = closing.search(self._text, start)
-            self._closings[closing] = (start, found.start() if found else len(self._text))
+            self._known_ends[closing] = (start, found.start() if found else len(self._text))
             return found.end() if found else len(self._text)
         found = closing.match(self._text, known)
         return found.end() if found else len(self._text)
@@ -298,26 +307,26 @@ class HeadingScanner:
         )
 
     def _find_last_base(self, start: int) -> int:
-        """Return the last base at or before `start` that two lines are enough to recognise."""
-        text, least = self._text, max(self._base - 1, 0)
-        blank = text.rfind("\n\n", least, start)
+        """Return the last base at or before `start` that can be recognised by two lines: a blank and a plain one."""
+        text, low = self._text, max(self._base - 1, 0)
+        blank = text.rfind("\n\n", low, start)
         while blank >= 0:
             if _PLAIN_START.match(text, blank + 2):
                 return blank + 2
-            blank = text.rfind("\n\n", least, blank + 1)
+            blank = text.rfind("\n\n", low, blank + 1)
         return self._base
 
     def _parse_span(self, start: int) -> None:
         """Let markdown-it-py parse from the last base before the line at `start` to a base after it."""
         text, begin = self._text, self._find_last_base(start)
         self._span_min = min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
-        plain = _PLAIN_AFTER_BLANK.search(text, max(_next_line(text, start) - 1, begin + self._span_min))
+        plain = _PLAIN_AFTER_BLANK.search(text, max(_find_next_line(text, start) - 1, begin + self._span_min))
         end = plain.end() if plain else len(text)
-        self._at = self._base = self._read_span(begin, end) or self._read_span(begin, len(text))
+        self._position = self._base = self._read_span(begin, end) or self._read_span(begin, len(text))
         self._span_end = end
 
     def _read_span(self, begin: int, end: int) -> int:
-        """Add the headings of a span and return the base at which it was read like the whole text.
+        """Add the headings of a span, and return the base up to which a parse of the whole text gives the same blocks.
 
         Return 0 and add nothing if the span does not end at a base after all.
         """
@@ -331,7 +340,7 @@ class HeadingScanner:
         if not is_last:
             block = next(token for token in reversed(tokens) if token.level == 0 and token.nesting >= 0)
             line = block.map[0] if block.map else 0
-            if line != count and block.type not in _ENDLESS:
+            if line != count and block.type not in _MAY_LACK_END:
                 return 0
             count = line
         self._found.is_too_deep |= _TOO_DEEP in env
@@ -349,7 +358,7 @@ def _trim_heading(rest: str, trimmed: str = _TRIMMED) -> str:
 
 
 def _is_blank_before(text: str, start: int) -> bool:
-    """Whether the line before the one at `start` is blank or missing."""
+    """Check whether the line before the one at `start` is blank or missing."""
     if start < 2 or text[start - 2] == "\n":
         return True
     previous = text.rfind("\n", 0, start - 1) + 1
@@ -357,7 +366,7 @@ def _is_blank_before(text: str, start: int) -> bool:
 
 
 def _has_interruption(text: str, start: int, stop: int) -> bool:
-    """Whether a range holds a candidate, except HTML that may not interrupt a paragraph."""
+    """Check whether a range contains a candidate, not counting HTML that may not interrupt a paragraph."""
     for candidate in _NEXT_CANDIDATE.finditer(text, start, stop):
         if candidate.lastindex != _HTML:
             return True
@@ -367,23 +376,23 @@ def _has_interruption(text: str, start: int, stop: int) -> bool:
     return False
 
 
-def _next_line(text: str, offset: int) -> int:
+def _find_next_line(text: str, offset: int) -> int:
     """Return the start of the line after `offset`, or the length of `text` after the last line."""
     end = text.find("\n", offset)
     return len(text) if end < 0 else end + 1
 
 
 def _match_html(text: str, start: int) -> tuple[re.Pattern[str] | None, bool] | None:
-    """Return the end pattern of the HTML block that starts here and whether it may interrupt a paragraph.
+    """Return the end pattern of the HTML block at `start`, and whether it may interrupt a paragraph.
 
-    The pattern is None if a blank line ends the block; the result is None if no block starts here.
+    The pattern is None if a blank line ends the block; the result is None if no block starts there.
     """
-    line = text[start : _next_line(text, start)].removesuffix("\n")
-    return _match_line(line) if len(line) <= _CACHED_LINE_MAX else _match_line.__wrapped__(line)
+    line = text[start : _find_next_line(text, start)].removesuffix("\n")
+    return _match_html_line(line) if len(line) <= _CACHED_LINE_MAX else _match_html_line.__wrapped__(line)
 
 
 @lru_cache(maxsize=1024)  # a document repeats the same few tags
-def _match_line(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
+def _match_html_line(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
     from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
 
     for opening, closing, may_interrupt in HTML_SEQUENCES:
@@ -410,19 +419,19 @@ def _parse_reference_definitions(text: str, start: int, headings: array[int], ti
     separately. To save time it is parsed only if ``]:`` follows a label that occurs in a title. Labels are compared
     without punctuation and spaces, so that a label over two lines of a quote, with its ``>``, is found too.
     """
-    wanted = "\n".join(_reduce(title) for title in titles if "[" in title)
+    wanted = "\n".join(_reduce_label(title) for title in titles if "[" in title)
     parts: set[int] = set()
-    begin, looked = -1, start
+    begin, searched_to = -1, start
     for found in _LABEL_END.finditer(text, start) if wanted else ():
         end = found.start()
-        opening = text.rfind("[", looked, end)
+        opening = text.rfind("[", searched_to, end)
         while opening >= 0 and _is_escaped(text, opening):
-            opening = text.rfind("[", looked, opening)
-        begin, looked = max(begin, opening), end
+            opening = text.rfind("[", searched_to, opening)
+        begin, searched_to = max(begin, opening), end
         if _is_escaped(text, end):
             continue
         is_first = begin >= 0 and not text[text.rfind("\n", 0, begin) + 1 : begin].strip(_CONTAINER_MARKS)
-        if is_first and _reduce(text[begin + 1 : end]) in wanted:
+        if is_first and _reduce_label(text[begin + 1 : end]) in wanted:
             parts.add(bisect_right(headings, begin))
         begin = -1
     env: dict[str, Any] = {}
@@ -433,8 +442,8 @@ def _parse_reference_definitions(text: str, start: int, headings: array[int], ti
     return references
 
 
-def _reduce(label: str) -> str:
-    return _NO_WORD.sub("", label.lower().upper())
+def _reduce_label(label: str) -> str:
+    return _NON_WORD.sub("", label.lower().upper())
 
 
 def _is_escaped(text: str, offset: int) -> bool:
@@ -485,10 +494,10 @@ def make_parser() -> MarkdownIt:
     return limit_nesting(MarkdownIt("commonmark").enable("table"))
 
 
-def restore_offsets(text: str, normal: str, starts: array[int]) -> array[int]:
+def restore_offsets(text: str, normalised: str, starts: array[int]) -> array[int]:
     """Map line starts in the normalised text to offsets in the original text."""
-    numbers = count_lines(normal, starts)
-    if len(text) - len(normal) == normal.count("\n"):  # each line end has one character more
+    numbers = count_lines(normalised, starts)
+    if len(text) - len(normalised) == normalised.count("\n"):  # each line end has one character more
         return array("Q", map(add, starts, numbers))
     line_starts = compute_line_starts(text)
     return array("Q", (line_starts[number] for number in numbers))
