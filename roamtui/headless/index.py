@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from roamtui.agent.generated_texts import SummaryTask, estimate_summaries, plan_missing_summaries, write_summary
-from roamtui.agent.tools.documents import list_files
+from roamtui.agent.tools.documents import list_file_ids
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
@@ -89,7 +89,7 @@ def update_database(library: Library, options: RetrievalOptions, services: Searc
     library = replace(library, summaries=load_summaries(database))
     progress = _WritingProgress()
     passages = LanceSearcher(library, options, services).prepare(progress)
-    count = len(list_files(library)) or 1
+    count = len(list_file_ids(library)) or 1
     documents = f"{count:,} document{'' if count == 1 else 's'}"
     size = database.measure()
     shown = f"; {size / 1e6:,.1f} MB" if size is not None else ""

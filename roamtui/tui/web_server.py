@@ -30,17 +30,17 @@ new MutationObserver((_changes, observer) => {
   }
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["class"]});
 """
-"""Focuses the terminal. Without it, a person must click on the page before typing."""
+"""Focuses the terminal. Without this script, a person must click on the page before typing."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
-"""A font from another host, which would learn of each opened page. The policy below blocks other such requests."""
+"""Link to a font on another host, which would learn of each opened page. `_POLICY` blocks all other such requests."""
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port} ws://localhost:{port}; "
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )
 """Content security policy: a page may load only what this server serves."""
-_LAST_BACKSLASHES = re.compile(r"\\+\Z")
-_MISSING = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
+_TRAILING_BACKSLASHES = re.compile(r"\\+\Z")
+_MISSING_EXTRA = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
 
 
 def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
@@ -73,14 +73,14 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
         from aiohttp import web  # noqa: PLC0415 - an extra
         from textual_serve.server import Server  # noqa: PLC0415 - an extra
     except ImportError:
-        raise RoamtuiError(_MISSING) from None
+        raise RoamtuiError(_MISSING_EXTRA) from None
 
     hosts = (f"{HOST}:{port}", f"localhost:{port}")
-    # The page's title, and focus from the start.
+    # The page gets its title, and has the focus from the start.
     head = f"<head><title>{escape(sanitise_line(title))} · roamtui</title><script>{_FOCUS_SCRIPT}</script>"
 
     @web.middleware
-    async def guard(
+    async def filter_request(
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
         # Browsers let any site open a socket to this machine, and only the origin identifies the site. The host is
@@ -93,7 +93,7 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
             response.text = _FOREIGN_LINK.sub("", response.text).replace("<head>", head, 1)
         return response
 
-    async def seal(_request: web.Request, response: web.StreamResponse) -> None:
+    async def add_security_headers(_request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Content-Security-Policy"] = _POLICY.format(port=port)
         response.headers["Referrer-Policy"] = "no-referrer"
 
@@ -103,8 +103,8 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
         @override
         async def _make_app(self) -> web.Application:
             app = await super()._make_app()
-            app.middlewares.append(guard)
-            app.on_response_prepare.append(seal)
+            app.middlewares.append(filter_request)
+            app.on_response_prepare.append(add_security_headers)
             return app
 
         @override
@@ -115,11 +115,11 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
         def serve(self, debug: bool = False) -> None:
             """Serve until ctrl+c. Print the URL once the port is open."""
 
-            def greet(*_what: object) -> None:
+            def print_url(*_message: object) -> None:
                 sys.stdout.write(f"roamtui: {sanitise_line(title)} is at {self.public_url} (ctrl+c to stop).\n")
                 sys.stdout.flush()
 
-            web.run_app(self._make_app(), host=self.host, port=self.port, print=greet, access_log=None)
+            web.run_app(self._make_app(), host=self.host, port=self.port, print=print_url, access_log=None)
 
     command = [sys.executable, "-m", "roamtui", *arguments]
     return LoopbackServer(_quote(command), host=HOST, port=port, title=sanitise_line(title))
@@ -129,7 +129,7 @@ def _quote(command: Sequence[str]) -> str:
     """Quote a command for the system's shell.
 
     Raises:
-        RoamtuiError: A word has one of the two characters that cmd.exe interprets even inside quotation marks.
+        RoamtuiError: A word contains one of the two characters that cmd.exe interprets even inside quotation marks.
     """
     if os.name != "nt":
         return shlex.join(command)
@@ -137,4 +137,4 @@ def _quote(command: Sequence[str]) -> str:
         if '"' in word or "%" in word:
             raise RoamtuiError(f'{sanitise_line(word)} cannot be served: it holds " or %. Rename it.')
     # A backslash before the closing quotation mark would escape it.
-    return " ".join(f'"{_LAST_BACKSLASHES.sub(lambda last: last[0] * 2, word)}"' for word in command)
+    return " ".join(f'"{_TRAILING_BACKSLASHES.sub(lambda last: last[0] * 2, word)}"' for word in command)

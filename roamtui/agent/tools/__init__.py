@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.tools.base import Tool
 from roamtui.agent.tools.collapse import CollapseTool
-from roamtui.agent.tools.documents import DocumentsTool, list_files
+from roamtui.agent.tools.documents import DocumentsTool, list_file_ids
 from roamtui.agent.tools.expand import ExpandTool
 from roamtui.agent.tools.search import SearchTool
 from roamtui.document.library import Library
@@ -17,6 +17,6 @@ def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
     tools: list[Tool] = [ExpandTool(), CollapseTool()]
     if has_search:
         tools.append(SearchTool())
-    if len(list_files(library)) > 1:
+    if len(list_file_ids(library)) > 1:
         tools.append(DocumentsTool())
     return {tool.spec.name: tool for tool in tools}

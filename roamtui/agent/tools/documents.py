@@ -25,7 +25,7 @@ NAME = "list_documents"
 LIMIT_DEFAULT = 50
 LIMIT_MAX = 200
 SUMMARY_LENGTH = 400
-"""Maximum of characters of a document's summary."""
+"""Maximum length of a document's summary, in characters."""
 
 
 class DocumentsTool:
@@ -46,20 +46,20 @@ class DocumentsTool:
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """List documents with id, path, title, size and opening words, one per line."""
         library = context.session.state.library
-        files = list_files(library)
-        if not files:
+        file_ids = list_file_ids(library)
+        if not file_ids:
             sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"
             text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
             return ToolOutcome(text=text, finished=ToolFinished(tool=NAME))
-        start = parse_number(arguments.get("offset"), default=0, low=0, high=len(files))
+        start = parse_number(arguments.get("offset"), default=0, low=0, high=len(file_ids))
         limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
-        shown = files[start : start + limit]
+        shown = file_ids[start : start + limit]
         if not shown:
-            text = f"There are {len(files)} documents, none after {start}."
+            text = f"There are {len(file_ids)} documents, none after {start}."
             return ToolOutcome(text=text, finished=ToolFinished(tool=NAME))
         end = start + len(shown)
-        shared = find_boilerplate_lines(library, shown)
-        lines = [f"Documents {start + 1} to {end} of {len(files)}:"]
+        boilerplate = find_boilerplate_lines(library, shown)
+        lines = [f"Documents {start + 1} to {end} of {len(file_ids)}:"]
         for file_id in shown:
             node = library.node(file_id)
             folders = library.ancestors(file_id)
@@ -68,17 +68,17 @@ class DocumentsTool:
             line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"
             length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
             if node.is_loaded and (
-                opening := extract_opening_words(library, file_id, length_max=length_max, shared=shared)
+                opening := extract_opening_words(library, file_id, length_max=length_max, shared=boilerplate)
             ):
                 line += f": {opening}"
             lines.append(line)
-        if end < len(files):
-            lines.append(f"({len(files) - end} more: call {NAME} with offset {end}.)")
+        if end < len(file_ids):
+            lines.append(f"({len(file_ids) - end} more: call {NAME} with offset {end}.)")
         results = tuple(ToolResult(id=file_id, status="listed") for file_id in shown)
         return ToolOutcome(text="\n".join(lines), finished=ToolFinished(tool=NAME, results=results))
 
 
-def list_files(library: Library) -> tuple[str, ...]:
+def list_file_ids(library: Library) -> tuple[str, ...]:
     """List the ids of the files in a library, in order; empty for a single document."""
     kinds = library.root.columns.kinds
     return tuple(file_id for file_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE)

@@ -17,11 +17,13 @@ from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import CommandList, QuestionBox, QueuedLine
 
+# Widths are in cells.
 _TWO_PANES_COLUMNS = 64
+"""Minimum width of the terminal for two panes."""
 _THREE_PANES_COLUMNS = 150
 _TREE_COLUMNS_MIN = 16
 _RIGHT_COLUMNS_MIN = 30
-"""The width in cells that stays free for the panes next to the outline."""
+"""Minimum width of the panes next to the outline."""
 
 
 def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
@@ -29,7 +31,7 @@ def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
 
     Args:
         columns: Width of the terminal in cells.
-        active: The pane where the person is.
+        active: The pane with the focus, or the chat if the question box has it.
         main: The pane next to the outline if there is room for one: chat or reader.
     """
     if columns >= _THREE_PANES_COLUMNS:
@@ -40,12 +42,11 @@ def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
 
 
 class ChatPane(Vertical):
-    """The conversation with its title line, which says if there is more below the view."""
+    """The conversation with its title line, which says whether there is more below the view."""
 
     def __init__(self, log: ChatLog) -> None:
         super().__init__(id="chat-pane")
         self.title_line = PaneTitle(Pane.CHAT)
-        """The title line."""
         self._log_view = log
 
     @override
@@ -55,11 +56,11 @@ class ChatPane(Vertical):
 
     def on_mount(self) -> None:
         for attribute in ("scroll_y", "virtual_size"):
-            self.watch(self._log_view, attribute, lambda: self.call_next(self._show_below), init=False)
+            self.watch(self._log_view, attribute, lambda: self.call_next(self._update_below_note), init=False)
 
-    def _show_below(self) -> None:
-        is_more = self._log_view.current is not None and self._log_view.scroll_y < self._log_view.max_scroll_y
-        self.title_line.show_note("more below · pgdn" if is_more else "")
+    def _update_below_note(self) -> None:
+        has_more = self._log_view.current is not None and self._log_view.scroll_y < self._log_view.max_scroll_y
+        self.title_line.show_note("more below · pgdn" if has_more else "")
 
 
 class PaneSwitcher(Horizontal):
@@ -78,13 +79,13 @@ class PaneSwitcher(Horizontal):
         self._frame = Horizontal(id="ask-frame")
         self._columns = 0
         self._tree_columns: int | None = None
-        """Width of the outline in cells that the person chose, or None."""
+        """Width of the outline that the person chose, or None for the default."""
         self.active = Pane.CHAT
-        """The pane where the person is."""
+        """The pane with the focus, or the chat if the question box has it."""
         self.main = Pane.CHAT
         """The pane next to the outline if there is room for one."""
         self._before_reader: Widget = tree.outline
-        """The widget to return to from the reader."""
+        """The widget that gets the focus when the person leaves the reader."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -98,7 +99,7 @@ class PaneSwitcher(Horizontal):
                 yield self._box
 
     def on_mount(self) -> None:
-        # Its own width is known only after the first layout. Without this, the first paint would show a single pane.
+        # Its own width is known only after the first layout. Without this, the first frame would show a single pane.
         self._columns = self.app.size.width
         self._show()
 
@@ -119,19 +120,19 @@ class PaneSwitcher(Horizontal):
             pane.title_line.refresh()
 
     def _activate(self, widget: Widget) -> None:
-        """Make a widget's pane the active one. For the question box, the pane above it stays."""
-        pane = self._pane_of(widget)
+        """Make a widget's pane active: the chat for the question box, while the pane above the box stays visible."""
+        pane = self._find_pane(widget)
         self.active = pane or Pane.CHAT
         if pane in (Pane.CHAT, Pane.READER):
             self.main = pane
 
-    def _pane_of(self, widget: Widget) -> Pane | None:
+    def _find_pane(self, widget: Widget) -> Pane | None:
         """Return the pane that contains a widget, or None for the question box."""
         containers = {Pane.TREE: self._tree, Pane.READER: self._reader, Pane.CHAT: self._chat}
         return next((pane for pane, container in containers.items() if container in widget.ancestors_with_self), None)
 
     @on(TreePane.ResizeRequested)
-    def _widen_tree(self, event: TreePane.ResizeRequested) -> None:
+    def _resize_tree(self, event: TreePane.ResizeRequested) -> None:
         self._tree_columns = self._tree.region.width + event.columns
         self._show()
 
@@ -168,7 +169,7 @@ class PaneSwitcher(Horizontal):
 
     @property
     def scope(self) -> Scope:
-        """The scope whose keys work where the focus is."""
+        """The scope of the focused widget, whose keys apply."""
         focused = self.screen.focused
         ancestors = focused.ancestors_with_self if focused is not None else []
         return next((scope for scope, widget in self._scope_widgets.items() if widget in ancestors), Scope.GLOBAL)
@@ -189,14 +190,14 @@ class PaneSwitcher(Horizontal):
         self._focus(self._tree.outline)
 
     def focus_question_box(self) -> None:
-        """Focus the question box. The pane above it stays."""
+        """Focus the question box. The pane above it stays visible."""
         self._focus(self._box)
 
     def focus_chat(self) -> None:
         self._focus(self._log_view)
 
     def focus_reader(self) -> None:
-        """Focus the reader and remember the way back. If it is empty, show the section under the cursor."""
+        """Focus the reader, and remember where to return. If it is empty, show the section under the cursor first."""
         if self._reader.section_id is None:
             self._tree.action_read()
         self._remember_return(self.screen.focused)
@@ -218,7 +219,7 @@ class PaneSwitcher(Horizontal):
         self._remember_return(came_from)
         if Pane.READER in self.shown:
             return
-        pane = None if came_from is None else self._pane_of(came_from)
+        pane = None if came_from is None else self._find_pane(came_from)
         if {pane, Pane.READER} <= choose_panes(self._columns, active=self.active, main=Pane.READER):
             self.main = Pane.READER
             self._show()
@@ -237,7 +238,10 @@ class PaneSwitcher(Horizontal):
             self._before_reader = came_from
 
     def step_out(self) -> None:
-        """Leave the focused widget by one step. The conversation replaces the reader again."""
+        """Go one step back: end a search or selection, otherwise leave the pane.
+
+        When the person leaves the reader, the conversation replaces it.
+        """
         match self.active:
             case Pane.TREE:
                 if not self._reader.end_search():
@@ -251,7 +255,7 @@ class PaneSwitcher(Horizontal):
                     self.focus_tree()
 
     def focus_adjacent(self, direction: int) -> None:
-        """Focus the next (1) or previous (-1) stop."""
+        """Focus the next (1) or previous (-1) stop of the tab key, wrapping around."""
         stops: list[Widget] = [self._tree.outline]
         if self._log_view.has_targets:
             stops.append(self._log_view)
