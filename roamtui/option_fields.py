@@ -21,7 +21,7 @@ class OptionError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """The declaration of one option."""
+    """An option: its key in `config.toml`, its flag, its help and the values that it allows."""
 
     help: str
     default: Any

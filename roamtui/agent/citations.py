@@ -158,7 +158,7 @@ class ParsedAnswer:
     """The quotes and marks of an answer, and how it divides into sentences."""
 
     quotes: tuple[Quotation, ...]
-    """In order, each with the marks that it may belong to."""
+    """In order, each with the marks that may be its source."""
     marks: tuple[CitationMark, ...]
     sentences: tuple[Bounds, ...]
     """Start and end of each sentence, list item and table row."""
@@ -167,10 +167,10 @@ class ParsedAnswer:
 
 
 def parse_citations(answer: str) -> ParsedAnswer:
-    """Find the quotes of an answer, the marks that each may belong to, and all marks.
+    """Find the quotes and marks of an answer. Each quote gets the marks that may be its source, the likeliest first.
 
-    The marks of a quote's sentence are those before it, nearest first, then those after it. In a sentence that begins
-    with a quote marks follow their quotes, so there those after it come first.
+    These are the marks before the quote in its sentence, nearest first, then the marks after it. If the sentence has a
+    quote before its first mark, marks follow their quotes there, so the marks after each quote come first.
     """
     quotes = [*_list_quotes(answer)]
     starts = [quote.start for quote in quotes]

@@ -85,13 +85,13 @@ class ConversationController:
         open_first: tuple[str, ...] = (),
         follows: bool = False,
     ) -> bool:
-        """Ask a question in its turn.
+        """Ask a question once all earlier requests are done.
 
         Args:
             question: The person's question.
             within: Id of the section that the question is about, or None for the whole document.
-            replaces: The exchange that the question replaces, which is rewound first. If the conversation no longer has
-                it, because of a switch to another one, nothing is asked.
+            replaces: The exchange that the question replaces, which is removed first. If the conversation no longer
+                has it, because the person switched to another one, nothing is asked.
             open_first: Sections to open before the question.
             follows: Whether the question needs the answer before it. If that answer was stopped, failed or reached a
                 limit, or if the conversation is another one by then, nothing is asked.

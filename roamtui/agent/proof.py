@@ -128,7 +128,10 @@ class ProofReader:
 
 
 def _bind(answer: str, parsed: ParsedAnswer, citations: Sequence[Citation]) -> AnswerProof:
-    """Find the quote and the marks of each citation again. Both are in the order of the answer."""
+    """Match each citation to its quote and its marks in the answer.
+
+    Citations and quotes are both in the order of the answer.
+    """
     numbered = [(number, citation) for number, citation in enumerate(citations, start=1)]
     waiting = [pair for pair in numbered if pair[1].quote is not None]
     quotes: list[ProvenQuote] = []

@@ -88,7 +88,10 @@ def find_quote(quote: str, text: str) -> QuoteMatch | None:
 
 
 def find_quoted_words(quote: str, text: str) -> QuoteMatch | None:
-    """Find a quote like `find_quote`, or joined pieces of several sentences, which prove nothing."""
+    """Find a quote as `find_quote` does, or else its pieces in several sentences.
+
+    A match of such pieces (`is_joined`) proves nothing.
+    """
     if sum(character.isalnum() for character in quote) < _LENGTH_MIN:
         return None
     start = _find_exact(quote, text)

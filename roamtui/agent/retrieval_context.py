@@ -170,7 +170,7 @@ def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
 
 
 def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
-    """Make the event of a search."""
+    """Make the event that records a search."""
     found = (
         SearchHit(
             section_id=hit.section_id,
@@ -185,7 +185,10 @@ def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> Sect
 
 
 def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Drop hits with a far lower score than the best. The scores of a fused ranking are too flat for that."""
+    """Drop hits whose scores are far below the best one.
+
+    All hits of a fused ranking are kept, because their scores differ too little.
+    """
     if not hits or hits[0].runner_up is not None:
         return tuple(hits)
     shares = (_NOISE_SHARE if rank < HITS_MAX else _NOISE_SHARE_LATER for rank in range(len(hits)))

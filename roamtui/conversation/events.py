@@ -209,7 +209,10 @@ class ReadingSectionChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoStepRecorded:
-    """A command changed what is open and can be undone. The agent's own openings are undo steps without this event."""
+    """A command changed what is open and can be undone.
+
+    Sections that the agent opens can be undone too, without this event.
+    """
 
     deed: UndoStep
 

@@ -241,7 +241,7 @@ class ConversationStore:
         return self._folder / f"{name}{LOG_SUFFIX}"
 
     def _exists(self, path: Path) -> bool:
-        """Return whether a log has content. A deleted log stays empty if its name could not be deleted."""
+        """Check whether a log has content. A deleted log is left empty if its file cannot be removed."""
         return path.exists() and path.stat().st_size > 0
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:

@@ -45,13 +45,13 @@ class NodeNumbering:
         return self._count
 
     def locate(self, number: int) -> tuple[Document, int]:
-        """Return the document and the row of a node."""
+        """Return the document and the row of the node with a number."""
         index = bisect_right(self._starts, number) - 1
         document, row = self._segments[index]
         return document, row + number - self._starts[index]
 
     def number_of(self, document: Document, row: int) -> int:
-        """Return the number of a row of a document."""
+        """Return the number of the node in a row of a document."""
         rows, numbers = self._runs[id(document)]
         index = bisect_right(rows, row) - 1
         return numbers[index] + row - rows[index]
@@ -61,7 +61,7 @@ class NodeNumbering:
         return self.number_of(*self._library.locate(section_id)) if section_id in self._library else None
 
     def id_of(self, number: int) -> str:
-        """Return the id of a node."""
+        """Return the id of the node with a number."""
         document, row = self.locate(number)
         return document.ids[row]
 

@@ -50,7 +50,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalQuestion:
-    """A question with known sections."""
+    """A question and its gold sections, which contain the answer."""
 
     id: str
     line_number: int
@@ -101,7 +101,7 @@ class SearchedQuestion:
 
 
 class _PlaceError(ValueError):
-    """Nothing locates a gold section."""
+    """A question does not say where its gold section is."""
 
 
 class _GoldRecord(msgspec.Struct):

@@ -1,6 +1,6 @@
-"""Conversations and notes as Markdown.
+"""Render conversations and notes as Markdown.
 
-`roamtui.agent.recheck` reads the lines with sources again, so their form is fixed.
+`roamtui.agent.recheck` parses the source lines, so it must understand every change to their format.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _QUOTED = re.compile(r".\s*(?P<words>\S.*?)\s*[\"“”«»」』〞〟＂]?\Z",
 _PATH_STEP = " › "
 
 
-def render_markdown(saved: ConversationState, source: str) -> str:
-    """Render a conversation with its questions as headings, each with its answer and the sources of its quotes.
+def render_markdown(state: ConversationState, source: str) -> str:
+    """Render a conversation: each question as a heading, then its answer and the sources of its quotes.
 
     Quotes that are not in the text are struck through, and marks have the number of their source and a sign.
     """
-    parts = [f"# {sanitise_line(saved.title) or 'Conversation'}", f"Source: {source}"]
-    for exchange in saved.transcript.exchanges:
+    parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
+    for exchange in state.transcript.exchanges:
         parts.append(f"## {sanitise_line(exchange.question)}")
         proof = read_proof(exchange.answer, exchange.citations)
         if exchange.answer:
@@ -58,7 +58,7 @@ def _add_verdicts(answer: str, proof: AnswerProof) -> str:
 
 
 def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
-    """Yield what replaces the text between two offsets. A mark that is no citation, or is in code or a link, stays."""
+    """Yield the start, end and text of each replacement. A mark in code, in a link or without a citation stays."""
     code = [span for span in extract_quotations(answer) if span.is_code]
     for start, marks in groupby(proof.marks, key=lambda mark: mark.start):
         together = [*marks]
@@ -74,21 +74,21 @@ def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, i
 
 
 def _format_source_line(citation: Citation, number: int) -> str:
-    # A quote that spans several list items or table rows becomes one line with an ellipsis between them.
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
     path = " > ".join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
+    # A quote of several list items or table rows is written on one line, with an ellipsis between them.
     quote = f': "{sanitise_line(_NEXT_ITEM.sub(" … ", citation.quote))}"' if citation.quote else ""
     sign = f"{citation.state.sign} " if citation.state.sign else ""
     return f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({citation.state.label}){quote}"
 
 
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
-    """Render notes in the given order: titles as headings, quotes with their places, then the person's comments.
+    """Render notes in the given order: section titles as headings, quotes with their locations, then comments.
 
     Args:
         notes: The notes on one document.
         source: Path or URL of the document.
-        title: Title of the document, which headings leave out.
+        title: Title of the document, which is left out of the headings.
     """
     parts = [f"# Notes: {sanitise_line(title)}", f"Source: {source}"]
     last_heading = None

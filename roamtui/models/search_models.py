@@ -268,9 +268,9 @@ class ModelReranker:
 
 
 def parse_scores(reply: str, count: int) -> dict[int, float]:
-    """Parse scores by position, or return an empty dict if the reply has no usable ones.
+    """Parse the scores of sections by their position, or return an empty dict if the reply is unusable.
 
-    A list must have one score per section; pairs of number and score may leave some out.
+    A plain list must have a score for each section. If the scores are numbered, some may be missing.
     """
     value = _extract_json(reply)
     if isinstance(value, dict):

@@ -227,7 +227,10 @@ class ChildRanges:
             size, tokens = size * 2, tokens * 2
 
     def get_bounds(self, steps: tuple[int, ...]) -> tuple[int, int] | None:
-        """Return the first and the last index (excluded) of a range, or None if it does not exist."""
+        """Return the start and end of a range of children, or None if it does not exist.
+
+        Each step chooses a part by its number, from 1: the first step a part of all children, the next a part of that.
+        """
         start, end = 0, len(self.children)
         for step in steps:
             parts = self.split(start, end)

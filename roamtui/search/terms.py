@@ -292,7 +292,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Return any text as a query."""
+    """Parse a query. Every text is a valid query."""
     text = normalise_unicode(text)
     terms = query_terms(text)
     expressions: dict[str, None] = {}

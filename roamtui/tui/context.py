@@ -93,7 +93,7 @@ class AppContext:
 
 @dataclass(frozen=True, kw_only=True)
 class StartupContext:
-    """What the first screen shows, and how everything else is made after it."""
+    """What the first screen shows, and a function that makes the rest of the app afterwards."""
 
     initial_state: ConversationState
     model_name: str
@@ -140,7 +140,7 @@ class StartupContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentOpener:
-    """How other documents are opened."""
+    """Functions that list and open other documents."""
 
     list_offers: Callable[[], tuple[tuple[StartOffer, ...], str]]
     """Returns the offers, and a sentence if some cannot be listed; called in a thread."""

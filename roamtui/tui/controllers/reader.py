@@ -42,7 +42,7 @@ _REST_SECONDS = 0.06
 
 
 class ReaderController:
-    """Brings sections into the reader; while the person wants it, the reader follows the outline."""
+    """Shows sections in the reader, and lets it follow the cursor of the outline while following is on."""
 
     def __init__(
         self,

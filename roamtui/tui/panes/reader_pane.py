@@ -70,7 +70,15 @@ class ReaderPane(Vertical):
         into: int = 0,
         with_way_back: bool = True,
     ) -> None:
-        """Show a section as `Reader` does. The position before it is added to the history unless it was only passed."""
+        """Show a section, and remember the previous position.
+
+        Args:
+            library: The library that contains the section.
+            section_id: The section's id.
+            highlight: The span to highlight.
+            into: How many characters into the section to start.
+            with_way_back: Whether the person can go back to the previous position.
+        """
         position = self.reader.position
         if with_way_back and position is not None and position.section_id != section_id:
             self._back = [*self._back, position][-_BACK_MAX:]

@@ -226,7 +226,10 @@ class PickerDialog(ListDialog[str | None]):
         foot: str = "enter to choose, esc to cancel",
         preview: Callable[[str], None] | None = None,
     ) -> None:
-        """Offer `choices`, names with notes that may be empty; `preview` is called with each name under the cursor."""
+        """Offer `choices`, which maps names to notes or empty strings.
+
+        `preview` is called with each name that the cursor reaches.
+        """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (33, "-tall")]
         self._heading = title

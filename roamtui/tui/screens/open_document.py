@@ -87,7 +87,7 @@ class _OpeningJob:
 
 
 class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
-    """Opens what is typed or chosen. The result is None if the person leaves.
+    """Opens a document that the person types or chooses. The result is None if the person leaves.
 
     If it is the first screen and was given a source that cannot be opened, the result is the error.
     """
@@ -273,7 +273,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         self.finish(OpenChoice(source=source, conversation_id=conversation_id, opened=opened))
 
     def _advance_spinner(self) -> None:
-        """Show the progress of an opening, the pages that are read so far, and how to stop it."""
+        """Show how far the opening is, how to stop it, and the pages that have been read."""
         if self._work is not None:
             self._frame = (self._frame + 1) % len(_FRAMES)
             far = f" {self._work.done:,} of {self._work.count:,}" if self._work.count else ""
@@ -284,7 +284,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
                 self._log.write(text)
 
     def _on_opening_ended(self, problem: str = "") -> None:
-        """Show the offers again, and the problem if it was not the person who stopped the opening."""
+        """Show the offers again, and the problem unless the person stopped the opening."""
         self._work = None
         self.remove_class("-reading", "-named")
         self._log.clear()
