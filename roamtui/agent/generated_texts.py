@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
@@ -27,8 +27,11 @@ from roamtui.search.vectors import split_text
 _QUESTIONS_MAX = 3
 _CANDIDATES_MAX = 400
 _TITLE_LENGTH_MAX = 60
-_OPENING_LENGTH = 400
-_QUESTION_WORDS_MIN = 3
+_OPENING_LENGTH = 2_000
+_QUESTION_WORDS_MIN = 4
+"""Words of a heading that ends in a question mark; "In a hurry?" says nothing outside its section."""
+_PER_ROOT_MAX = 3
+"""Questions from below one section of the top level."""
 _MARKS = re.compile(r"[*_`]")
 _QUESTION_LENGTH_MAX = 200
 _LIST_MARKER = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*")
@@ -40,7 +43,11 @@ _VERBS = frozenset(
     ["is", "are", "was", "were", "do", "does", "did", "can", "may", "must", "should", "will", "has", "have"]
 )
 _QUESTION_WORDS = frozenset(["how", "what", "why", "when", "where", "who", "which"])
-_WORDS_AFTER_HOW = frozenset(["to", "much", "many", "long", "often", "far"])
+_MEANING = re.compile(r"[\"“]([A-Z][\w-]*(?: [\w-]+){0,3})[\"”] (?:shall |will )?means?\b")
+"""A definition of a contract: “Net Sales” means ..."""
+_NO_TERMS = "example|reason|way|problem|part|thing|lot|number|few|good|common|simple|better|new|first|second|typical"
+_BEING = re.compile(rf"(?:\A|\n[ \t]*\n)(An? (?!(?:\w+ )?(?:{_NO_TERMS})\b)[a-z][a-z-]+(?: [a-z-]+)?) is an? (?=[a-z])")
+"""A definition that begins a paragraph: A trait is a collection of methods."""
 _SUMMARY_PROMPT = """\
 You write entries for the catalogue of a library. Reply with one to three sentences, at most 60 words, in the language \
 of the text: what it is about, and which questions it answers, by the names that a reader would search for. No \
@@ -62,37 +69,46 @@ _SECTION_TOKENS_MIN = 150
 
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Suggest up to three questions from distant sections: titles that are questions, or terms that a text defines."""
+    """Suggest up to three questions from distant sections: headings that ask, and terms that the text defines."""
     questions: list[str] = []
     root_ids = list_roots(library)
     per_root = max(1, _CANDIDATES_MAX // max(1, len(root_ids)))
     for root_id in root_ids[:_CANDIDATES_MAX]:
-        candidates = (_make_question(library, section_id) for section_id in islice(library.walk(root_id), per_root))
-        questions.append(next(filter(None, candidates), ""))
-    unique = list(dict.fromkeys(filter(None, questions)))
+        sections = islice(library.walk(root_id), per_root)
+        candidates = (question for section_id in sections for question in _iter_questions(library, section_id))
+        questions += islice(candidates, _PER_ROOT_MAX)
+    unique = list(dict.fromkeys(questions))
     return tuple(unique[:: max(1, len(unique) // _QUESTIONS_MAX)][:_QUESTIONS_MAX])
 
 
-def _make_question(library: Library, section_id: str) -> str:
-    """Return the question that a section's title asks or its first sentence answers, or empty if there is none."""
+def _iter_questions(library: Library, section_id: str) -> Iterator[str]:
+    """Yield the question that a section's title asks, and those that definitions in its text answer."""
     node = library.node(section_id)
-    title = format_node_title(node)
-    is_usable = node.kind is NodeKind.SECTION and len(title) <= _TITLE_LENGTH_MAX and has_own_text(library, section_id)
-    if not is_usable or EMPTY_WORDS.issuperset(tokenise(title)):
+    if node.kind is not NodeKind.SECTION or not has_own_text(library, section_id):
+        return
+    text = _MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH))
+    if question := _make_title_question(format_node_title(node), text):
+        yield question
+    for found in _MEANING.finditer(text):
+        yield f"What does “{found[1]}” mean?"
+    for found in _BEING.finditer(text):
+        yield f"What is {found[1][0].lower()}{found[1][1:]}?"
+
+
+def _make_title_question(title: str, text: str) -> str:
+    """Return the question that a title asks or the first sentence below it answers, or empty if there is none."""
+    if len(title) > _TITLE_LENGTH_MAX or EMPTY_WORDS.issuperset(tokenise(title)):
         return ""
+    first, second = (*title.lower().split(" "), "", "")[:2]
     if title.endswith("?"):
-        is_question = len(title.split()) >= _QUESTION_WORDS_MIN
-    else:  # adding a question mark makes a question of "What is late", but not of "What we lend"
-        first, second = (*title.lower().split(" "), "", "")[:2]
+        is_question = len(title.split()) >= _QUESTION_WORDS_MIN and (first in _VERBS or first in _QUESTION_WORDS)
+    else:  # "What is late" becomes a question with a question mark, "What we lend" and "How far ahead" do not
         is_question = second.isalpha() and (
-            first in _VERBS
-            or (first in _QUESTION_WORDS and second in _VERBS)
-            or (first == "how" and second in _WORDS_AFTER_HOW)
+            first in _VERBS or (first in _QUESTION_WORDS and second in _VERBS) or (first, second) == ("how", "to")
         )
     if is_question:
         return f"{title.removesuffix('?')}?"
-    opening = sanitise_line(_MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH)))
-    text = opening.partition(title)[2]
+    text = sanitise_line(text).partition(title)[2]
     singular = re.escape(title.removesuffix("s"))
     definition = re.match(
         rf"\W*((?:An? |The )?{singular}s?) (is|are) (?:an?|the|any|all|one|what)\b", text, re.IGNORECASE

@@ -206,22 +206,33 @@ def _make_finding(claim: Claim, standing: ClaimStatus, within: Span, bounds: Bou
 
 
 def count_stale_quotes(citations: Iterable[Citation], library: Library) -> int:
-    """Count the verified quotes that are no longer in their documents. Documents that are not loaded do not count.
+    """Count the verified quotes that are no longer in their documents. Documents that are not loaded do not count."""
+    return len(list_stale_quotes(citations, library))
+
+
+def list_stale_quotes(citations: Iterable[Citation], library: Library) -> tuple[str, ...]:
+    """List the verified quotes that are no longer in their documents. Documents that are not loaded do not count.
 
     This is fast enough to run when a conversation is shown.
     """
     loaded = {document.key for document in library.documents if not document.problem}
     is_whole = not library.list_unloaded()
-    lost = 0
+    lost: list[str] = []
     for citation in citations:
         span, quote = citation.span, citation.quote
         if quote is None or span is None or not citation.is_verified:
             continue
         if span.doc not in loaded:
-            lost += is_whole and "://" not in span.doc  # a page may not be fetched yet
-        elif not find_quoted_words(quote, library.text_at(span)):  # an older version accepted joined pieces as a quote
-            lost += not find_quoted_words(quote, str(library.document(span.doc).text))
-    return lost
+            is_lost = is_whole and "://" not in span.doc  # a page may not be fetched yet
+        else:
+            is_lost = not (
+                find_quoted_words(quote, library.text_at(span))
+                # An older version accepted joined pieces as a quote.
+                or find_quoted_words(quote, str(library.document(span.doc).text))
+            )
+        if is_lost:
+            lost.append(quote)
+    return tuple(lost)
 
 
 def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:

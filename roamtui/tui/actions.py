@@ -154,6 +154,14 @@ ACTIONS: tuple[Action, ...] = (
         "Follow",
         "Toggle follow mode: the reader shows the section under the cursor and what the model opens.",
     ),
+    _action(
+        "global.continue_reading",
+        "f7",
+        "Continue reading",
+        "Go to where you stopped reading.",
+        "go_reader",
+        is_priority=True,  # Textual's text field has a use for it
+    ),
     _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
     _action("global.propose", "f9", "Questions", "Suggest questions (one model request)."),
     _action(

@@ -197,6 +197,13 @@ class HintLine(ClickableBar):
         super().__init__(keys, id="hint-line")
         self._scope = Scope.INPUT
         self._is_offline = False
+        self._more: tuple[str, ...] = ()
+
+    def show_more(self, action_ids: tuple[str, ...]) -> None:
+        """Show the keys of some more actions in the question box."""
+        if action_ids != self._more:
+            self._more = action_ids
+            self.refresh()
 
     def show_scope(self, scope: Scope, *, is_offline: bool = False) -> None:
         """Show the keys of another scope, and how to choose a model if none answers."""
@@ -210,6 +217,8 @@ class HintLine(ClickableBar):
         here = [action.id for action in self._keys.for_scope(self._scope) if action.is_hinted]
         if self._is_offline and self._scope is Scope.INPUT:
             here.append("global.choose_model")
+        if self._scope is Scope.INPUT:
+            here += self._more
         everywhere = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted]
         right = self._join(everywhere, self.size.width)
         room = self.size.width - right.cell_length - len(_HINT_GAP)

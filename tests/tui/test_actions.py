@@ -142,7 +142,7 @@ def test_the_key_that_the_documentation_sets_as_an_example_takes_none_away() -> 
 
 def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:
     keys = build_keymap(
-        {"tree.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "tree.open": ("ctrl+shift+o", "f7")}
+        {"tree.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "tree.open": ("ctrl+shift+o", "f10")}
     )
     assert keys.conflicts == (
         '"tree.pin" stays as it was: there is no key "ctrl+nonsense".',

@@ -211,5 +211,5 @@ async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) 
     async with app.run_test(size=(120, 30)) as pilot:
         await wait_until(pilot, lambda: "Indexing 2 of 4 sections" in screen_text(app))
         searcher.may_end.set()
-        await wait_until(pilot, lambda: "indexing" not in screen_text(app))
+        await wait_until(pilot, lambda: "Indexing" not in screen_text(app))
     assert searcher._topics is not None

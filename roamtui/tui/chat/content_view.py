@@ -121,7 +121,14 @@ class EarlierTarget:
     """The earlier questions that are not shown yet."""
 
 
-Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget
+@dataclass(frozen=True, slots=True)
+class ConversationTarget:
+    """A saved conversation."""
+
+    conversation_id: str
+
+
+Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget | ConversationTarget
 
 
 class TargetActivated(Message):

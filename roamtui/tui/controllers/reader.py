@@ -27,6 +27,7 @@ from roamtui.editor import build_editor_command, find_editor
 from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
+from roamtui.tui.labels import format_node
 from roamtui.tui.messages import ReadingPosition, StatusMessage
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
@@ -163,6 +164,19 @@ class ReaderController:
         if position is None or state.reading_id not in (None, position.section_id):
             position = ReadingPosition(state.reading_id or "", 0, "")
         self._restore(position)
+
+    def describe_place(self) -> str:
+        """Return where the person stopped reading, such as "Amendments, 42 %", or empty for the beginning."""
+        state = self._controller.state
+        position = self._positions.load(get_source_key(state.library))
+        if position is None or position.section_id not in state.library:
+            return ""
+        span = state.library.get_content_span(position.section_id)
+        offset = span.start + max(0, position.offset)  # at the end of a document, the top of the view is above it
+        length = len(state.library.document(span.doc).text)
+        if offset <= 0 or not length:
+            return ""
+        return f"{format_node(state.library, position.section_id)}, {min(100, round(100 * offset / length))} %"
 
     def _restore(self, position: ReadingPosition) -> None:
         """Show a position, as soon as its file is loaded."""

@@ -10,7 +10,9 @@ from textual.message import Message
 from roamtui.agent.controller import ConversationController
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.session import Session
+from roamtui.conversation.store import ConversationSummary
 from roamtui.errors import StoreError
+from roamtui.tui.chat.welcome import StaleQuote
 from roamtui.tui.messages import StatusMessage
 
 
@@ -31,13 +33,41 @@ async def index_ahead(controller: ConversationController, post_message: Callable
             post_message(StatusMessage(""))
 
 
-async def count_earlier(session: Session) -> int:
-    """Return how many other conversations about the same document have an answer; 0 if they cannot be read."""
+_RECHECKED_MAX = 10
+"""Conversations whose quotes are looked up; each takes some milliseconds."""
+
+
+async def list_earlier(session: Session) -> tuple[ConversationSummary, ...]:
+    """List the other conversations about the same document that have an answer; none if they cannot be read."""
     state, store = session.state, session.store
     if store is None or store.problem:
-        return 0
+        return ()
     try:
         summaries = await asyncio.to_thread(store.list, get_source_key(state.library))
     except StoreError:
-        return 0
-    return sum(summary.is_answered and summary.id != state.id for summary in summaries)
+        return ()
+    return tuple(summary for summary in summaries if summary.is_answered and summary.id != state.id)
+
+
+async def list_stale_quotes(session: Session, earlier: tuple[ConversationSummary, ...]) -> tuple[StaleQuote, ...]:
+    """List the quotes of earlier conversations that the document has lost since; each is listed once."""
+    store, library = session.store, session.state.library
+    if store is None or not earlier:
+        return ()
+
+    def look_up() -> tuple[StaleQuote, ...]:
+        from roamtui.agent.recheck import list_stale_quotes as list_lost  # noqa: PLC0415 - not for the first screen
+
+        content_hash = library.content_hash
+        stale: dict[str, StaleQuote] = {}
+        for summary in earlier[:_RECHECKED_MAX]:
+            try:
+                state = store.load(summary.id)
+            except StoreError:
+                continue
+            if state.content_hash != content_hash:
+                citations = (citation for exchange in state.transcript.exchanges for citation in exchange.citations)
+                stale |= {quote: StaleQuote(quote, summary.id) for quote in list_lost(citations, library)}
+        return tuple(stale.values())
+
+    return await asyncio.to_thread(look_up)

@@ -32,7 +32,14 @@ from roamtui.document.node import Span
 from roamtui.sources.file_sources import stamp_source
 from roamtui.tui.actions import Keymap, Scope, list_slash_commands, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetActivated
+from roamtui.tui.chat.content_view import (
+    ConversationTarget,
+    EarlierTarget,
+    ExampleTarget,
+    LinkTarget,
+    SectionTarget,
+    TargetActivated,
+)
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
 from roamtui.tui.controllers.questions import AskOptions, QuestionController
@@ -215,7 +222,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warm_up()
         self._index_ahead()
         self.reader_controller.resume()
-        self._show_earlier_count()
+        place = self.reader_controller.describe_place()
+        self.welcome.show_place(place)
+        self._hints.show_more(("global.continue_reading",) if place else ())
+        self._show_earlier(is_told=True)
         self._refresh_note_markers()
 
     def on_unmount(self) -> None:
@@ -278,12 +288,20 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await index_ahead(self.controller, self.post_message)
 
     @work(group="earlier", exit_on_error=False)
-    async def _show_earlier_count(self) -> None:
-        from roamtui.tui.controllers.startup import count_earlier
+    async def _show_earlier(self, *, is_told: bool) -> None:
+        """Show the earlier conversations, and which of their quotes the document has lost since.
 
-        if count := await count_earlier(self.session):
-            words = "1 earlier conversation" if count == 1 else f"{count:,} earlier conversations"
+        Args:
+            is_told: Whether the status line says how many there are.
+        """
+        from roamtui.tui.controllers.startup import list_earlier, list_stale_quotes
+
+        earlier = await list_earlier(self.session)
+        if earlier and is_told:
+            words = "1 earlier conversation" if len(earlier) == 1 else f"{len(earlier):,} earlier conversations"
             self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
+        self.welcome.show_earlier(tuple((summary.id, summary.title) for summary in earlier))
+        self.welcome.show_stale(await list_stale_quotes(self.session, earlier))
 
     def watch_state(self, state: ConversationState) -> None:
         """Show another state."""
@@ -505,6 +523,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _on_switched(self, edited: Exchange | None) -> None:
         self.reader_controller.resume()
+        self._show_earlier(is_told=False)
         self.action_go_chat()
         self.question_controller.on_conversation_switched(edited)
 
@@ -527,6 +546,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.fill_question(question)
             case EarlierTarget():
                 self.chat_log.show_earlier()
+            case ConversationTarget(conversation_id):
+                self.resume(conversation_id)
             case LinkTarget():
                 self.warn(self.reader_controller.open_answer_link(event.target))
             case SectionTarget():
