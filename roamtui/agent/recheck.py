@@ -131,8 +131,9 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
         if quotation.is_code or not quotation.marks:
             continue
         quote = MARK.sub(lambda mark: links[mark[0][1:-1]][0] if mark[0][1:-1] in links else mark[0], quotation.text)
-        if " ".join(quote.split()) in exported_quotes:
-            continue
+        words = " ".join(quote.split())
+        if any(exported_quote.startswith(words) for exported_quote in exported_quotes):
+            continue  # a link at the end of a quote looks like its id, and ends the quote
         section_id, source, anchor = quotation.marks[0].section_id, "", ""
         if section_id in links:
             source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")

@@ -57,6 +57,14 @@ def test_an_export_claims_only_the_quotes_that_were_found() -> None:
     assert [claim.quote for claim in read_claims(text, "export.md")] == ["2 euros a day"]
 
 
+def test_a_quote_that_ends_with_a_link_is_one_claim() -> None:
+    quote = "See the [rules](rules.md)"
+    line = f'1. ✓ [a8a96034] Lending, line 7 (quote found in the text): "{quote}"\n'
+    for mark in ("[1 ✓]", "[a8a96034]"):
+        claims = read_claims(f'It says "{quote}" {mark}.\n\n{line}', "export.md")
+        assert [claim.quote for claim in claims] == [quote]
+
+
 @pytest.mark.parametrize("start", ["- ", "1. ", "12. ✓ "])
 def test_exports_of_every_version_are_read(start: str) -> None:
     line = f'{start}[a8a96034] Manual > Fees, line 5 (quote found in the text): "2 euros a day"\n'
