@@ -178,7 +178,7 @@ class _ReplayPage:
     def write_outline(self) -> str:
         """Render the outline around the touched sections; long lists of siblings are shortened."""
         if self.library is None:
-            return "<p>The source could not be read, so its outline is not shown.</p>"
+            return "<p>The source was not read, so its outline is not shown.</p>"
         near = {self.library.root_id, *self.touched}
         for section_id in self.touched:
             near.update(self.library.ancestors(section_id))
