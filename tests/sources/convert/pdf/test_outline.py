@@ -65,6 +65,14 @@ def test_a_wrapped_title_has_the_page_of_either_row(rows: tuple[str, str]) -> No
     assert converted.text[converted.page_starts[3] :].startswith("# Hulls of wood and of steel\n")
 
 
+def test_a_listed_title_with_a_page_does_not_continue_one_with_another() -> None:
+    pages = _book()
+    rows = ("Hulls of wood and | 99", "of steel", "de Masts | 4")
+    pages[1] = lay_cells("Contents", "Boats | 1", *rows, "Sails | 5", "Ropes | 6", "Oars | 7")
+    pages[5] = _number(lay_out("de Masts", *_PROSE), 4)
+    assert "de Masts" in [title for _, title in _outline(pages)]
+
+
 def test_a_title_on_a_missing_page_is_left_out() -> None:
     titles = [title for _, title in read_outline(convert_pdf(make_pdf(_book()[:7]), "a.pdf").text)]
     assert titles == ["BOATS", "Hulls of wood and of steel", "Masts", "Sails"]
@@ -151,6 +159,19 @@ def test_numbered_titles_are_headings_and_numbered_lists_are_not() -> None:
     second = lay_out("* 2 Method", *_PROSE, "", "* 2.1 Rules", *_PROSE[:4], "", "* 3 End", *_PROSE[:4])
     outline = [entry for entry in _outline([first, second]) if entry[1][0].isdigit()]
     assert outline == [(1, "1 Introduction"), (2, "1.1 Words"), (1, "2 Method"), (2, "2.1 Rules"), (1, "3 End")]
+
+
+def test_a_numbered_title_ends_before_a_row_further_left() -> None:
+    first, second, third = (
+        [
+            *lay_out(*_PROSE[:4], first_top=740),
+            PdfLine(text=f"{number} Title {number}", top=640, x=200, font="F2"),
+            *lay_out("* A bold row", *_PROSE, first_top=626),
+        ]
+        for number in (1, 2, 3)
+    )
+    titles = [title for _, title in _outline([first, second, third])]
+    assert [title for title in titles if "Title" in title] == ["1 Title 1", "2 Title 2", "3 Title 3"]
 
 
 def test_bold_labels_that_are_not_titles() -> None:
