@@ -290,6 +290,7 @@ class RoamApp(App[None], inherit_bindings=False):
             event.text = sanitise_text(event.text)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
             self._show_message(None)
+            self._clear_status(event)
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
@@ -308,6 +309,13 @@ class RoamApp(App[None], inherit_bindings=False):
         """
         event.prevent_default()
         self._show_message(MessageLine(event.notification.message, event.notification.severity))
+
+    def _clear_status(self, event: events.Event) -> None:
+        """Clear the message of the status line; what is typed into the question box makes no message untrue."""
+        screen = self.documents.get(self.current_mode)
+        is_command = not (isinstance(event, events.Key) and event.is_printable)
+        if screen is not None and (is_command or screen.focused is not screen.question_box):
+            screen.status_line.clear_message()
 
     def _show_message(self, message: MessageLine | None) -> None:
         """Show a message in place of the hints; None shows the hints again."""

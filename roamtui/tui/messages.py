@@ -33,6 +33,8 @@ class StatusMessage(Message):
     words: str
     is_alert: bool = False
     """Whether they stay until an empty alert replaces them."""
+    is_progress: bool = False
+    """Whether they tell of work under way, and so stay when a key is pressed."""
 
 
 @dataclass

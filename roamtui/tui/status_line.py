@@ -67,6 +67,8 @@ class StatusLineState:
     open_tokens: int = 0
     alert: str = ""
     """A message that stays until its cause is gone."""
+    is_progress: bool = False
+    """Whether the message tells of work under way."""
     message: str = ""
     """What just happened, in a few words."""
 
@@ -105,6 +107,11 @@ class StatusLine(ClickableBar):
         """Change some fields of the status."""
         self.status = replace(self.status, **changes)  # type: ignore[arg-type]  # fields by name
         self.refresh()
+
+    def clear_message(self) -> None:
+        """Clear a message that the next key may make untrue."""
+        if self.status.message and not self.status.is_progress:
+            self.update_status(message="")
 
     def show_state(self, state: ConversationState) -> None:
         """Show the open sections, and the tokens and cost of the conversation."""

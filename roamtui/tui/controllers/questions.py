@@ -136,7 +136,7 @@ class QuestionController:
         """
         from roamtui.tui.screens.dialogs import PickerDialog  # noqa: PLC0415 - not for the first screen
 
-        self._box.post_message(StatusMessage("Looking for questions…"))
+        self._box.post_message(StatusMessage("Looking for questions…", is_progress=True))
         try:
             questions = await propose()
         finally:

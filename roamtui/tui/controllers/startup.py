@@ -24,7 +24,8 @@ async def index_ahead(controller: ConversationController, post_message: Callable
         nonlocal has_reported
         has_reported = True
         # Called in another thread, where no message may be posted.
-        loop.call_soon_threadsafe(post_message, StatusMessage(f"Indexing {done:,} of {total:,} sections…"))
+        words = f"Indexing {done:,} of {total:,} sections…"
+        loop.call_soon_threadsafe(post_message, StatusMessage(words, is_progress=True))
 
     try:
         await controller.index_ahead(report)

@@ -261,7 +261,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(StatusMessage)
     def _show_status(self, event: StatusMessage) -> None:
-        self.status_line.update_status(**{"alert" if event.is_alert else "message": event.words})
+        if event.is_alert:
+            self.status_line.update_status(alert=event.words)
+        else:
+            self.status_line.update_status(message=event.words, is_progress=event.is_progress)
 
     @work(group="commands", exit_on_error=False)
     async def dispatch(self, make: CommandFactory) -> None:
@@ -339,7 +342,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case _:
                 pass
         if words:
-            self.status_line.update_status(message=words)
+            self.status_line.update_status(message=words, is_progress=False)
 
     def action_send(self, command_name: str) -> None:
         is_read = self.panes.scope is Scope.READER
@@ -561,6 +564,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _follow_cursor(self, event: OutlineTree.CursorMoved) -> None:
         if self.focused is self.tree_pane.outline and "reader_controller" in vars(self):
             self.reader_controller.follow_cursor(event.section_id)
+            if title := self.tree_pane.outline.get_cut_title():
+                self.status_line.update_status(message=title, is_progress=False)
 
     def action_follow(self) -> None:
         self.reader_controller.toggle_following()

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from os.path import commonprefix
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -30,6 +31,10 @@ SIZE_WIDTH_MIN = 33
 _TITLE_WIDTH_MIN = 8
 _TITLE_LENGTH_MAX = 1_000
 """In characters. No screen shows more, and a heading may have a million."""
+_NEAR_LINES = 24
+"""Siblings within this many lines are on the screen together."""
+_OPENING_LENGTH = 300
+"""Characters from the start of a heading that holds the words which tell it from its namesakes."""
 _SIZE_WIDTH = 5
 """In cells. Sizes after a page number are padded to this width, so that page numbers line up."""
 _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
@@ -73,6 +78,7 @@ class LineRenderer:
         self._lines = lines
         self._state = state
         self._highlights = highlights
+        self._titles: dict[int, tuple[int | None, str]] = {}
 
     @cached_property
     def _open(self) -> dict[str, OpenSection]:
@@ -139,12 +145,12 @@ class LineRenderer:
             below += palette["cursor-blurred"]
         elif self._lines.id_at(line) in self._highlights.opened:
             below += palette["batch"]
-        parts = self.list_parts(line, width, palette)
+        parts = self.list_parts(line, width, palette, is_cursor=is_cursor)
         return Strip(
             [Segment(part.text, below + part.style + above) for part in parts if part.text]
         ).adjust_cell_length(width, below + above)
 
-    def list_parts(self, line: int, width: int, palette: Palette) -> list[LineSegment]:
+    def list_parts(self, line: int, width: int, palette: Palette, *, is_cursor: bool = False) -> list[LineSegment]:
         """List the parts of a line from left to right. Time grows with the line's depth and title length."""
         document, row = self._lines.layout.locate(self._lines.numbers[line])
         section_id, fold = document.ids[row], self._lines.fold_at(line)
@@ -174,8 +180,17 @@ class LineRenderer:
         size = f" {size}" if size and room - len(size) > _TITLE_WIDTH_MIN else ""
         if size and document.page_starts:
             paged = f" p. {document.page_at(document.columns.starts[row])} {size[1:]:>{_SIZE_WIDTH}}"
-            size = paged if cell_len(title) + len(paged) <= room else size
-        if cell_len(title) > max(1, room - len(size)):
+            size = paged if room - len(paged) > _TITLE_WIDTH_MIN else size
+        if is_cursor and cell_len(title) > room - len(size):
+            size = ""  # the title of the line at which a person looks comes first
+        title_room = max(1, room - len(size))
+        shared, is_repeated = self._compare_siblings(line, title)
+        if is_repeated:
+            words = self._read_opening(document, row)
+            title = _cut_middle(title, max(title_room - cell_len(words), title_room * 3 // 5)) + words
+        elif shared >= title_room - 1:
+            title = _cut_middle(title, title_room)
+        if cell_len(title) > title_room:
             title = set_cell_size(title, max(0, room - len(size) - 1)).rstrip() + "…"
         gap = " " * (room - len(size) - cell_len(title))
         return [
@@ -186,13 +201,51 @@ class LineRenderer:
             LineSegment(size, palette["size"]),
         ]
 
+    @cached_property
+    def _reading_line(self) -> int | None:
+        """The line of the section that the person reads, or of its nearest visible ancestor."""
+        reading_id = self._state.reading_id
+        return None if reading_id is None else self._lines.nearest_line(reading_id)
+
+    def _compare_siblings(self, line: int, title: str) -> tuple[int, bool]:
+        """Compare a title with those of its siblings that are shown close by.
+
+        Returns:
+            The number of characters with which another title begins, too, and whether another title is the same.
+        """
+        parent = self._lines.parent(self._lines.numbers[line])
+        shared, is_repeated = 0, False
+        for other in range(max(0, line - _NEAR_LINES), min(len(self._lines), line + _NEAR_LINES + 1)):
+            if other != line:
+                other_parent, other_title = self._get_title(other)
+                if other_parent == parent and other_title[:1] == title[:1]:
+                    shared = max(shared, len(commonprefix((title, other_title))))  # noqa: RUF071 - characters are meant
+                    is_repeated = is_repeated or title == other_title
+        return shared, is_repeated
+
+    def _get_title(self, line: int) -> tuple[int | None, str]:
+        """Return the parent and the title of a line; each is looked up once."""
+        if line not in self._titles:
+            number = self._lines.numbers[line]
+            document, row = self._lines.layout.locate(number)
+            title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
+            self._titles[line] = self._lines.parent(number), title
+        return self._titles[line]
+
+    def _read_opening(self, document: Document, row: int) -> str:
+        """Return the first words below a heading, which tell it from siblings of the same title, or nothing."""
+        start, ends = document.columns.starts[row], document.columns.starts[row + 1 : row + 2]
+        opening = document.text[start : min([start + _OPENING_LENGTH, *ends])]
+        words = " ".join(opening.partition("\n")[2].split())[:_TITLE_LENGTH_MAX]
+        return f" · {sanitise_line(words)}" if words else ""
+
     def _write_marks(self, line: int, section_id: str, section: OpenSection | None) -> str:
         is_cited = section_id in self._cited or (section is not None and section.last_cited > 0)
         marks = (
             ("⚑", section is not None and section.is_pinned),
             ("❝", is_cited),
             ("◦", section is None and section_id in self._read),
-            ("¶", section_id == self._state.reading_id),
+            ("¶", line == self._reading_line),
             ("✎", section_id in self._highlights.noted),
         )
         drawn = "".join(sign for sign, is_set in marks if is_set)
@@ -216,6 +269,18 @@ class LineRenderer:
         graft = self._lines.library.grafts.get(document.ids[row])
         below = estimate_row_tokens(graft, 0, len(graft.columns)) if graft is not None else 0
         return below + estimate_row_tokens(document, row, document.columns.ends[row])
+
+
+def _cut_middle(title: str, width: int) -> str:
+    """Return a title, or its beginning and its end, in at most `width` cells."""
+    if cell_len(title) <= width:
+        return title
+    end = ""
+    for character in reversed(title):
+        if cell_len(character + end) > (width - 1) // 2:
+            break
+        end = character + end
+    return set_cell_size(title, max(0, width - 1 - cell_len(end))) + "…" + end
 
 
 def _draw_guides(has_next: tuple[bool, ...], width: int) -> str:

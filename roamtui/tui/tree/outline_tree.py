@@ -22,6 +22,7 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
+from roamtui.tui.labels import format_node
 from roamtui.tui.tree.line_renderer import GROUNDS, INKS, LineRenderer, Palette, TreeHighlights
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 
@@ -152,6 +153,15 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if self.cursor_id is not None and self.cursor_id != before_id:
             self.post_message(self.CursorMoved(self.cursor_id))
 
+    def get_cut_title(self) -> str:
+        """Return the title of the cursor's node if its line has no room for all of it, else an empty string."""
+        width = self.scrollable_content_region.width
+        if self.cursor_id is None or not width:
+            return ""
+        title = format_node(self.lines.library, self.cursor_id)
+        parts = self._renderer.list_parts(self.cursor_line, width, self._read_palette(), is_cursor=True)
+        return "" if title in "".join(part.text for part in parts) else title
+
     def _id_at(self, line: int) -> str | None:
         return self.lines.id_at(line) if 0 <= line < len(self.lines) else None
 
@@ -218,7 +228,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if offset is None or not 0 <= line < len(self.lines):
             return
         section_id = self.lines.id_at(line)
-        parts = self._renderer.list_parts(line, self.scrollable_content_region.width, self._read_palette())
+        width, palette = self.scrollable_content_region.width, self._read_palette()
+        parts = self._renderer.list_parts(line, width, palette, is_cursor=line == self.cursor_line)
         ends = accumulate(cell_len(part.text) for part in parts)
         part = next((part for part, end in zip(parts, ends, strict=True) if offset.x < end), parts[-1])
         if part.is_fold:

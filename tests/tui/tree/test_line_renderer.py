@@ -36,6 +36,10 @@ def _text(state: ConversationState, line: int, width: int = 40, **highlighted: f
     return _make_renderer(state, **highlighted).draw(line, width, _PLAIN).text
 
 
+def _reading(reading_id: str, *unfolded: str) -> ConversationState:
+    return replace(make_state(_LIBRARY, *unfolded), reading_id=reading_id)
+
+
 def test_a_line_has_guides_a_triangle_a_title_and_its_size() -> None:
     state = make_state(_LIBRARY, "Leave")
     assert _text(state, 3).split("  ") == ["│ └ · Sick leave", *[""] * 10, " 8"]
@@ -45,16 +49,53 @@ def test_a_line_has_guides_a_triangle_a_title_and_its_size() -> None:
     ("title", "width", "shown"),
     [
         ("Vacation of all who work it", 40, "· Vacation of all who work it p. 3 8"),
-        ("Vacation of all who work here", 40, "· Vacation of all who work here 8"),
+        ("Vacation of all who work here", 40, "· Vacation of all who work h… p. 3 8"),
         ("Vacation", SIZE_WIDTH_MIN - 1, "· Vacation"),
     ],
 )
-def test_the_page_stands_before_the_size_only_where_the_whole_title_has_room(
-    title: str, width: int, shown: str
-) -> None:
+def test_the_page_stands_before_the_size_beside_long_titles_too(title: str, width: int, shown: str) -> None:
     root = parse_document(f"# {title}\n{'x' * (35 - len(title))}")
     paged = Library(source="a.pdf", root=replace(root, page_starts=(0, 0, 0)))
     assert _text(make_state(paged), 0, width).split() == shown.split()
+
+
+def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None:
+    reading = find_id(_LIBRARY, "Length")
+    assert "Security ¶" in _text(_reading(reading), 2)
+    assert "Passwords ¶" in _text(_reading(reading, "Security"), 3)
+    assert "¶" not in _text(_reading(reading, "Security"), 2)
+    assert "Length ¶" in _text(_reading(reading, "Security", "Passwords"), 4)
+
+
+def test_siblings_of_one_title_carry_their_first_words() -> None:
+    text = "# T\n\n## Note\n\nKeep it dry.\n\n## Note\n\nNever open the lid.\n\n## Notes\n\nNone.\n"
+    state = make_state(make_library(text))
+    assert [_text(state, line).rstrip(" 0123456789") for line in (1, 2, 3)] == [
+        "├ · Note · Keep it dry.",
+        "├ · Note · Never open the lid.",
+        "└ · Notes",
+    ]
+
+
+def test_titles_that_begin_alike_are_cut_in_the_middle() -> None:
+    start = "Amendment to the agreement between the parties, number"
+    state = make_state(
+        make_library(f"# T\n\n## {start} 1\n\n## {start} 2\n\n## Other words that take as much room as these do\n")
+    )
+    first, second, third = (_text(state, line) for line in (1, 2, 3))
+    assert "Amendment" in first
+    assert ", number 1" in first
+    assert ", number 2" in second
+    assert "…" in first
+    assert third.rstrip(" 0123456789").endswith("…")
+
+
+def test_on_the_line_of_the_cursor_the_title_comes_before_page_and_size() -> None:
+    title = "Vacation of all who work here too"
+    root = parse_document(f"# {title}\n")
+    paged = Library(source="a.pdf", root=replace(root, page_starts=(0, 0, 0)))
+    line = _make_renderer(make_state(paged)).draw(0, 40, _PLAIN, is_cursor=True)
+    assert line.text.split() == ["·", *title.split()]
 
 
 def test_marks_are_readable_without_colour() -> None:

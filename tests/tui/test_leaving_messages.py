@@ -1,0 +1,36 @@
+"""A message of the status line leaves with the next key, and a long title comes whole."""
+
+from __future__ import annotations
+
+from roamtui.tui.messages import StatusMessage
+from tests.tui.driving import find_id, make_app, running, screen_text, wait_until
+
+
+async def test_a_message_leaves_with_the_next_key_but_not_while_the_person_types() -> None:
+    async with running(make_app(), (120, 35)) as (app, pilot):
+        screen = app.main_screen
+        await wait_until(pilot, lambda: "reader_controller" in vars(screen))
+        await pilot.press("escape", "full_stop")
+        await wait_until(pilot, lambda: screen.status_line.status.message == "No open sections")
+        await pilot.press("j")
+        await wait_until(pilot, lambda: screen.status_line.status.message == "")
+        screen.panes.focus_question_box()
+        screen.post_message(StatusMessage("Pinned"))
+        await pilot.press("x")
+        assert screen.status_line.status.message == "Pinned"
+        screen.post_message(StatusMessage("Working", is_progress=True))
+        await pilot.press("escape", "j")
+        assert screen.status_line.status.message == "Working"
+
+
+async def test_the_status_line_has_the_whole_title_of_a_line_that_is_cut() -> None:
+    title = "A very long title that no outline of a usual width can show to its very end"
+    text = f"# T\n\n## One\n\nText.\n\n## {title}\n\nText.\n\n## Two\n\nText.\n"
+    async with running(make_app(text=text), (140, 35)) as (app, pilot):
+        await wait_until(pilot, lambda: "reader_controller" in vars(app.main_screen))
+        app.main_screen.panes.focus_tree()
+        app.main_screen.tree_pane.outline.move_to(find_id(app, "One"))
+        await pilot.press("j")
+        await wait_until(pilot, lambda: title in screen_text(app))
+        await pilot.press("j")
+        await wait_until(pilot, lambda: title not in screen_text(app))
