@@ -34,7 +34,7 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _GREETING_WORDS_MAX = 8
-_NOTE = re.compile(r"\s*\((?:The answer is cut off here)")
+_NOTE = re.compile(r"\s*\((?:The answer is cut off here|The offline model quotes passages)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from roamtui.agent.passages import ShownPassage
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
@@ -47,6 +48,19 @@ def to_json_citation(citation: Citation) -> dict[str, Any]:
         "quote": citation.quote,
         "state": citation.state.value,
         "verified": citation.is_verified,
+        "start_line": citation.start_line,
+        "end_line": citation.end_line,
+        **({"page": citation.page} if citation.page is not None else {}),
+    }
+
+
+def to_json_passage(passage: ShownPassage) -> dict[str, Any]:
+    """Convert a passage of the offline model to JSON values."""
+    citation = passage.citation
+    return {
+        "section_id": citation.section_id,
+        "path": list(citation.path),
+        "text": passage.text,
         "start_line": citation.start_line,
         "end_line": citation.end_line,
         **({"page": citation.page} if citation.page is not None else {}),

@@ -17,6 +17,7 @@ import msgspec
 from roamtui.agent.answer import format_verification, list_unopened_hits
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
+from roamtui.agent.passages import list_passages
 from roamtui.agent.proof import read_proof
 from roamtui.conversation.events import (
     EVENT_NAMES,
@@ -41,7 +42,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.plain import sanitise_line
-from roamtui.export.json import to_json_citation
+from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.output import warn, write_json, write_notes, write_styled, write_text
 from roamtui.headless.terminal import LineWrapper, has_styles, measure_terminal, write_answer, write_source_list
 from roamtui.models.base import get_startup_note
@@ -153,6 +154,9 @@ class _AskReport:
                 "answer": final.answer,
                 "stopped": final.stopped.value,
                 "citations": [to_json_citation(citation) for citation in final.citations],
+                "passages": [
+                    to_json_passage(passage) for passage in list_passages(state.transcript.exchanges[-1], state.library)
+                ],
                 "opened": list(self._opened_ids),
                 "open": list(state.open_ids),
                 "not_opened": [

@@ -66,16 +66,20 @@ def find_units(text: str) -> tuple[Unit, ...]:
     return tuple(_UnitReader(text).read())
 
 
+def blank_front_matter(text: str) -> str:
+    """Return what the Markdown parser reads: front matter becomes blank lines, so that line numbers stay right."""
+    normal = normalise_line_ends(text)
+    front = normal[: measure_front_matter(normal)]
+    return _NO_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
 class _UnitReader:
     """Maps the Markdown parser's tokens back to exact spans of the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._starts = [*compute_line_starts(text), len(text)]
-        normal = normalise_line_ends(text)
-        front = normal[: measure_front_matter(normal)]
-        # Front matter becomes blank lines, so that line numbers stay right.
-        self._source = _NO_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
+        self._source = blank_front_matter(text)
         self._lines = self._source.split("\n")
 
     def read(self) -> Iterator[Unit]:

@@ -51,6 +51,7 @@ from tests.benchmarks.own_parts import (
     bench_own_tree,
     bench_palette_guard,
 )
+from tests.benchmarks.passages import bench_passages
 from tests.benchmarks.provider_steps import bench_provider_steps
 from tests.benchmarks.readers import bench_readers
 from tests.benchmarks.search_scale import bench_search_scale
@@ -230,8 +231,9 @@ LOADS: dict[str, Callable[[], list[Finding]]] = {
     "growth": bench_growth,
     "search-scale": bench_search_scale,
     "web": bench_web,
+    "passages": lambda: [*bench_passages()],
 }
-_NEED_DOCUMENTS = {"headings", "tree", "find", "garbage", "own-tree", "growth", "search-scale"}
+_NEED_DOCUMENTS = {"headings", "tree", "find", "garbage", "own-tree", "growth", "search-scale", "passages"}
 
 
 def describe_machine() -> list[str]:

@@ -14,7 +14,8 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.document.source_loader import open_sources
 from roamtui.models.base import ModelRequest, TextDelta, ToolCallReceived
-from roamtui.models.offline import SECTIONS_MAX, OfflineModel, ParsedHit, ParsedRequest, choose_sections, parse_messages
+from roamtui.models.offline import SECTIONS_MAX, OfflineModel, choose_sections
+from roamtui.models.offline_request import ParsedHit, ParsedRequest, parse_messages
 from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.site import FakeSite
 
@@ -100,7 +101,7 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     answer = await talk.ask("How much does a car cost?")
     assert talk.searches == 1
     assert "Cars" in talk.opened
-    assert '"A car costs 30 crowns each way."' in answer.answer
+    assert "“A car costs 30 crowns each way. A trailer costs 12 crowns more.”" in answer.answer
     assert "offline model" in answer.answer
     assert answer.citations[0].path == ("Ferry handbook", "Tickets", "Cars")
     assert all(citation.state is QuoteState.EXACT for citation in answer.citations)
@@ -138,7 +139,7 @@ async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
     assert answer.stopped is StopReason.NOT_FOUND
     assert talk.opened in ((), ("Bicycles",))
     answer = await talk.ask("When does the last boat leave?", within="Timetable")
-    assert '"The last boat leaves at ten in the evening."' in answer.answer
+    assert "The last boat leaves at ten in the evening." in answer.answer
 
 
 async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
@@ -163,7 +164,7 @@ async def test_an_empty_document_is_no_trap() -> None:
 async def test_a_quote_with_quotation_marks_is_still_found() -> None:
     answer = await make_talk().ask("What does the red flag mean?")
     assert answer.citations[0].is_verified
-    assert answer.citations[0].quote == 'The "red flag" means that no boat leaves.'
+    assert answer.citations[0].quote == 'The "red flag" means that no boat leaves. Ask the harbour master.'
 
 
 async def test_it_gives_the_same_answer_every_time() -> None:
@@ -212,7 +213,7 @@ Die Gebühr wird am 1. April fällig. Die Gebühr zahlt, wer einen Platz hat.
 )
 async def test_german_is_answered_whatever_form_its_words_have(question: str, quote: str) -> None:
     answer = await make_talk(_HARBOUR).ask(question)
-    assert f'"{quote}"' in answer.answer
+    assert quote in answer.answer
 
 
 async def test_chinese_is_answered_although_half_of_its_pairs_stand_nowhere() -> None:
@@ -284,7 +285,7 @@ Nobody pays in May.
 async def test_the_exception_that_stands_near_a_passage_comes_with_it(question: str, quotes: list[str]) -> None:
     answer = await make_talk(_LOCKER).ask(question)
     found = [citation.quote or "" for citation in answer.citations]
-    assert all(quote in found[place] for place, quote in enumerate(quotes)), found
+    assert all(quote in "\n".join(found[: len(quotes)]) for quote in quotes), found
     assert len(quotes) > 1 or not any("wheels" in quote or "May" in quote for quote in found)
     assert all(citation.is_verified for citation in answer.citations)
 
@@ -341,7 +342,7 @@ async def test_pages_are_opened_and_searched_where_the_list_says_nothing() -> No
     with FakeSite({"/llms.txt": _LIST, **_PAGES}) as site:
         talk = _make_talk(site)
         answer = await talk.ask("How long does charging take?")
-        assert '"Charging takes ninety minutes."' in answer.answer
+        assert "“Charging takes ninety minutes.”" in answer.answer
         assert "Charging" in talk.opened
         assert len(_PAGES.keys() & set(site.counts.paths)) == 3
         asked = len(site.counts.paths)

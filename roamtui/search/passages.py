@@ -1,0 +1,115 @@
+"""Divides a Markdown text into passages: whole paragraphs, each with the table, list or code that belongs to it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from roamtui.document.headings import parse_blocks
+from roamtui.document.text import compute_line_starts
+from roamtui.document.tokens import estimate_tokens
+from roamtui.search.sentences import split_sentences
+from roamtui.search.units import UNITS_KEPT, blank_front_matter
+
+_ATTACHED = frozenset({"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"})
+"""Blocks that belong to the paragraph above them."""
+_BOUNDARIES = frozenset({"heading_open", "hr"})
+_PASSAGE_TOKENS_MAX = 600
+"""A longer passage is cut to whole sentences, rows and lines around its best sentence."""
+_LABEL_WORDS_MAX = 6
+"""A paragraph with at most this many words is a label and belongs to what follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Characters `start` (included) to `end` (excluded) of a text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    start: int
+    end: int
+    kind: str
+
+
+@lru_cache(maxsize=UNITS_KEPT)
+def split_passages(text: str) -> tuple[Passage, ...]:
+    """Return the passages of a Markdown text in order. Headings and rules belong to none."""
+    passages: list[Passage] = []
+    previous: _Block | None = None
+    for block in _list_blocks(text):
+        if block.kind in _BOUNDARIES:
+            previous = None
+            continue
+        if previous is not None and _belongs_together(text, previous, block):
+            passages[-1] = Passage(passages[-1].start, block.end)
+        else:
+            passages.append(Passage(block.start, block.end))
+        previous = block
+    return tuple(passages)
+
+
+def find_passage(text: str, offset: int) -> Passage | None:
+    """Return the passage at an offset, cut to what stands around the offset if it is long; None between passages."""
+    passages = split_passages(text)
+    index = bisect_right(passages, offset, key=lambda passage: passage.start) - 1
+    if index < 0 or offset >= passages[index].end:
+        return None
+    passage = passages[index]
+    if estimate_tokens(text[passage.start : passage.end]) <= _PASSAGE_TOKENS_MAX:
+        return passage
+    return _cut_passage(text, passage, offset)
+
+
+def _belongs_together(text: str, above: _Block, below: _Block) -> bool:
+    if above.kind != "paragraph_open":
+        return False
+    if below.kind in _ATTACHED:
+        return True
+    words = text[above.start : above.end]
+    return words.rstrip("*_ ").endswith(":") or len(words.split()) <= _LABEL_WORDS_MAX
+
+
+def _cut_passage(text: str, passage: Passage, offset: int) -> Passage:
+    """Return whole units around an offset, as many as fit, in their own lines."""
+    units = [unit for unit in split_sentences(text) if passage.start <= unit.start < passage.end]
+    index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
+    if index < 0:
+        return passage
+    first = last = index
+
+    def measure(start: int, end: int) -> int:
+        return estimate_tokens(text[units[start].start : units[end].end])
+
+    while True:
+        grown = [
+            (low, high)
+            for low, high in ((first - 1, last), (first, last + 1))
+            if low >= 0 and high < len(units) and measure(low, high) <= _PASSAGE_TOKENS_MAX
+        ]
+        if not grown:
+            break
+        first, last = grown[0] if len(grown) == 1 or (index - first) <= (last - index) else grown[1]
+    start = max(passage.start, text.rfind("\n", 0, units[first].start) + 1)
+    return Passage(start, max(units[last].end, start))
+
+
+def _list_blocks(text: str) -> Iterator[_Block]:
+    """Yield the outermost blocks of a text."""
+    starts = [*compute_line_starts(text), len(text)]
+    for token in parse_blocks(blank_front_matter(text), {}):
+        if token.level or token.nesting < 0 or not token.map:
+            continue
+        first, last = token.map
+        start, end = starts[first], starts[min(last, len(starts) - 1)]
+        body = text[start:end]
+        end -= len(body) - len(body.rstrip())
+        if token.type not in ("code_block", *_ATTACHED):
+            start += len(body) - len(body.lstrip())
+        if start < end:
+            yield _Block(start, end, token.type)
