@@ -111,5 +111,6 @@ def _list_blocks(text: str) -> Iterator[_Block]:
         end -= len(body) - len(body.rstrip())
         if token.type not in ("code_block", *_ATTACHED):
             start += len(body) - len(body.lstrip())
-        if start < end:
+        is_comment = token.type == "html_block" and body.lstrip().startswith("<!--") and body.rstrip().endswith("-->")
+        if start < end and not is_comment:
             yield _Block(start, end, token.type)

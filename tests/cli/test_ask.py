@@ -23,7 +23,10 @@ from tests.cli.conftest import RunCommand
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
 
-KEYS = {"conversation", "model", "answer", "stopped", "citations", "opened", "open", "not_opened", "steps", "usage"}
+KEYS = {
+    *("conversation", "model", "answer", "stopped", "citations", "passages"),
+    *("opened", "open", "not_opened", "steps", "usage"),
+}
 CITATION_KEYS = {"section_id", "doc", "path", "quote", "state", "verified", "start_line", "end_line"}
 
 
@@ -35,7 +38,8 @@ def test_an_answer_is_quoted_cited_and_verified(run: RunCommand, garden: Path) -
     assert (data["model"], data["stopped"]) == ("offline", "answered")
     citation = data["citations"][0]
     assert set(citation) == CITATION_KEYS
-    assert citation["quote"] == "A late spade costs 50 cents a day."
+    assert "A late spade costs 50 cents a day." in citation["quote"]
+    assert data["passages"][0]["text"] == citation["quote"]
     assert (citation["state"], citation["verified"], citation["start_line"]) == ("exact", True, 19)
     assert citation["path"] == ["Garden manual", "Tools"]
     assert citation["section_id"] in data["opened"]
