@@ -12,8 +12,15 @@ import pytest
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.search.base import SearchServices
-from roamtui.search.lance import LanceDatabase, LanceSearcher, drop_tables, load_summaries, save_summaries
+from roamtui.search.base import IndexLostError, SearchServices
+from roamtui.search.lance import (
+    LanceDatabase,
+    LanceSearcher,
+    drop_tables,
+    load_summaries,
+    retry_conflicts,
+    save_summaries,
+)
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.fakes.object_store import FakeObjectStore
@@ -46,6 +53,50 @@ def test_a_database_need_not_be_a_folder() -> None:
 def test_a_table_that_another_program_is_creating_does_not_exist_yet(tmp_path: Path) -> None:
     (tmp_path / "database" / "passages.lance").mkdir(parents=True)
     assert LanceDatabase(str(tmp_path / "database")).get_table("passages") is None
+
+
+def test_a_table_is_opened_as_soon_as_another_program_has_created_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "passages.lance"
+    path.mkdir()
+    database = LanceDatabase(str(tmp_path))
+    pauses: list[int] = []
+
+    def create_at_third_pause(attempt: int) -> None:
+        pauses.append(attempt)
+        if len(pauses) == 3:
+            path.rmdir()
+            database.connection.create_table("passages", schema=database.arrow.schema([("x", database.arrow.int64())]))
+
+    monkeypatch.setattr("roamtui.search.lance._pause", create_at_third_pause)
+    assert database.open_table("passages", []).schema.names == ["x"]
+    assert pauses == [0, 1, 2]
+
+
+def test_a_table_that_another_program_never_finishes_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "passages.lance").mkdir()
+    monkeypatch.setattr("roamtui.search.lance._pause", lambda _: None)
+    with pytest.raises(IndexLostError, match="cannot be used"):
+        LanceDatabase(str(tmp_path)).open_table("passages", [])
+
+
+@pytest.mark.parametrize(("message", "count"), [("a commit conflict", 8), ("a full disk", 1)])
+def test_only_conflicts_are_tried_again_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch, message: str, count: int
+) -> None:
+    monkeypatch.setattr("roamtui.search.lance._pause", lambda _: None)
+    attempts: list[str] = []
+
+    def write() -> None:
+        attempts.append(message)
+        raise RuntimeError(message)
+
+    with pytest.raises(RuntimeError, match=message):
+        retry_conflicts(write)
+    assert len(attempts) == count
 
 
 def test_a_segment_that_was_written_twice_is_found_once(lance: Backend) -> None:

@@ -46,7 +46,7 @@ def test_what_only_looks_like_a_title_is_not_a_heading() -> None:
         (("+--+", "|a |", "+--+", "", "b"), "```\n+--+\n|a |\n+--+\n```\n\nb"),
         (("=", "a", "=", "", "-", "b"), "# a\n\n\\-\nb"),
         (("=  =", "a  b", "=  =", "1", "", "2", "=  =", "", "c"), "```\n=  =\na  b\n=  =\n1\n\n2\n=  =\n```\n\nc"),
-        ((">>> # a", "1"), "```\n>>> # a\n1\n```"),
+        ((">>> # a", "1", "", "b"), "```\n>>> # a\n1\n```\n\nb"),
     ],
 )
 def test_blocks_become_markdown(lines: tuple[str, ...], expected: str) -> None:

@@ -118,6 +118,21 @@ def test_an_item_that_the_contents_page_leaves_out_is_found_in_its_place() -> No
     assert titles.index("Item 7A. Market Risk") == titles.index("ITEM 8. FINANCIAL STATEMENTS") - 1
 
 
+@pytest.mark.parametrize("has_contents", [True, False])
+def test_with_a_contents_page_only_bold_rows_are_items(*, has_contents: bool) -> None:
+    pages = _filing(has_contents=has_contents)
+    pages[3] += [PdfLine(text="Item 7A. Market Risk", top=300)]
+    assert ((2, "Item 7A. Market Risk") in _outline(pages)) is not has_contents
+
+
+@pytest.mark.parametrize(("numbers", "are_titles"), [("12", False), ("123", True)])
+def test_fewer_than_three_items_are_only_mentions(numbers: str, *, are_titles: bool) -> None:
+    pages = [lay_out("# A cover", *_PROSE)]
+    pages += [lay_out(*_PROSE, "", f"Item {number}. Subject {number}", "", *_PROSE) for number in numbers]
+    titles = [title for _, title in _outline(pages)]
+    assert [f"Item {number}. Subject {number}" in titles for number in numbers] == [are_titles] * len(numbers)
+
+
 def test_an_item_is_where_its_title_is_even_if_the_contents_page_is_wrong() -> None:
     pages = _filing(has_contents=True)
     pages[0] = [PdfLine(text="6", top=line.top, x=line.x) if line.text == "3" else line for line in pages[0]]
@@ -186,6 +201,14 @@ def test_bold_labels_that_are_not_titles() -> None:
     assert _outline([lay_out("* Boats", *lines, leading=11), lay_out("* Hulls", *_PROSE)]) == [
         (1, "Boats"),
         (1, "Hulls"),
+    ]
+
+
+def test_a_title_in_capitals_is_set_apart_in_a_file_without_long_rows() -> None:
+    verse = ("All of these words", "stand on short lines", "of a poem")
+    assert _outline([lay_out("# Boats", "", *verse, "", "THE HULL", *verse, "THE MAST", *verse)]) == [
+        (1, "Boats"),
+        (2, "THE HULL"),
     ]
 
 
