@@ -252,13 +252,13 @@ def _make_context(
 
 
 def _make_options(settings: Settings, examples: tuple[str, ...]) -> TuiOptions:
-    from roamtui.wiring import discover_ollama_models, list_model_offers, make_named_model
+    from roamtui.wiring import discover_local_models, list_model_offers, make_named_model
 
     return replace(
         _make_initial_options(settings),
         examples=examples,
         model_offers=list_model_offers(settings),
-        discover_models=partial(discover_ollama_models, settings),
+        discover_models=partial(discover_local_models, settings),
         make_model=partial(make_named_model, settings),
     )
 

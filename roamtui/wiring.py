@@ -25,8 +25,17 @@ from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
 from roamtui.headless.preferences import load_preferences
 from roamtui.models.base import Model
-from roamtui.models.recorded import RecordedModel
-from roamtui.models.registry import ModelOffer, list_usable_models, make_model
+from roamtui.models.recorded import RECORDED, RecordedModel
+from roamtui.models.registry import (
+    LOCAL_SERVERS,
+    OFFLINE,
+    OLLAMA_ADDRESS,
+    LocalServer,
+    ModelOffer,
+    list_usable_models,
+    make_model,
+    probe_server,
+)
 from roamtui.models.secrets import Secrets
 from roamtui.option_fields import ConversationArguments
 from roamtui.paths import data_path, get_resource_dir, preferences_path
@@ -34,8 +43,6 @@ from roamtui.search_setup import make_searcher_factory
 from roamtui.settings import Settings
 from roamtui.sources.file_sources import split_sources
 
-_OLLAMA = "ollama_chat"
-"""litellm's provider name."""
 _EXAMPLES_MAX = 3
 """Recorded questions suggested on the empty screen."""
 
@@ -160,6 +167,8 @@ def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:
         note="chosen by you",
         choose=partial(build_model, settings),
         api_base=settings.api_base or "",
+        needs_test=not (is_local := settings.model == OFFLINE or settings.model.startswith(RECORDED)),
+        is_known_to_work=is_local,
     )
     found = list_usable_models(choose_options=settings.model_options)
     return (named, *(offer for offer in found if offer.name != settings.model))
@@ -176,27 +185,44 @@ def make_named_model(settings: Settings, name: str, api_base: str | None, is_tri
     return make_model(name, api_base=api_base, options=trial if is_trial else options)
 
 
-def discover_ollama_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:
-    """List the models of an Ollama server on this machine, and describe the result; no other machine is contacted."""
-    from roamtui.models.registry import get_ollama_url, probe_ollama
+def discover_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:
+    """List the models of the servers on this machine, and describe the result; no other machine is contacted."""
+    from concurrent.futures import ThreadPoolExecutor
 
-    address = get_ollama_url(os.environ)
+    with ThreadPoolExecutor(len(LOCAL_SERVERS)) as pool:
+        found = [*pool.map(partial(_ask_local_server, settings), LOCAL_SERVERS)]
+    offers = tuple(offer for offers, _ in found for offer in offers)
+    words = [summary for _, summary in found if summary]
+    names = ", ".join(server.title for server in LOCAL_SERVERS)
+    return offers, " · ".join(words) or f"No server of models found on this machine ({names})"
+
+
+def _ask_local_server(settings: Settings, server: LocalServer) -> tuple[tuple[ModelOffer, ...], str]:
+    # Returns an empty summary if nothing runs at the usual address.
+    set_by_person = os.environ.get(server.variable, "").strip()
+    address = set_by_person or server.address
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:
         host = ""
     if host not in ("localhost", "::1") and not host.startswith("127."):
-        return (), "Ollama runs on another machine; choose “another model…” and type a name"
-    report = probe_ollama(address)
-    if report.problem:
-        return (), f"Ollama at {report.address}: {report.problem}"
+        return (), f"{server.title} runs on another machine; choose “other model…” and type a name"
+    status = probe_server(address)
+    if status.problem:
+        return (), f"{server.title} at {status.address}: {status.problem}" if set_by_person else ""
+    names = [f"{server.provider}/{model}" for model in status.models if "embed" not in model]
     offers = tuple(
         ModelOffer(
             name=name,
-            note="runs locally, nothing leaves this machine",
-            choose=partial(make_model, name, api_base=report.address, options=settings.model_options(name)),
+            note=f"{server.title}, nothing leaves this machine",
+            choose=partial(make_model, name, api_base=status.address, options=settings.model_options(name)),
+            # litellm knows Ollama's address, and a variable of the person's.
+            api_base="" if set_by_person or server.address == OLLAMA_ADDRESS else status.address,
+            needs_test=True,
+            is_known_to_work=True,
         )
-        for name in (f"{_OLLAMA}/{model}" for model in report.models if "embed" not in model)
+        for name in names
+        if name.isprintable() and " " not in name  # what `make_model` takes
     )
     count = "1 model" if len(offers) == 1 else f"{len(offers)} models"
-    return offers, f"Ollama at {report.address}: {count}"
+    return offers, f"{server.title} at {status.address}: {count}"

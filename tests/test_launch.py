@@ -5,7 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 from typing_extensions import override
@@ -25,13 +31,14 @@ from roamtui.launch import (
     _validate_arguments_eagerly,
 )
 from roamtui.library_loader import open_library, reopen_source
+from roamtui.models.registry import LOCAL_SERVERS, LocalServer
 from roamtui.option_fields import AppArguments, WebArguments
 from roamtui.paths import config_path
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.read import RawText, read_source
-from roamtui.wiring import discover_ollama_models, list_model_offers
-from tests.fakes.site import make_ollama
+from roamtui.wiring import discover_local_models, list_model_offers
+from tests.fakes.site import FakeSite, make_ollama
 
 
 def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_does(
@@ -83,26 +90,100 @@ def test_watching_is_asked_for() -> None:
         assert arguments.is_watching is is_watching
 
 
-def test_models_of_an_ollama_on_this_machine_are_offered_without_those_that_only_embed(
-    monkeypatch: pytest.MonkeyPatch,
+class ServersHere(NamedTuple):
+    """Fakes of all servers that are looked for, in place of the usual ports."""
+
+    ollama: FakeSite
+    others: tuple[FakeSite, FakeSite, FakeSite]
+
+
+@pytest.fixture
+def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[ServersHere]:
+    with ExitStack() as stack:
+        names = (
+            ("qwen3:8b", "snowflake-arctic-embed2:latest"),
+            ("google/gemma-3",),
+            ("a model.gguf", "llama"),
+            ("big",),
+        )
+        fakes = [stack.enter_context(make_ollama(*models)) for models in names]
+        usual = [
+            server._replace(address=f"{fake.origin}/v1" if "/v1" in server.address else fake.origin)
+            for server, fake in zip(LOCAL_SERVERS, fakes, strict=True)
+        ]
+        monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", usual)
+        yield ServersHere(fakes[0], (fakes[1], fakes[2], fakes[3]))
+
+
+def test_models_of_the_servers_on_this_machine_are_offered_without_those_that_only_embed(
+    monkeypatch: pytest.MonkeyPatch, servers_here: ServersHere
 ) -> None:
-    with make_ollama("qwen3:8b", "snowflake-arctic-embed2:latest") as server:
-        monkeypatch.setenv("OLLAMA_API_BASE", server.origin)
-        offers, words = discover_ollama_models(Settings())
-    assert [(offer.name, offer.provider) for offer in offers] == [("ollama_chat/qwen3:8b", "")]
-    assert offers[0].choose().name == "ollama_chat/qwen3:8b"
-    assert words == f"Ollama at {server.origin}: 1 model"
-    offers, words = discover_ollama_models(Settings())
+    for name in ("OPENAI_API_KEY", "LM_STUDIO_API_KEY", "HOSTED_VLLM_API_KEY", "LLAMAFILE_API_KEY"):
+        monkeypatch.setenv(name, "sk-0123456789abcdef")
+    offers, words = discover_local_models(Settings())
+    ollama, (studio, llama, vllm) = servers_here
+    assert [(offer.name, offer.provider, offer.api_base) for offer in offers] == [
+        ("ollama_chat/qwen3:8b", "", ollama.origin),
+        ("lm_studio/google/gemma-3", "", f"{studio.origin}/v1"),
+        ("llamafile/llama", "", f"{llama.origin}/v1"),
+        ("hosted_vllm/big", "", f"{vllm.origin}/v1"),
+    ]
+    assert all(offer.needs_test and offer.is_known_to_work for offer in offers)
+    assert [offer.choose().name for offer in offers] == [offer.name for offer in offers]
+    assert words.startswith(
+        f"Ollama at {ollama.origin}: 1 model · LM Studio at {studio.origin}/v1: 1 model · llama.cpp"
+    )
+    for fake in (ollama, studio, llama, vllm):
+        assert fake.counts.paths == ["/v1/models"]
+
+
+def test_the_usual_ports_are_on_this_machine_and_need_no_url_for_ollama() -> None:
+    ports = [urlsplit(server.address) for server in LOCAL_SERVERS]
+    assert [(url.hostname, url.port) for url in ports] == [("127.0.0.1", port) for port in (11434, 1234, 8080, 8000)]
+
+
+def test_servers_that_do_not_run_are_named_in_one_sentence_unless_a_person_set_their_address(
+    monkeypatch: pytest.MonkeyPatch, servers_here: ServersHere
+) -> None:
+    del servers_here
+    closed = [server._replace(address="http://127.0.0.1:1") for server in LOCAL_SERVERS]
+    monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", closed)
+    expected = "No server of models found on this machine (Ollama, LM Studio, llama.cpp, vLLM)"
+    assert discover_local_models(Settings()) == ((), expected)
+    monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:2")
+    assert discover_local_models(Settings()) == ((), "Ollama at http://127.0.0.1:2: no server")
+
+
+def test_silent_servers_are_waited_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(len(LOCAL_SERVERS) + 1)
+    asked: list[str] = []
+
+    def wait(path: str) -> None:
+        asked.append(path)
+        together.wait(20)
+        site.closing.wait()
+
+    with FakeSite({}, before=wait) as site, ThreadPoolExecutor(1) as pool:
+        usual = [server._replace(address=site.origin) for server in LOCAL_SERVERS]
+        monkeypatch.setattr("roamtui.wiring.LOCAL_SERVERS", usual)
+        looking = pool.submit(discover_local_models, Settings())
+        together.wait(20)  # all have been asked before any of them has been given up
+        offers, words = looking.result()
+    assert asked == ["/v1/models"] * 4
     assert offers == ()
-    assert "no server" in words
+    assert words.startswith("No server of models")
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])
-def test_an_ollama_on_another_machine_is_not_asked(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    monkeypatch.setenv("OLLAMA_API_BASE", address)
-    offers, words = discover_ollama_models(Settings())
-    assert offers == ()
-    assert "another machine" in words
+@pytest.mark.parametrize("server", LOCAL_SERVERS, ids=lambda server: server.provider)
+def test_a_server_on_another_machine_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch, servers_here: ServersHere, server: LocalServer, address: str
+) -> None:
+    del servers_here
+    monkeypatch.setenv(server.variable, address)
+    offers, words = discover_local_models(Settings())
+    assert not any(offer.name.startswith(server.provider) for offer in offers)
+    assert f"{server.title} runs on another machine" in words
     assert "--model" not in words
 
 

@@ -16,7 +16,7 @@ import roamtui
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.headless.output import write_json, write_text
 from roamtui.models.options import ModelOptions
-from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_ollama
+from roamtui.models.registry import ModelAvailability, get_ollama_url, inspect_model, inspect_providers, probe_server
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
 _MODELS_SHOWN = 5
@@ -63,7 +63,7 @@ def collect_diagnostics(
         "places": examined,
         "settings_problem": problem or None,
         "models": [_describe_report(report) for report in inspect_providers(os.environ)],
-        "ollama": asdict(probe_ollama(get_ollama_url(os.environ))),
+        "ollama": asdict(probe_server(get_ollama_url(os.environ))),
         "model": None if inspected is None else _describe_report(inspected),
     }
 

@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from roamtui.document.plain import sanitise_line, shorten
@@ -43,6 +44,10 @@ class ModelOffer:
     """Provider that would receive questions and sections, so that a person must agree first; empty for local models."""
     api_base: str = ""
     """URL of the server, as it is saved with the name; empty for the provider's own."""
+    needs_test: bool = False
+    """Whether it should reply to a request of one token before it is used."""
+    is_known_to_work: bool = False
+    """Whether it needs nothing, or its server has just named it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +64,29 @@ class ModelAvailability:
     """None if unknown."""
 
 
+class LocalServer(NamedTuple):
+    """A program that serves models on this machine."""
+
+    title: str
+    provider: str
+    """litellm's provider that speaks to it; each of these asks for no key."""
+    variable: str
+    """Where litellm looks for its address."""
+    address: str
+    """Its usual one."""
+
+
+LOCAL_SERVERS = (
+    LocalServer("Ollama", "ollama_chat", "OLLAMA_API_BASE", OLLAMA_ADDRESS),
+    LocalServer("LM Studio", "lm_studio", "LM_STUDIO_API_BASE", "http://127.0.0.1:1234/v1"),
+    LocalServer("llama.cpp", "llamafile", "LLAMAFILE_API_BASE", "http://127.0.0.1:8080/v1"),
+    LocalServer("vLLM", "hosted_vllm", "HOSTED_VLLM_API_BASE", "http://127.0.0.1:8000/v1"),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OllamaStatus:
-    """The state of the Ollama server at an address."""
+class ServerStatus:
+    """The state of the server of models at an address."""
 
     address: str
     """Without credentials."""
@@ -132,6 +157,8 @@ def list_usable_models(
             note=report.reason,
             choose=partial(make_model, model, options=choose_options and choose_options(model), environ=environ),
             provider=PROVIDERS[report.provider].title if report.provider else "",
+            needs_test=report.provider is not None,
+            is_known_to_work=report.provider is None,
         )
         for report in (*keyed, offline)
         if report.is_usable
@@ -180,7 +207,7 @@ async def inspect_model(
         reason = f"uses {urlsplit(api_base).netloc}" if api_base else "no missing keys"
     if found.is_ollama and is_usable:
         tag = name.partition("/")[2]
-        ollama = await asyncio.to_thread(probe_ollama, api_base or get_ollama_url(environ))
+        ollama = await asyncio.to_thread(probe_server, api_base or get_ollama_url(environ))
         is_usable = tag in ollama.models or f"{tag}:latest" in ollama.models
         if is_usable:
             reason = f"Ollama at {ollama.address} has it"
@@ -203,25 +230,25 @@ def get_ollama_url(environ: Mapping[str, str]) -> str:
     return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_ADDRESS
 
 
-def probe_ollama(address: str, seconds: float = _PATIENCE_SECONDS) -> OllamaStatus:
-    """List the models of the Ollama server at `address`, in at most `seconds`."""
+def probe_server(address: str, seconds: float = _PATIENCE_SECONDS) -> ServerStatus:
+    """List the models of a server at `address` by ``GET /v1/models``, in at most `seconds`; no key is sent."""
     from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
 
     try:
         url, origin = parse_url(address).rstrip("/"), origin_of(address)
     except SourceError:
-        return OllamaStatus(address="?", problem="its address is invalid; write it like " + OLLAMA_ADDRESS)
+        return ServerStatus(address="?", problem="its address is invalid; write it like " + OLLAMA_ADDRESS)
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_LENGTH_MAX, redirects_max=0, retries_max=0)
     models: tuple[str, ...] = ()
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
         try:
-            page = fetcher.fetch(f"{url}/api/tags", AllowedOrigins(typed=frozenset({origin})))
-            models = tuple(sorted(str(model["name"]) for model in json.loads(page.body)["models"]))
+            page = fetcher.fetch(f"{url.removesuffix('/v1')}/v1/models", AllowedOrigins(typed=frozenset({origin})))
+            models = tuple(sorted(str(model["id"]) for model in json.loads(page.body)["data"] or ()))
         except FetchError as error:
             problem = "no server" if isinstance(error, UnreachableError) else "no reply"
-            problem = f"not an Ollama server ({error.status})" if error.status is not None else problem
+            problem = f"it does not list models ({error.status})" if error.status is not None else problem
         except (SourceError, ValueError, KeyError, TypeError, RecursionError):
-            problem = "not an Ollama server"
+            problem = "it does not list models"
         else:
             problem = "" if models else "it has no models yet"
-    return OllamaStatus(address=url, models=models, problem=problem)
+    return ServerStatus(address=url, models=models, problem=problem)

@@ -111,7 +111,7 @@ ACTIONS: tuple[Action, ...] = (
         is_priority=True,
     ),
     _navigation_action(
-        "global.palette", "ctrl+p", "Commands", "Find a command by its name or by what it does.", "app.command_palette"
+        "global.palette", "ctrl+p", "Commands", "Find a command by its name or by what it does.", "app.show_commands"
     ),
     _action("global.choose_theme", "f3", "Theme", "Choose a theme, with live preview.", "app.choose_theme"),
     _action("global.choose_model", "f2", "Model", "Choose the model that answers."),

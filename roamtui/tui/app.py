@@ -7,17 +7,15 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import Console
 from textual import events, on
-from textual.app import App, SystemCommand
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.app import App
 from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
@@ -28,7 +26,7 @@ from roamtui.document.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.paths import get_resource_dir
-from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Scope, build_keymap, format_key, make_bindings
+from roamtui.tui.actions import SHARED, Action, Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.messages import DocumentRequested, ModelReleased, StatusMessage
@@ -57,9 +55,8 @@ _USED_MOST = (
     "global.open_document",
 )
 """Actions at the top of the palette until a person has chosen others, in reverse order."""
-_PALETTE_HEIGHT_MIN = 6
-_HELP_SCORE = 0.5
-"""Score of a command whose help contains all typed words; a good match of its name scores higher."""
+_SUGGESTED = 5
+"""Actions in the first group of the palette."""
 _REST_SECONDS = 1.0
 """After this time without a key, a full garbage collection disturbs nobody."""
 _ROUNDS_MAX, _ROUNDS_MIN = 100, 5
@@ -70,32 +67,12 @@ _DEFECT = (
 )
 
 
-class ActionCommandProvider(Provider):
-    """Finds actions by name and help, those used last first."""
-
-    @override
-    async def discover(self) -> Hits:
-        for name, help_text, run, _ in self.app.get_system_commands(self.screen):
-            yield DiscoveryHit(name, run, help=help_text)
-
-    @override
-    async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        words = query.casefold().split()
-        for name, help_text, run, _ in self.app.get_system_commands(self.screen):
-            text = f"{name} {help_text}".casefold()
-            score = max(matcher.match(name), _HELP_SCORE * all(word in text for word in words))
-            if score > 0:
-                yield Hit(score, matcher.highlight(name), run, help=help_text)
-
-
 class RoamApp(App[None], inherit_bindings=False):
     """The app. It starts with a document, or with the dialog to open one."""
 
     TITLE = "roamtui"
     DEFAULT_MODE = "document-1"
-    COMMANDS = {ActionCommandProvider}  # noqa: RUF012 - as Textual declares it
-    ENABLE_COMMAND_PALETTE = False  # its key is one of ours
+    ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
     BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit"})
     CSS_PATH: ClassVar[CSSPathType | None] = [Path(__file__).parent / name for name in _STYLE_FILES]
 
@@ -122,7 +99,6 @@ class RoamApp(App[None], inherit_bindings=False):
         name, unknown = _choose_theme(options.theme, own)
         self.set_reactive(App.theme, name)  # before the style sheet is made: a change later would parse it again
         super().__init__()
-        self.use_command_palette = True
         if not _is_debugging():
             self.error_console = Console(file=io.StringIO())  # a traceback would help nobody
         self._keys = build_keymap(options.keys)
@@ -278,14 +254,6 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     async def on_event(self, event: events.Event) -> None:
-        is_low = self.size.height < _PALETTE_HEIGHT_MIN
-        if (
-            is_low
-            and isinstance(event, events.Key)
-            and event.key != "escape"
-            and isinstance(self.screen, CommandPalette)
-        ):
-            return  # without room for its list Textual's palette knows no lines: a key would end the app
         if isinstance(event, events.Paste):
             event.text = sanitise_text(event.text)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
@@ -336,23 +304,32 @@ class RoamApp(App[None], inherit_bindings=False):
     def copy_to_clipboard(self, text: str) -> None:
         super().copy_to_clipboard(sanitise_text(text))
 
-    @override
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        is_main = bool(self.documents) and screen is self.main_screen
+    def list_commands(self) -> tuple[Action, ...]:
+        """List the actions that the palette offers on the current screen, those used last first."""
+        is_main = bool(self.documents) and self.screen is self.main_screen
         if not is_main:
             from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - not for the main screen
 
-            if not isinstance(screen, OpenDialog):  # else dialogs could pile up without end
-                return
-        for action in sorted(self._keys.actions, key=lambda action: -self._used.get(action.id, 0)):
-            is_available = is_main or action.id in SHARED
-            if action.in_palette and is_available:
-                keys = " ".join(format_key(key) for key in action.keys)
-                help_text = f"{action.help}  ({keys})" if keys else action.help
-                prefix = "" if action.scope is Scope.GLOBAL else f"{SCOPE_TITLES[action.scope]}: "
-                yield SystemCommand(prefix + action.label, help_text, partial(self._run_command, action, screen))
+            if not isinstance(self.screen, OpenDialog):  # else dialogs could pile up without end
+                return ()
+        offered = [action for action in self._keys.actions if action.in_palette and (is_main or action.id in SHARED)]
+        return tuple(sorted(offered, key=lambda action: -self._used.get(action.id, 0)))
 
-    async def _run_command(self, action: Action, screen: Screen[object]) -> None:
+    def action_show_commands(self) -> None:
+        from roamtui.tui.screens.pickers import make_palette  # noqa: PLC0415 - only for those who ask
+
+        screen = self.screen
+        if commands := self.list_commands():
+            used = sorted(self._used, key=self._used.__getitem__)[-_SUGGESTED:]
+
+            async def run(action_id: str | None) -> None:
+                if action_id is not None:
+                    await self.run_command(next(action for action in commands if action.id == action_id), screen)
+
+            self.push_screen(make_palette(commands, used), run)
+
+    async def run_command(self, action: Action, screen: Screen[object]) -> None:
+        """Run an action as if its key had been pressed on a screen, where its scope has the focus."""
         self._used[action.id] = max(self._used.values(), default=0) + 1
         if self.documents and screen is self.main_screen:
             panes = self.main_screen.panes

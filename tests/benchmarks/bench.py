@@ -49,7 +49,6 @@ from tests.benchmarks.own_parts import (
     bench_garbage_collection,
     bench_key_queue,
     bench_own_tree,
-    bench_palette_guard,
 )
 from tests.benchmarks.passages import bench_passages
 from tests.benchmarks.provider_steps import bench_provider_steps
@@ -226,7 +225,6 @@ LOADS: dict[str, Callable[[], list[Finding]]] = {
     "find": bench_find,
     "key-queue": bench_key_queue,
     "garbage": bench_garbage_collection,
-    "palette-guard": bench_palette_guard,
     "own-tree": bench_own_tree,
     "growth": bench_growth,
     "search-scale": bench_search_scale,

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from itertools import cycle, islice
 from statistics import median
 
-import pytest
 from textual.app import App, ComposeResult
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.tui import app as tui_app
 from roamtui.tui.key_queue import KeyQueue, TypedEvent
 from tests.benchmarks.measuring import Finding
 from tests.benchmarks.wide_tree import KeyBench, RoundSelector, SilentTerminal, open_wide, run_watched
@@ -22,7 +19,6 @@ from tests.tui.driving import make_app
 
 _BURSTS = 20
 _PRESSES = 300
-_HEIGHTS = range(2, 6)
 _WALK = ["j", "j", "pagedown", "k", "space", "space", "pageup", "j", "pagedown"]
 
 
@@ -93,30 +89,6 @@ async def _compare_garbage_collection(rounds: RoundSelector) -> list[Finding]:
             value=f"{max(ours) * 1_000:.0f} / {max(without) * 1_000:.0f} ms",
         )
     ]
-
-
-async def _count_crashes() -> int:
-    """Return at how many low heights of the terminal paging in the palette ends the app."""
-    crashes = 0
-    for height in _HEIGHTS:
-        app = make_app()
-        try:
-            async with app.run_test(size=(80, height)) as pilot:
-                await pilot.press("ctrl+p", "pagedown", "pageup", "escape")
-                await pilot.pause()
-        except Exception:  # noqa: BLE001 - whatever ended the app
-            crashes += 1
-    return crashes
-
-
-def bench_palette_guard() -> list[Finding]:
-    """Return in how many low terminals the palette ends the app."""
-    crashes = asyncio.run(_count_crashes())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tui_app, "_PALETTE_HEIGHT_MIN", 0)
-        without = asyncio.run(_count_crashes())
-    what = f"palette guard / without: heights of {_HEIGHTS[0]} to {_HEIGHTS[-1]} rows where a page ends the app"
-    return [Finding(what=what, value=f"{crashes} / {without}", goal="0", is_met=crashes == 0)]
 
 
 class StockTreeApp(App[None]):

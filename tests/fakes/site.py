@@ -79,8 +79,8 @@ class FakeSite(LoopbackServer):
 
 
 def make_ollama(*models: str) -> FakeSite:
-    """Return a server that lists models as Ollama does."""
-    return FakeSite({"/api/tags": json.dumps({"models": [{"name": name, "size": 1} for name in models]})})
+    """Return a server that lists models as Ollama and others do."""
+    return FakeSite({"/v1/models": json.dumps({"data": [{"id": name, "object": "model"} for name in models]})})
 
 
 class _Handler(QuietHandler):

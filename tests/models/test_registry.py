@@ -16,7 +16,7 @@ from roamtui.models.registry import (
     inspect_providers,
     list_usable_models,
     make_model,
-    probe_ollama,
+    probe_server,
 )
 from tests.fakes.model_servers import FakeOpenAIServer
 from tests.fakes.site import FakeSite, SitePage, make_ollama
@@ -70,30 +70,30 @@ def test_the_address_is_the_persons_own_or_ollamas() -> None:
 @pytest.mark.parametrize("end", ["", "/"])
 def test_its_models_are_listed(end: str) -> None:
     with make_ollama("qwen3:latest", "llama3.1:8b") as server:
-        report = probe_ollama(server.origin + end)
+        report = probe_server(server.origin + end)
         assert (report.address, report.models, report.problem) == (server.origin, ("llama3.1:8b", "qwen3:latest"), "")
-        assert server.counts.paths == ["/api/tags"]
+        assert server.counts.paths == ["/v1/models"]
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b'{"models": [1]}', b'{"models": 3}', b"[" * 100_000])
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b'{"data": [1]}', b'{"data": 3}', b"[" * 100_000])
 def test_another_program_is_told_apart(body: bytes) -> None:
-    with FakeSite({"/api/tags": SitePage(body=body)}) as server:
-        assert probe_ollama(server.origin).problem == "not an Ollama server"
+    with FakeSite({"/v1/models": SitePage(body=body)}) as server:
+        assert probe_server(server.origin).problem == "it does not list models"
 
 
 def test_nobody_is_sent_elsewhere() -> None:
     with make_ollama("secret") as target:
-        pages = {"/api/tags": SitePage(status=302, location=target.url("/api/tags"))}
+        pages = {"/v1/models": SitePage(status=302, location=target.url("/v1/models"))}
         with FakeSite(pages) as server:
-            assert probe_ollama(server.origin).problem == "not an Ollama server"
+            assert probe_server(server.origin).problem == "it does not list models"
         assert target.counts.paths == []
 
 
 def test_silence_is_not_waited_for() -> None:
     with FakeSite({}, before=lambda _: server.closing.wait()) as server:
-        report = probe_ollama(server.origin, seconds=0.05)
+        report = probe_server(server.origin, seconds=0.05)
         assert report.problem in ("no server", "no reply")
-        assert server.counts.paths == ["/api/tags"]
+        assert server.counts.paths == ["/v1/models"]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_silence_is_not_waited_for() -> None:
     ["localhost:11434", "file:///etc/passwd", "ftp://x/", "http://", "http://[::1", "http://me:hidden@127.0.0.1:9"],
 )
 def test_an_address_without_sense_is_not_asked_and_not_shown(address: str) -> None:
-    report = probe_ollama(address)
+    report = probe_server(address)
     assert report.address == "?"
     assert report.problem.startswith("its address is invalid")
     assert "hidden" not in str(report)
@@ -155,7 +155,7 @@ async def test_a_local_model_is_looked_up_where_it_would_be_asked(model_environ:
     with make_ollama("llama3.1:latest") as server:
         environ = {**model_environ, "OLLAMA_API_BASE": server.origin}
         there = await inspect_model("ollama/llama3.1", environ=environ)
-        assert set(server.counts.paths) == {"/api/tags"}
+        assert set(server.counts.paths) == {"/v1/models"}
     assert (there.is_usable, there.reason) == (True, f"Ollama at {server.origin} has it")
     gone = await inspect_model("ollama/llama3.1", environ=environ)
     assert (gone.is_usable, gone.reason) == (False, f"Ollama at {server.origin}: no server")

@@ -176,7 +176,7 @@ class Life:
                 patch.setattr(f"roamtui.tui.screens.{name}.format_error", self._note_failure)
             patch.setattr("roamtui.tui.app.has_job_control", lambda: False)
             patch.setattr(roamtui.wiring, "make_named_model", self._make_model)
-            patch.setattr(roamtui.wiring, "discover_ollama_models", lambda _settings: ((), "none"))
+            patch.setattr(roamtui.wiring, "discover_local_models", lambda _settings: ((), "none"))
             patch.setattr(self._app, "open_url", lambda *_given, **_named: None)
             patch.setattr(threading, "excepthook", self._failures.append)
             yield
@@ -217,13 +217,11 @@ class Life:
         await self._hands.press(*keys)
 
     async def _command(self) -> None:
-        found = [one for one in self._app.get_system_commands(self._app.screen) if one.title != "Quit"]
+        found = [action for action in self._app.list_commands() if action.id != "global.quit"]
         if found and self._app.screen.is_mounted:
             chosen = self._chance.choice(found)
-            self._note(chosen.title)
-            result = chosen.callback()
-            if result is not None:
-                await result
+            self._note(chosen.id)
+            await self._app.run_command(chosen, self._app.screen)
         await self._hands.rest()
 
     async def _ask(self) -> None:

@@ -98,7 +98,7 @@ def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -
     terminal.type("chainsaw")
     _see(terminal, "Titles · ", "matches", "Chainsaws Safety › Petrol plant rules")
     _close(terminal, "tab narrow")
-    _press(terminal, "F2", "● offline · in use", "openai/gpt-4.1-mini · OPENAI_API_KEY is not set", "Other model…")
+    _press(terminal, "F2", "● offline", "Missing a key", "OPENAI_API_KEY is not set", "Other model…")
     _close(terminal, "● offline")
 
     _press(terminal, "C-o", "Open a document", "Files in this")
@@ -133,7 +133,7 @@ def test_the_same_in_a_small_window(open_terminal: OpenTerminal) -> None:
     terminal.type("j", "j")
     _press(terminal, "Enter", "▌3 Reader", "Petrol machines", "Exceptions")
     _press(terminal, "]", "Item classes")
-    _press(terminal, "F2", "● offline · in use", "enter to choose, esc to cancel")
+    _press(terminal, "F2", "● offline", "enter to test and use, esc to cancel")
     _close(terminal, "● offline")
     _press(terminal, "C-o", "Open a document", "esc close")
     terminal.type("-l", str(FEES))

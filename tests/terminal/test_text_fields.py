@@ -22,15 +22,15 @@ FIELDS = (
     ((), ("C-u",)),
     ((("C-f", "Find   All"),), ("Escape",)),
     ((("F1", "/ to search, esc to close"), ("/", "Search keys and actions")), ("Escape", "Escape")),
-    ((("C-p", "Search for commands"),), ("Escape",)),
+    ((("C-p", "Suggested"),), ("Escape",)),
     ((("C-o", "Open a document"),), ("Escape", "Escape")),
     ((_LIST, ("/", "Search titles, questions")), ("Escape", "Escape")),
     ((_LIST, ("r", "Rename conversation")), ("Escape", "Escape")),
     ((_LIST, ("e", "Export conversation to")), ("Escape", "Escape")),
     ((("Escape", "▌1 Outline"), ("b", "Add note")), ("Escape", "2")),
-    (_FORM, ("Escape",)),
-    ((*_FORM, _NEXT), ("Escape",)),
-    ((*_FORM, _NEXT, _NEXT), ("Escape",)),
+    (_FORM, ("Escape", "Escape")),
+    ((*_FORM, _NEXT), ("Escape", "Escape")),
+    ((*_FORM, _NEXT, _NEXT), ("Escape", "Escape")),
 )
 
 

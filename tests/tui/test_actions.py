@@ -84,10 +84,10 @@ async def test_help_lists_every_action() -> None:
 async def test_the_palette_offers_every_action_that_makes_sense_from_anywhere() -> None:
     app: RoamApp = make_app()
     async with app.run_test():
-        commands = list(app.get_system_commands(app.screen))
+        commands = app.list_commands()
     offered = [action for action in ACTIONS if action.in_palette]
-    assert sorted(command.help.split("  (")[0] for command in commands) == sorted(action.help for action in offered)
-    assert len({command.title for command in commands}) == len(commands)
+    assert sorted(action.id for action in commands) == sorted(action.id for action in offered)
+    assert len({(action.scope, action.label) for action in commands}) == len(commands)
 
 
 def test_an_override_replaces_all_keys_of_an_action() -> None:

@@ -31,7 +31,7 @@ async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
 async def test_keys_after_one_that_opens_a_screen_go_to_that_screen() -> None:
     async with running(make_app()) as (app, pilot):
         before = app.theme
-        type_at_once(pilot, "escape", "f3", "j", "enter")
+        type_at_once(pilot, "escape", "f3", "down", "enter")
         await wait_until(pilot, lambda: app.theme != before and app.screen is app.main_screen)
 
 

@@ -11,7 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.dialogs import PickerDialog
+from roamtui.tui.screens.dialogs import PickerDialog, PickerItem
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.status_line import HintLine, MessageLine
 from tests.tui.driving import app_of, make_app, screen_text, wait_until
@@ -74,7 +74,7 @@ async def test_a_long_message_is_whole_and_covers_nothing(size: tuple[int, int])
 async def test_a_message_below_a_box_is_seen_and_markup_in_it_is_text() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
         app = app_of(pilot)
-        await app.push_screen(PickerDialog("Theme", {"one": ""}, "one"))
+        await app.push_screen(PickerDialog("Theme", [PickerItem(value="one", label="one")]))
         app.notify("[bold]It[/] is\x1b[31m red\nhere.")
         await wait_until(pilot, lambda: "[bold]It[/] is" in screen_text(app).splitlines()[-1])
         assert "\x1b" not in tell(app)[0]
@@ -107,7 +107,7 @@ async def test_a_message_that_runs_out_while_a_screen_draws_it_again_hangs_nothi
         app.post_message(Notify(Notification("It is copied.", raised_at=1_000.0)))  # as `App.notify` does
         await wait_until(pilot, lambda: "It is copied." in screen_text(app))
         clock[:] = [1_004.9] * 3 + [1_005.1]
-        await app.push_screen(PickerDialog("Theme", {"one": ""}, "one"))
+        await app.push_screen(PickerDialog("Theme", [PickerItem(value="one", label="one")]))
         await pilot.pause()
         await pilot.pause()
         assert [delay for delay in delays if delay < 0] == []

@@ -1,13 +1,12 @@
-"""`ModelController`: lets a person choose the model that answers, and save their choice."""
+"""`ModelController`: lets a person choose the model that answers, tests it, and saves the choice."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from collections.abc import Callable
-from functools import partial
 
-from textual.app import App
+from textual.screen import Screen
 
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError
@@ -15,11 +14,14 @@ from roamtui.models.base import Model
 from roamtui.models.registry import ModelOffer, inspect_providers
 from roamtui.tui.context import AppContext
 from roamtui.tui.messages import ModelReleased
-from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
-from roamtui.tui.screens.pickers import ModelForm
+from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog, PickerItem
+from roamtui.tui.screens.pickers import ModelForm, probe_model
+from roamtui.tui.status_line import adapt_flags
 
-_HINT = "enter to choose, esc to cancel"
+_HINT = "enter to test and use, esc to cancel · ✓ works"
 _OTHER = "Other model…"
+_READY = "Ready"
+_MISSING = "Missing a key"
 
 
 class ModelController:
@@ -27,99 +29,144 @@ class ModelController:
 
     def __init__(
         self,
-        app: App[None],
+        screen: Screen[None],
         context: AppContext,
         on_switched: Callable[[str], None],
         on_failed: Callable[[str], None],
     ) -> None:
-        """Ask in dialogs over the screen that `app` shows now.
+        """Ask in dialogs over a screen.
 
         Args:
-            app: Shows the dialogs.
+            screen: Where the dialogs appear.
             context: Has the agent, and the models on offer.
             on_switched: Called with the name of the new model.
-            on_failed: Called with a sentence if an offered model cannot be used after all.
+            on_failed: Called with a sentence if an offered model cannot be used, or a choice cannot be saved.
         """
-        self._app = app
-        self._screen = app.screen
+        self._screen = screen
         self._agent = context.agent
         self._options = context.options
         self._on_switched = on_switched
         self._on_failed = on_failed
         self._offers = {offer.name: offer for offer in context.options.model_offers}
-        """The models that can be used at once, by name."""
+        """The models that can be used without typing anything, by name."""
+        self._failures: dict[str, str] = {}
+        """Why tested models cannot be used, by name; empty for those that replied."""
+        self._agreed: set[str] = set()
+        """Providers that may get questions and sections."""
+        self._address: str | None = None
+        """URL of the model in use, empty for the provider's own; None if there is nothing to save."""
 
     def choose(self) -> None:
         """Show the models, and switch to the one that the person chooses."""
         current = self._agent.model.name
-        notes = {name: offer.note for name, offer in self._offers.items() if name != current}
-        choices = {current: "in use"} | notes
-        if self._options.make_model is not None:
-            reports = [report for report in inspect_providers(os.environ) if report.name not in choices]
-            choices[_OTHER] = "name, URL and key"  # before the rest, to be seen in a small window
-            choices |= {report.name: report.reason for report in reports if not report.is_usable}
-        picker = PickerDialog("Model", choices, current, foot=_HINT)
-
-        def take(name: str | None) -> None:
-            if name in self._offers and name != current:
-                self._confirm_provider(self._offers[name])
-            elif name not in (None, current) and self._options.make_model is not None:
-                form = ModelForm(self._options.make_model, "" if name == _OTHER else name or "")
-                self._app.push_screen(form, take_made)
-
-        def take_made(made: tuple[Model, str] | None) -> None:
-            if made is not None:
-                model, address = made
-                self._switch(model, address)
-
-        self._app.push_screen(picker, take)
+        picker = PickerDialog("Model", self._list_choices(), current, foot=_HINT, choose=self._on_chosen)
+        self._picker = picker
+        self._screen.app.push_screen(picker)
         if self._options.discover_models is not None:
-            picker.call_after_refresh(picker.run_worker, partial(self._add_discovered, picker), exit_on_error=False)
+            picker.call_after_refresh(picker.run_worker, self._add_discovered, exit_on_error=False)
 
-    async def _add_discovered(self, picker: PickerDialog) -> None:
+    def _list_choices(self) -> tuple[PickerItem, ...]:
+        """List the model in use, then those that work, those not tested yet, and those that failed or lack a key."""
+        current = self._agent.model.name
+        choices = [PickerItem(value=current, label=current, note="in use", group=_READY, sign="●")]
+        offers = [offer for offer in self._offers.values() if offer.name != current]
+        for offer in sorted(offers, key=lambda offer: (bool(self._failures.get(offer.name)), not self._works(offer))):
+            failure = self._failures.get(offer.name, "")
+            sign = "✗" if failure else "✓" if self._works(offer) else ""
+            note = failure or offer.note
+            choices.append(PickerItem(value=offer.name, label=offer.name, note=note, group=_READY, sign=sign))
+        if self._options.make_model is not None:
+            choices.append(PickerItem(value=_OTHER, label=_OTHER, note="name, URL and key", group=_READY))
+            choices += [
+                PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING)
+                for report in inspect_providers(os.environ)
+                if not report.is_usable and report.name != current and report.name not in self._offers
+            ]
+        return tuple(choices)
+
+    def _works(self, offer: ModelOffer) -> bool:
+        return offer.is_known_to_work or self._failures.get(offer.name) == ""
+
+    async def _add_discovered(self) -> None:
         """Offer the models that run on this machine too."""
         assert self._options.discover_models is not None
-        picker.show_foot(f"{_HINT}\nLooking for Ollama on this machine…")
+        picker = self._picker
+        picker.show_foot(f"{_HINT}\nLooking for models on this machine…")
         offers, summary = await asyncio.to_thread(self._options.discover_models)
         self._offers |= {offer.name: offer for offer in offers}
         if picker.is_attached:
-            picker.add_choices({offer.name: offer.note for offer in offers})
+            picker.set_choices(self._list_choices())
             picker.show_foot(f"{_HINT}\n{sanitise_line(summary)}")
 
+    def _on_chosen(self, name: str) -> None:
+        picker, make = self._picker, self._options.make_model
+        if name == self._agent.model.name:
+            picker.dismiss(None)
+            if self._address is not None:
+                self._screen.call_next(self._ask_to_save, self._address)
+        elif name in self._offers:
+            self._confirm_provider(self._offers[name])
+        elif make is not None:
+            form = ModelForm(make, "" if name == _OTHER else name)
+            self._screen.app.push_screen(form, self._take_made)
+
+    def _take_made(self, made: tuple[Model, str] | None) -> None:
+        if made is not None:
+            self._picker.dismiss(None)
+            self._switch(*made)
+
     def _confirm_provider(self, offer: ModelOffer) -> None:
-        """Switch to a model; if text then leaves this machine, only once the person has agreed."""
+        """Test a model and switch to it; if text then leaves this machine, only once the person has agreed."""
 
         def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if not answer:
-                return
-            try:
-                model = offer.choose()
-            except RoamtuiError as error:
-                self._on_failed(str(error))
-            else:
-                self._switch(model, offer.api_base)
+            if answer:
+                self._agreed.add(offer.provider)
+                self._picker.run_worker(self._test(offer), group="testing", exclusive=True, exit_on_error=False)
 
-        if not offer.provider:
+        if not offer.provider or offer.provider in self._agreed:
             take(True)  # noqa: FBT003 - as if the person had agreed
             return
         question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
-        self._app.push_screen(ConfirmDialog(question, offer.note, yes="Use"), take)
+        self._screen.app.push_screen(ConfirmDialog(question, offer.note, yes="Use"), take)
+
+    async def _test(self, offer: ModelOffer) -> None:
+        """Switch to a model if it replies to a request of one token; else say why it does not."""
+        picker, make = self._picker, self._options.make_model
+        try:
+            if offer.needs_test and make is not None:
+                picker.show_foot(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
+                await probe_model(make(offer.name, offer.api_base or None, True))  # noqa: FBT003
+            model = offer.choose()
+        except RoamtuiError as error:
+            failure = adapt_flags(sanitise_line(str(error)))
+            self._failures[offer.name] = failure
+            picker.set_choices(self._list_choices())
+            picker.show_foot(failure)
+        else:
+            self._failures[offer.name] = ""
+            picker.finish(None)
+            self._switch(model, offer.api_base)
 
     def _switch(self, model: Model, address: str) -> None:
         """Let a model answer from now on, and offer to save it with its server's address for the next start."""
         before, self._agent.model = self._agent.model, model
         self._screen.post_message(ModelReleased(before))
         self._on_switched(model.name)
-        save = self._options.save_settings
+        self._address = address
+        self._screen.call_next(self._ask_to_save, address)  # the list, which is about to go, would lose the answer
+
+    def _ask_to_save(self, address: str) -> None:
+        name, save = self._agent.model.name, self._options.save_settings
         if save is None:
             return
 
         def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
             try:
                 if answer:  # at once: a worker that has not begun yet is lost when the person quits
-                    save({"model": model.name, "api_base": address})
+                    save({"model": name, "api_base": address})
+                    self._address = None
             except RoamtuiError as error:
                 self._on_failed(str(error))
 
         question = "Make this model the default? Saves its name and URL in config.toml, never the key."
-        self._app.push_screen(ConfirmDialog(question, model.name, yes="Make default", no="Just this time"), take)
+        self._screen.app.push_screen(ConfirmDialog(question, name, yes="Make default", no="Just this time"), take)

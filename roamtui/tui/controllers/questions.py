@@ -134,7 +134,7 @@ class QuestionController:
             propose: Returns the questions.
             explain_none: Says why there is no question.
         """
-        from roamtui.tui.screens.dialogs import PickerDialog  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.screens.dialogs import PickerDialog, PickerItem  # noqa: PLC0415 - not for the first screen
 
         self._box.post_message(StatusMessage("Looking for questions…", is_progress=True))
         try:
@@ -144,7 +144,8 @@ class QuestionController:
         if not questions:
             self._box.notify(explain_none(), severity="warning", markup=False)
             return None
-        picker = PickerDialog("Suggested questions", dict.fromkeys(questions, ""), questions[0])
+        choices = [PickerItem(value=question, label=question) for question in dict.fromkeys(questions)]
+        picker = PickerDialog("Suggested questions", choices)
         return await self._box.app.push_screen_wait(picker)
 
     def submit(self, question: str) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Generic, TypeVar, assert_never
 
@@ -20,6 +21,8 @@ from roamtui.conversation.commands import ApprovalRequest, CostApprovalRequest, 
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 
 _URL_LENGTH_MAX = 70
+_LABEL_WIDTH_MAX = 36
+"""Cells of the first column of a list to choose from."""
 
 
 class Dialog(ModalScreen[ScreenResultType]):
@@ -212,64 +215,151 @@ class PromptDialog(Dialog[str | None]):
         self.dismiss(value)
 
 
-class PickerDialog(ListDialog[str | None]):
-    """Lets a person choose a name. The result is None if they leave."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PickerItem:
+    """An entry of a `PickerDialog`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "leave", "Close")]
+    value: str
+    """The result if it is chosen."""
+    label: str
+    keys: str = ""
+    note: str = ""
+    group: str = ""
+    """Its heading; entries of a group follow each other."""
+    sign: str = ""
+    """One character before the label, such as a check mark."""
+
+
+class PickerDialog(Dialog[str | None]):
+    """Lets a person choose an entry; typing filters the list. The result is None if they leave."""
+
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move('cursor_up')", "Up"),
+        Binding("down", "move('cursor_down')", "Down"),
+        Binding("pageup", "move('page_up')", "Page up"),
+        Binding("pagedown", "move('page_down')", "Page down"),
+    ]
 
     def __init__(
         self,
         title: str,
-        choices: Mapping[str, str],
-        current: str,
+        choices: Sequence[PickerItem],
+        current: str = "",
         *,
         foot: str = "enter to choose, esc to cancel",
         preview: Callable[[str], None] | None = None,
+        choose: Callable[[str], None] | None = None,
     ) -> None:
-        """Offer `choices`, which maps names to notes or empty strings.
+        """Offer `choices`, with the cursor on `current`.
 
-        `preview` is called with each name that the cursor reaches.
+        Args:
+            title: The heading.
+            choices: The entries.
+            current: The value of the entry in use, if there is one.
+            foot: Words below the list; they must be safe for the screen.
+            preview: Called with each value under the cursor.
+            choose: Called with the chosen value instead of closing the dialog.
         """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (33, "-tall")]
         self._heading = title
-        self._choices = dict(choices)
+        self._choices = tuple(choices)
         self._current = current
         self._foot = foot
         self._preview = preview
+        self._choose = choose
+        self._list = ItemList[str]()
+        self._list.can_focus = False  # a click must not take the focus: typing filters the list
+        self.set_class(any(choice.note for choice in choices), "-table")
 
     @override
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Content.styled(self._heading, "bold $primary"))
-            yield OptionList(*map(self._draw, self._choices))
+            yield Input(placeholder="Type to filter")
+            yield self._list
             yield Static(Content(self._foot), classes="foot")
 
-    def add_choices(self, choices: Mapping[str, str]) -> None:
-        """Offer more names at the end; those that are listed already are skipped."""
-        new = [name for name in choices if name not in self._choices]
-        self._choices |= {name: choices[name] for name in new}
-        self.query_one(OptionList).add_options(map(self._draw, new))
+    def on_mount(self) -> None:
+        """List the entries."""
+        self._show(self._current)
+
+    def set_choices(self, choices: Sequence[PickerItem]) -> None:
+        """Replace the entries; the cursor and what is typed stay."""
+        self._choices = tuple(choices)
+        self._show(self._list.chosen or "")
 
     def show_foot(self, foot: str) -> None:
         """Replace the words below the list; they must be safe for the screen."""
         self.query_one(".foot", Static).update(Content(foot))
 
-    def on_mount(self) -> None:
-        """Put the cursor on the current choice."""
-        options = self.query_one(OptionList)
-        options.highlighted = list(self._choices).index(self._current) if self._current in self._choices else 0
-        options.focus()
+    def _show(self, chosen: str = "") -> None:
+        typed = self.query_one(Input).value
+        lines: list[tuple[str | None, Content]] = []
+        group = ""
+        label_width = min(
+            _LABEL_WIDTH_MAX, max((Content(self._read_label(one)).cell_length for one in self._choices), default=0)
+        )
+        keys_width = max((Content(one.keys).cell_length for one in self._choices), default=0)
+        for choice in filter_items(self._choices, typed):
+            if choice.group != group:
+                group = choice.group
+                lines.append((None, Content(("\n" if lines else "") + group)))
+            line = Content(self._read_label(choice))
+            if choice.keys or choice.note:
+                line = line.pad_right(max(0, label_width - line.cell_length)) + "  "
+                if keys_width:
+                    line += Content.styled(choice.keys, "$secondary").pad_right(keys_width - len(choice.keys)) + "  "
+                line += Content.styled(sanitise_line(choice.note), "$muted")
+            lines.append((choice.value, line))
+        values = [value for value, _ in lines]
+        first = next((index for index, value in enumerate(values) if value is not None), None)
+        index = values.index(chosen) if chosen in values and chosen else first
+        self._list.set_items(lines or [(None, Content("No match"))], index)
+        if not typed:  # the box keeps its height while the list is filtered
+            count = sum(line.plain.count("\n") + 1 for _, line in lines)
+            self._list.styles.min_height = min(count, self.app.size.height // 2)
 
-    def _draw(self, name: str) -> Option:
-        sign, note = "● " if name == self._current else "  ", self._choices[name]
-        return Option(Content(sign + sanitise_line(f"{name} · {note}" if note else name)))
+    def _read_label(self, item: PickerItem) -> str:
+        sign = f"{item.sign or ' '} " if any(one.sign for one in self._choices) else ""
+        return sign + sanitise_line(item.label)
+
+    @on(Input.Changed)
+    def _filter(self) -> None:
+        self._show()
 
     @on(OptionList.OptionHighlighted)
-    def _preview_choice(self, event: OptionList.OptionHighlighted) -> None:
-        if self._preview is not None:
-            self._preview(list(self._choices)[event.option_index])
+    def _preview_choice(self) -> None:
+        if self._preview is not None and self._list.chosen is not None:
+            self._preview(self._list.chosen)
 
     @on(OptionList.OptionSelected)
-    def _choose(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(list(self._choices)[event.option_index])
+    @on(Input.Submitted)
+    def _take(self) -> None:
+        if self._list.chosen is not None:
+            (self._choose or self.dismiss)(self._list.chosen)
+
+    def action_move(self, how: str) -> None:
+        """Move the cursor of the list by one of its own actions."""
+        if self._list.size.height:  # without room the list knows no lines, and a page would end the app
+            getattr(self._list, f"action_{how}")()
+
+
+def filter_items(choices: Iterable[PickerItem], typed: str) -> tuple[PickerItem, ...]:
+    """Return the choices that contain all typed words, the best group first, and in each group the best choice.
+
+    A label that begins with what is typed is best, then one with a word that does, then one that contains it. Words of
+    keys, note and group count last.
+    """
+    typed = typed.casefold().strip()
+    words = typed.split()
+    ranks: dict[str, list[tuple[int, PickerItem]]] = {}
+    for choice in choices:
+        label = choice.label.casefold()
+        everything = f"{label} {choice.keys} {choice.note} {choice.group}".casefold()
+        if all(word in everything for word in words):
+            fits = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
+            ranks.setdefault(choice.group, []).append((fits.index(True), choice))
+    groups = sorted(ranks.values(), key=lambda group: min(rank for rank, _ in group))
+    return tuple(choice for group in groups for _, choice in sorted(group, key=lambda ranked: ranked[0]))

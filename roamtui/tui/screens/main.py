@@ -76,6 +76,7 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.conversation.session import Session
     from roamtui.tui.controllers.conversations import ConversationSwitcher
     from roamtui.tui.controllers.find import FindController
+    from roamtui.tui.controllers.models import ModelController
     from roamtui.tui.controllers.notes import NotesController
     from roamtui.tui.controllers.reader import ReaderController
     from roamtui.tui.controllers.reload import ReloadController
@@ -138,6 +139,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         controller = ConversationController(self.app_context.agent, self._approve)
         controller.subscribe(lambda update: self._show_event(update.event, update.state))
         return controller
+
+    @cached_property
+    def _model_controller(self) -> ModelController:
+        from roamtui.tui.controllers.models import ModelController
+
+        return ModelController(self, self.app_context, self._show_model, self.chat_log.add_notice)
 
     @cached_property
     def reader_controller(self) -> ReaderController:
@@ -531,10 +538,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.question_controller.on_conversation_switched(edited)
 
     def action_choose_model(self) -> None:
-        from roamtui.tui.controllers.models import ModelController
-
         if not self.warn_if_busy():
-            ModelController(self.app, self.app_context, self._show_model, self.chat_log.add_notice).choose()
+            self._model_controller.choose()
 
     def _show_model(self, name: str) -> None:
         label = make_model_label(name)

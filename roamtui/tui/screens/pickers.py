@@ -1,10 +1,10 @@
-"""The choice of a theme, and the form for a model by its name."""
+"""The palette, the choice of a theme, and the form for a model by its name."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -20,8 +20,9 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.secrets import get_recommended_key_variable
+from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, format_key
 from roamtui.tui.context import ModelFactory
-from roamtui.tui.screens.dialogs import Dialog, PickerDialog
+from roamtui.tui.screens.dialogs import Dialog, PickerDialog, PickerItem
 from roamtui.tui.status_line import adapt_flags
 from roamtui.tui.themes import contrast
 
@@ -34,7 +35,16 @@ def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None)
     before = app.theme
     themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
     themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
-    choices = {theme.name: _describe_theme(theme) for theme in themes}
+    choices = [
+        PickerItem(
+            value=theme.name,
+            label=theme.name,
+            note=_describe_theme(theme),
+            group="From Textual" if theme.name in BUILTIN_THEMES else "roamtui",
+            sign="●" if theme.name == before else "",
+        )
+        for theme in themes
+    ]
 
     def preview(name: str) -> None:
         app.theme = name
@@ -48,6 +58,28 @@ def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None)
             app.notify(str(error), severity="error", markup=False)
 
     app.push_screen(PickerDialog("Theme", choices, before, preview=preview), finish)
+
+
+def make_palette(commands: Sequence[Action], suggested: Collection[str]) -> PickerDialog:
+    """Make the list of commands; the `suggested` ones, by action id, come first."""
+    first = [action for action in commands if action.id in suggested]
+    choices = [_to_item(action, is_suggested=True) for action in first]
+    for scope in SCOPE_TITLES:
+        rest = [action for action in commands if action.scope is scope and action not in first]
+        choices += [_to_item(action) for action in rest]
+    return PickerDialog("Commands", choices, foot="enter to run, esc to close")
+
+
+def _to_item(action: Action, *, is_suggested: bool = False) -> PickerItem:
+    where = SCOPE_TITLES[action.scope]
+    label = action.label[:1].upper() + action.label[1:]
+    return PickerItem(
+        value=action.id,
+        label=f"{where}: {action.label}" if is_suggested and action.scope is not Scope.GLOBAL else label,
+        keys=" ".join(format_key(key) for key in action.keys),
+        note=action.help,
+        group="Suggested" if is_suggested else where,
+    )
 
 
 def _describe_theme(theme: Theme) -> str:
@@ -121,7 +153,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         if key:
             os.environ[variable] = key
         try:
-            reply = await _probe_model(self._make(name, address or None, True))  # noqa: FBT003
+            reply = await probe_model(self._make(name, address or None, True))  # noqa: FBT003
         except RoamtuiError as error:
             self._say(adapt_flags(sanitise_line(str(error))), is_problem=True)
         else:
@@ -135,7 +167,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
                     os.environ[variable] = before
 
 
-async def _probe_model(model: Model) -> str:
+async def probe_model(model: Model) -> str:
     """Return a model's answer to a short prompt without document text, and how long it took."""
     started = time.monotonic()
     text = ""

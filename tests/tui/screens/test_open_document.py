@@ -133,7 +133,7 @@ async def test_help_themes_and_commands_are_there_before_any_document(app: RoamA
         await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
         await pilot.press("escape", "f3")
         await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-        await pilot.press("home", "enter")
+        await pilot.press(*"beacon", "enter")
         await wait_until(pilot, lambda: opener.kept == [("theme", "beacon")])
         assert isinstance(app.screen, OpenDialog)
         await pilot.press("ctrl+p")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import threading
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import OptionList
 
 from roamtui.errors import ModelError, RoamtuiError
 from roamtui.launch import _make_options
 from roamtui.models.base import Model
-from roamtui.models.registry import ModelOffer
+from roamtui.models.registry import ModelOffer, make_model
 from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.tui.app import RoamApp
@@ -21,6 +23,7 @@ from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog
 from roamtui.tui.screens.pickers import ModelForm
 from roamtui.tui.themes import DEFAULT_THEME
+from roamtui.wiring import make_named_model
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, make_app, model_of, running, screen_text, wait_until
@@ -43,7 +46,7 @@ def make_offering_app() -> RoamApp:
 async def test_another_model_is_used_only_after_a_yes() -> None:
     async with running(make_offering_app(), (100, 30)) as (app, pilot):
         before = app.app_context.agent.model
-        await pilot.press("f2", "j", "enter")
+        await pilot.press("f2", "down", "enter")
         await pilot.pause()
         assert isinstance(app.screen, ConfirmDialog)
         assert "openai/[b]other" in screen_text(app)
@@ -51,9 +54,9 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.app_context.agent.model is before, "the button with the focus says no"
-        await pilot.press("f2", "j", "enter", "y")
-        await pilot.pause()
-        assert app.app_context.agent.model.name == "openai/[b]other"
+        await pilot.press("enter", "y")
+        await wait_until(pilot, lambda: app.app_context.agent.model.name == "openai/[b]other")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
         assert "openai/[b]other" in screen_text(app)
         await ask(pilot, "Who?")
         assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Other."
@@ -64,10 +67,10 @@ async def test_without_offers_the_list_says_which_keys_are_missing() -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("f2")
         await wait_until(pilot, lambda: "OPENAI_API_KEY is not set" in screen_text(app))
-        await pilot.press("j", "j", "j", "enter")
+        await pilot.press(*"gpt", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ModelForm))
         assert app.focused is app.screen.query_one("#model-key")
-        await pilot.press("escape")
+        await pilot.press("escape", "escape")
         await wait_until(pilot, lambda: app.screen is app.main_screen)
 
 
@@ -78,7 +81,7 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
     app = make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "One?")
-        await pilot.press("f2", "j", "enter")
+        await pilot.press("f2", "down", "enter")
         await wait_until(pilot, lambda: app.main_screen.status_line.status.model == "local")
         assert app.screen is app.main_screen, "nobody else gets the text, so nobody is asked"
         for question in ("Two?", "Three?", "Four?"):
@@ -96,14 +99,14 @@ async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -
     kept: list[tuple[str, str]] = []
     app = make_app(options=TuiOptions(save_settings=lambda values: kept.extend(values.items())))
     async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f3", "home")
+        await pilot.press("f3", *"beac")
         await wait_until(pilot, lambda: app.theme == "beacon")
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.theme == DEFAULT_THEME)
         await pilot.press("f3", "enter")
         await pilot.pause()
         assert kept == []
-        await pilot.press("f3", "home", "enter")
+        await pilot.press("f3", *"beac", "enter")
         await wait_until(pilot, lambda: kept == [("theme", "beacon")] and app.theme == "beacon")
 
 
@@ -113,7 +116,7 @@ async def test_a_model_is_kept_only_after_a_question(key: str, expected: list[tu
     offers = (ModelOffer(name="local", note="here", choose=lambda: ScriptedModel(name="local")),)
     options = TuiOptions(model_offers=offers, save_settings=lambda values: kept.extend(values.items()))
     async with running(make_app(options=options), (100, 30)) as (app, pilot):
-        await pilot.press("f2", "j", "enter")
+        await pilot.press("f2", "down", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         assert kept == []
         await pilot.press(key)
@@ -134,9 +137,9 @@ async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -
         await pilot.pause()
         assert asked == [], "nothing is asked before a person wants to choose"
         await pilot.press("f2")
-        await wait_until(pilot, lambda: "ollama_chat/tiny · runs on this machine" in screen_text(app))
+        await wait_until(pilot, lambda: "runs on this machine" in screen_text(app))
         assert "Ollama at http://127.0.0.1:1: 1 model" in screen_text(app)
-        await pilot.press("end", "enter")
+        await pilot.press(*"tiny", "enter")
         await wait_until(pilot, lambda: app.app_context.agent.model is local)
 
 
@@ -147,10 +150,7 @@ async def name_model(pilot: Pilot[None], address: str) -> None:
     """Name a model, its address and a key, and try it."""
     await pilot.press("f2")
     await wait_until(pilot, lambda: "Other model…" in screen_text(app_of(pilot)))
-    options = pilot.app.screen.query_one(OptionList)
-    names = [str(options.get_option_at_index(index).prompt) for index in range(options.option_count)]
-    options.highlighted = next(place for place, name in enumerate(names) if "Other model…" in name)
-    await pilot.press("enter")
+    await pilot.press(*"other", "enter")
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, ModelForm))
     await pilot.press(*"openai/tiny", "tab", *address, "tab", *KEY)
     assert KEY not in screen_text(app_of(pilot))
@@ -198,7 +198,7 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
             await wait_until(pilot, lambda: "does not accept the key" in screen_text(app))
             assert KEY not in screen_text(app)
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
-            await pilot.press("escape")
+            await pilot.press("escape", "escape")
             await wait_until(pilot, lambda: app.screen is app.main_screen)
             assert app.app_context.agent.model is before
 
@@ -208,7 +208,7 @@ async def test_a_proposed_question_goes_into_the_question_box() -> None:
     async with app.run_test() as pilot:
         await pilot.press("f9")
         await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
-        await pilot.press("j", "enter")
+        await pilot.press("down", "enter")
         await wait_until(pilot, lambda: app.main_screen.question_box.text == "Who lights it?")
         assert app.main_screen.session.state.transcript.exchanges == ()
 
@@ -230,8 +230,8 @@ async def test_a_model_chosen_after_one_with_a_url_is_still_there_at_the_next_st
     app = make_app(options=_make_options(load_settings(), ()))
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("f2")
-        await wait_until(pilot, lambda: "offline · no key" in screen_text(app))
-        await pilot.press("j", "j", "enter")
+        await wait_until(pilot, lambda: "no key, no network" in screen_text(app))
+        await pilot.press(*"offl", "enter")
         await wait_until(pilot, lambda: app.app_context.agent.model.name == "offline")
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.press("y")
@@ -244,8 +244,111 @@ async def test_a_model_is_saved_even_if_the_person_quits_at_once() -> None:
     offers = (ModelOffer(name="local", note="here", choose=lambda: ScriptedModel(name="local")),)
     options = TuiOptions(model_offers=offers, save_settings=lambda values: kept.extend(values.items()))
     async with running(make_app(options=options), (100, 30)) as (app, pilot):
-        await pilot.press("f2", "j", "enter")
+        await pilot.press("f2", "down", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         type_at_once(pilot, "y", "ctrl+q")
         await wait_until(pilot, lambda: not app.is_running)
     assert kept == [("model", "local"), ("api_base", "")]
+
+
+async def test_a_model_whose_key_is_there_is_tested_with_one_token_before_it_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    refusal = FakeReply(status=401, error=openai_error("Incorrect API key provided", code="invalid_api_key"))
+    with FakeOpenAIServer(refusal, FakeReply(text="Yes")) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        app = make_app(options=_make_options(Settings(), ()))
+        async with app.run_test(size=(120, 35)) as pilot:
+            before = app.app_context.agent.model
+            await pilot.press("f2", *"gpt")
+            await wait_until(pilot, lambda: "OPENAI_API_KEY is set" in screen_text(app))
+            assert "✓ openai/gpt" not in screen_text(app), "a key may be wrong"
+            await pilot.press("enter")
+            await wait_until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+            assert server.requests == [], "nothing is sent before the person has agreed"
+            await pilot.press("y")
+            await wait_until(pilot, lambda: "✗ openai/gpt-4.1-mini" in screen_text(app))
+            assert "does not accept the key" in screen_text(app)
+            assert app.app_context.agent.model is before
+            await pilot.press("enter")
+            await wait_until(pilot, lambda: "Make this model the default?" in screen_text(app))
+            assert [body["max_tokens"] for body in server.bodies] == [1, 1]
+            assert "bakery" not in str(server.bodies).lower(), "nothing of the document is sent"
+            await pilot.press("n")
+            await wait_until(pilot, lambda: app.screen is app.main_screen)
+            assert app.app_context.agent.model.name == "openai/gpt-4.1-mini"
+            await pilot.press("f2", "enter")
+            await wait_until(pilot, lambda: "Make this model the default?" in screen_text(app))
+            await pilot.press("y")
+            await wait_until(pilot, lambda: load_settings().model == "openai/gpt-4.1-mini")
+
+
+@pytest.mark.parametrize("provider", ["lm_studio", "llamafile", "hosted_vllm"])
+async def test_a_server_on_this_machine_is_asked_without_a_key_and_its_url_is_saved(
+    monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
+
+        def look() -> tuple[tuple[ModelOffer, ...], str]:
+            name = f"{provider}/tiny"
+            choose = partial(make_model, name, api_base=server.url)
+            return (ModelOffer(name=name, note="here", choose=choose, api_base=server.url, needs_test=True),), "1 model"
+
+        app = make_app(options=replace(_make_options(Settings(), ()), discover_models=look))
+        async with app.run_test(size=(120, 35)) as pilot:
+            await pilot.press("f2", *"tiny")
+            await wait_until(pilot, lambda: f"{provider}/tiny" in screen_text(app))
+            await pilot.press("enter")
+            await wait_until(pilot, lambda: "Make this model the default?" in screen_text(app))
+            await pilot.press("y")
+            await wait_until(pilot, lambda: app.screen is app.main_screen)
+            await ask(pilot, "How many loaves?")
+            assert app.main_screen.session.state.transcript.exchanges[-1].answer == "Forty."
+        assert len(server.requests) == 2
+        assert all(KEY not in request.headers.get("authorization", "") for request in server.requests)
+        assert (load_settings().model, load_settings().api_base) == (f"{provider}/tiny", server.url)
+
+
+async def test_a_test_that_takes_long_can_be_left() -> None:
+    gate = threading.Event()
+    silent = FakeReply(text="Yes", gate=gate)
+    with FakeOpenAIServer(silent) as server:
+        offer = ModelOffer(name="lm_studio/slow", note="here", choose=refuse, api_base=server.url, needs_test=True)
+        options = TuiOptions(model_offers=(offer,), make_model=partial(make_named_model, Settings()))
+        app = make_app(options=options)
+        async with app.run_test(size=(120, 35)) as pilot:
+            before = app.app_context.agent.model
+            await pilot.press("f2", *"slow", "enter")
+            await wait_until(pilot, lambda: "Testing lm_studio/slow with one token" in screen_text(app))
+            await wait_until(pilot, server.request_came.is_set)
+            await pilot.press("escape")
+            await wait_until(pilot, lambda: app.screen is app.main_screen)
+            await wait_until(pilot, server.client_closed.is_set)
+            assert app.app_context.agent.model is before
+
+
+async def test_what_works_comes_first_and_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    local = ModelOffer(
+        name="ollama_chat/tiny", note="Ollama, nothing leaves this machine", choose=refuse, is_known_to_work=True
+    )
+    options = replace(_make_options(Settings(), ()), discover_models=lambda: ((local,), "1 model"))
+    async with running(make_app(options=options), (120, 40)) as (app, pilot):
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "ollama_chat/tiny" in screen_text(app))
+        text = screen_text(app)
+    places = [
+        text.index(words)
+        for words in (
+            "● scripted",
+            "✓ offline",
+            "✓ ollama_chat/tiny",
+            "  anthropic/claude",
+            "Other model…",
+            "Missing a key",
+            "  openai/gpt",
+        )
+    ]
+    assert places == sorted(places)
