@@ -22,12 +22,12 @@ class ExpandSections:
     """Ids as requested. The agent may also ask for pages (``id:2``) and ranges of children (``id:c2``)."""
     origin: Origin
     room_tokens: int | None = None
-    """Maximum of estimated tokens of section text to deliver, or None for no limit."""
+    """Greatest number of tokens of section text to deliver, as estimated; None means no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloseSections:
-    """Close sections at once, or, during a question, when it ends."""
+    """Close sections now; while a question is running, mark them to be closed when it ends."""
 
     section_ids: tuple[str, ...]
     origin: Origin
@@ -86,7 +86,7 @@ Command = ExpandSections | CloseSections | PinSections | UnfoldNodes | FoldNodes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostApprovalRequest:
-    """The next request could exceed the spending limit of the conversation."""
+    """Asks for approval of the next request, which could exceed the spending limit of the conversation."""
 
     spent_usd: float
     cap_usd: float
@@ -94,12 +94,12 @@ class CostApprovalRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginApprovalRequest:
-    """A command needs pages from an origin that the person did not type."""
+    """Asks for approval of a command that needs pages from an origin that the person did not type."""
 
     host: str
     """Host and port as in the URL."""
     origin: str
-    """As ``https://host[:port]``."""
+    """The origin in the form ``https://host[:port]``."""
     urls: tuple[str, ...]
 
 
@@ -107,9 +107,9 @@ ApprovalRequest = CostApprovalRequest | OriginApprovalRequest
 
 
 Approver = Callable[[ApprovalRequest], Awaitable[bool]]
-"""Returns whether the request is approved; asks a person if there is one."""
+"""A function that asks a person, if there is one, and returns whether the request is approved."""
 
 
 async def deny(_approval: ApprovalRequest) -> bool:
-    """Return False, for front ends that cannot ask a person."""
+    """Return False for every request; for front ends that cannot ask a person."""
     return False

@@ -1,4 +1,7 @@
-"""The events of a conversation: one closed union for the agent and the person. The state is their fold."""
+"""The events of a conversation, whether the agent or the person caused them.
+
+Applying all events in order gives the state of the conversation.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +43,14 @@ class ExpandResult:
     """Outcome of one requested id."""
 
     id: str
-    """As requested."""
+    """The id as it was requested."""
     section_id: str | None
     """The section with this id, or None if there is no such section."""
     status: ExpandStatus
     text: str = ""
     """The tool result for the model."""
     tokens: int = 0
-    """Estimated tokens of section text newly delivered."""
+    """Estimated tokens of the section text that was delivered for this request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +61,7 @@ class Delivery:
     tokens: int
     """Estimated tokens delivered so far, or of the whole section if no text has been delivered."""
     spans: tuple[Span, ...] = ()
-    """Text new to the transcript. Empty if a person opened the section: its text comes with the next question."""
+    """Text that is new in the transcript. Empty if a person opened the section: the next question brings its text."""
     content_hash: str = ""
     """Digest of the section's own text. Empty if the section was already open."""
 
@@ -77,7 +80,7 @@ class ConversationForked:
 
     conversation_id: str
     title: str = ""
-    """Empty if the title does not change."""
+    """The new title, or empty if the title does not change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +98,9 @@ class DocumentIdentified:
     """Name of the document, or its content if it was piped in. All conversations about one source share it."""
     content_hash: str
     documents: tuple[tuple[str, str], ...] = ()
-    """Key and digest of each document whose text was delivered or shown, if not recorded before."""
+    """Key and digest of each document whose text was delivered or shown, unless an earlier event recorded them."""
     links: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Sections of linked pages, each with the links that lead to it, outermost first, if not recorded before."""
+    """Sections of linked pages, each with the links that lead to it, outermost first, unless recorded earlier."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +112,7 @@ class LogEntrySkipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginsApproved:
-    """The person allowed fetching pages from more origins."""
+    """The person allowed roamtui to fetch pages from more origins."""
 
     origins: tuple[str, ...]
 
@@ -135,7 +138,7 @@ class SectionsExpanded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsDelivered:
-    """The question carries the text of sections that were opened before it."""
+    """The text of sections that were opened before the question was delivered with it."""
 
     deliveries: tuple[Delivery, ...]
 
@@ -146,7 +149,10 @@ class SectionsRelocated:
 
     sections: tuple[OpenSection, ...]
     unchanged: tuple[str, ...] = ()
-    """Keys of documents with unchanged text: excerpts from them can still be quoted. 0.2 did not log these."""
+    """Keys of the documents whose text did not change, so that excerpts from them can still be quoted.
+
+    Version 0.2 did not log these.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +177,7 @@ class ClosingDeclined:
     """Sections were not closed as requested."""
 
     reasons: tuple[tuple[str, str], ...]
-    """Section ids, each with the reason."""
+    """The ids of the sections that stay open, each with the reason."""
     origin: Origin
 
 
@@ -204,7 +210,7 @@ class ReadingSectionChanged:
     """The person is reading another section."""
 
     section_id: str | None
-    """None if the person is not reading any section."""
+    """The section that the person is reading now, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +228,7 @@ class UndoApplied:
     """The last step was undone or redone."""
 
     deed: UndoStep
-    """Changes that undoing or redoing made. Reversing them reverses this event."""
+    """The changes that the undo or redo made. To reverse this event, reverse them."""
     restored: tuple[OpenSection, ...] = ()
     """New state of the sections that were reopened, or whose pin or mark for closing changed."""
     is_redo: bool = False
@@ -268,7 +274,7 @@ class SaveWarningRaised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAsked:
-    """A question was asked. It is on disk."""
+    """A question was asked, and is already saved on disk."""
 
     number: int
     question: str
@@ -302,7 +308,7 @@ class TranscriptRebuilt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecorded:
-    """The model's tool calls have their results, or the model was reminded that its reply is not an answer yet."""
+    """A step ended: its tool calls have results, or the model was reminded that its reply is not an answer yet."""
 
     step: Step
 
@@ -318,7 +324,7 @@ class DraftRecorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsDropped:
-    """The result texts of the current question's first steps were dropped to make room."""
+    """To make room, the texts of the tool results in the first steps of the current question were dropped."""
 
     steps: int
     left: tuple[Delivery, ...]
@@ -370,7 +376,7 @@ class SectionsSearched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """Outcome of one item of a tool call."""
+    """Outcome of one item that a tool call requested."""
 
     id: str
     status: str
@@ -378,7 +384,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished:
-    """A tool call has its result. Both are on disk."""
+    """A tool call has its result. The call and the result are on disk."""
 
     tool: str
     section_ids: tuple[str, ...] = ()
@@ -388,7 +394,7 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderSent:
-    """The reply was not an answer yet, so the model was reminded of what is missing. Its text was a draft."""
+    """The reply was only a draft, not an answer yet, so the model was reminded of what is missing."""
 
     text: str
 
@@ -406,7 +412,7 @@ class QuestionAnswered:
     """The question has ended and is on disk. Always the last event of a question."""
 
     number: int = 0
-    """Number of the question; 0 until `finish_question` sets it."""
+    """Number of the question. It is 0 until `finish_question` sets it."""
     answer: str
     stopped: StopReason
     citations: tuple[Citation, ...] = ()
@@ -418,9 +424,9 @@ class QuestionAnswered:
     cited_ids: tuple[str, ...] = ()
     """Open sections that were cited or contain a cited section."""
     is_cut: bool = False
-    """Whether it stopped during tool calls. The transcript may lack some of their text."""
+    """Whether the question stopped during tool calls, so that the transcript may lack some of their text."""
     said: str = ""
-    """The model's own words if the answer adds to them."""
+    """The model's own words, if the answer contains more than these."""
 
     @property
     def is_unproven(self) -> bool:
@@ -541,9 +547,9 @@ EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
 )
 """Names of events in logs, traces and JSON. A class may be renamed; a name on disk may not."""
 _DRAFT_LENGTH = 300
-"""Characters kept of a draft. The whole text is in its step."""
+"""Number of characters of a draft that its event keeps. The step of the draft holds the whole text."""
 _NOTABLE_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
-"""Closings that nobody asked for. A person should see these later too."""
+"""Reasons for closing sections without a request. A person should see such closings later too."""
 
 
 def list_visible_events(events: Iterable[ConversationEvent]) -> tuple[ConversationEvent, ...]:
@@ -552,13 +558,13 @@ def list_visible_events(events: Iterable[ConversationEvent]) -> tuple[Conversati
 
 
 def make_draft_events(text: str) -> tuple[AnswerStreamed, ...]:
-    """Return the stored form of text that the model wrote before its tool calls; empty if there is none."""
+    """Return the event that stores what the model wrote before its tool calls; empty if it wrote nothing."""
     draft = text.strip()
     return (AnswerStreamed(text=shorten(draft, _DRAFT_LENGTH)),) if draft else ()
 
 
 def strip_texts(event: ConversationEvent) -> ConversationEvent:
-    """Remove document text from an event: the steps of its exchange hold it already."""
+    """Remove document text from an event, because the steps of its exchange already hold this text."""
     match event:
         case SectionsSearched(hits=hits):
             return replace(event, hits=tuple(replace(hit, path=(), snippet="") for hit in hits))
@@ -569,10 +575,10 @@ def strip_texts(event: ConversationEvent) -> ConversationEvent:
 
 
 def to_stored_event(event: ConversationEvent) -> ConversationEvent | None:
-    """Return the form in which an exchange stores an event to show it again, or None if it is not stored.
+    """Return the form in which an exchange keeps an event, so that it can be shown again, or None if it keeps none.
 
-    Events of the moment, such as a failed save or loading progress, are not stored. Of the model's text, only drafts
-    become events of the state.
+    Events that matter only while they happen, such as a failed save or loading progress, are not kept. Of the model's
+    text, only drafts are kept as events.
     """
     match event:
         case SectionsExpanded(origin=Origin.AGENT, results=results):

@@ -1,4 +1,4 @@
-"""Imports once the SQLite file of version 0.1, which had no logs, and keeps the file."""
+"""Imports the conversations of version 0.1, which had no logs, from its SQLite file, once. The file is kept."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _EVENTS = {name: kind for kind, name in EVENT_NAMES.items()}
 _EXCHANGE = get_type_hints(Exchange, localns={"ConversationEvent": object})
 del _EXCHANGE["events"]
 EMPTY_LIBRARY = Library(source="", root=parse_document(""))
-"""Stands in for the document of a conversation that is read without it."""
+"""Takes the place of the document if a conversation is read without its document."""
 _EXCHANGES = "SELECT data FROM exchanges WHERE conversation_id = ? ORDER BY number"
 _Value = TypeVar("_Value")
 
 
 def import_legacy_database(folder: Path, write: Callable[[ConversationLog, datetime, int], None]) -> tuple[str, ...]:
-    """Import the conversations of the file next to the folder of logs, then rename the file.
+    """Import the conversations from the file next to the folder of logs, then rename the file.
 
-    The import can stop at any moment: the next one skips conversations that already have a log.
+    If the import is interrupted, the next one continues: it skips conversations that already have a log.
 
     Args:
         folder: The folder of logs.
@@ -57,7 +57,7 @@ def import_legacy_database(folder: Path, write: Callable[[ConversationLog, datet
             order of changes.
 
     Returns:
-        Sentences about the import.
+        Sentences that tell the person about the import.
 
     Raises:
         OSError: A log could not be written. The file is unchanged, and the next start tries again.
@@ -124,14 +124,14 @@ def _import_all(
 
 
 def _is_temporary(error: Exception) -> bool:
-    """Whether a database could not be read for a reason that does not mean damage."""
+    """Check whether the reason why a database could not be read is something other than damage."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _TEMPORARY
 
 
 def erase_from_legacy_files(folder: Path, conversation_id: str) -> list[Path]:
     """Erase a conversation from the files of older versions. Return the files that may still contain it.
 
-    Damaged files are not changed, because somebody may want to save more of them.
+    Damaged files are not changed, because somebody may still want to recover something from them.
     """
     left = []
     for copy in sorted(folder.parent.glob(f"{folder.name}.*.sqlite3")):
@@ -150,9 +150,10 @@ def erase_from_legacy_files(folder: Path, conversation_id: str) -> list[Path]:
 
 
 def _append_legacy_events(row: Mapping[str, Any], exchanges: Iterable[object], events: list[ConversationEvent]) -> bool:
-    """Reconstruct the events of a conversation that version 0.1 saved as a state. Return whether all could be read.
+    """Reconstruct the events of a conversation, of which version 0.1 saved only the state.
 
-    They do not contain the transcript, so it is rebuilt before the next question.
+    The events do not contain the transcript, so it is rebuilt before the next question. Return whether everything could
+    be read.
     """
     is_complete = True
     saved: dict[str, Any] = {"content_hash": "", "open": (), "unfolded": (), "reading": None, "links": ()}
@@ -237,5 +238,5 @@ def _convert_legacy_note(note: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa:
 
 
 def _typed(value: object, default: _Value) -> _Value:
-    # SQLite stores any type in any column.
+    # A column in SQLite may hold a value of any type.
     return value if isinstance(value, type(default)) else default

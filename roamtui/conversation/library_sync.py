@@ -54,15 +54,15 @@ from roamtui.outline.structure import resolve_reference
 from roamtui.sources.file_sources import split_sources
 
 _PROGRESS_SECONDS = 0.1
-"""Seconds between two progress reports."""
+"""Shortest time between two progress reports."""
 _ATTEMPTS = 3
-"""Rounds of loading. A page may redirect to further origins, and the person is asked about each."""
+"""Maximum number of rounds of loading. A page may redirect to another origin, which the person must approve first."""
 
 
 def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
     """List the nodes that must be loaded before `update` can carry out a command.
 
-    If several nodes are unfolded at once, their links are left out: there may be thousands.
+    If several nodes are unfolded at once, links among them are not loaded, because there may be thousands.
     """
     named: Iterable[str] = ()
     match command:
@@ -85,9 +85,9 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
 def graft_documents(
     state: ConversationState, documents: Mapping[str, Document]
 ) -> tuple[ConversationState, NodesLoaded]:
-    """Add documents below the nodes whose ids are their keys; nodes that were loaded meanwhile keep theirs.
+    """Add each document below the node whose id is its key. A node that was loaded meanwhile keeps its document.
 
-    A new document may claim ids that another one has. The state then follows the other one to its new ids.
+    A new document may take over ids from another one, which then gets new ids. The state is changed to use these.
     """
     before = state.library
     new = {node_id: document for node_id, document in documents.items() if is_loadable(before, node_id)}
@@ -108,8 +108,8 @@ def load_linked_pages(library: Library, links: tuple[str, ...], loader: Loader, 
 
     Args:
         library: The library of the source.
-        links: Ids of the links, each after those that lead to it. Links that are not in the library, for example in a
-            changed document, and links on origins that are not approved are skipped.
+        links: Ids of the links, each after those that lead to it. A link is skipped if it is no longer in the library
+            (the document may have changed), or if its origin is not approved.
         loader: Fetches the pages.
         approved: Origins that the person approved.
     """
@@ -149,16 +149,17 @@ async def load_nodes(
 ) -> AsyncIterator[LoadingProgressed | tuple[dict[str, Document], frozenset[str]]]:
     """Load nodes, pages in parallel, and yield the progress.
 
-    The last item is the documents by node id, with an error document for each node that could not be loaded, and all
-    origins that are now approved.
+    The last item is a pair: the documents by node id, and all origins that are now approved. For a node that could not
+    be loaded, there is an error document.
 
     Args:
         loader: Reads the nodes.
         state: The state before the command.
         node_ids: Files and links of its library.
         origin: Who gave the command.
-        approver: Asked about each origin that the person neither typed nor approved.
-        refused: Number of the question at which each origin was last refused. The agent does not ask again during it.
+        approver: Asked about each origin that the person has neither typed nor approved.
+        refused: For each refused origin, the number of the question during which it was last refused. The agent does
+            not ask for it again during that question.
     """
     library, number, approved = state.library, state.question_number, state.approved_origins
     documents: dict[str, Document] = {}
@@ -224,9 +225,9 @@ async def _load(
 
 
 def resume_state(events: Iterable[ConversationEvent], library: Library, options: OpenSectionOptions) -> Update:
-    """Compute the state of a saved conversation with the current library, and the events that this adds.
+    """Compute the state of a saved conversation with the current library, and the new events that lead to it.
 
-    A question that was under way when the program ended is cancelled.
+    A question that was still running when the program ended is cancelled.
     """
     state = fold(library, events, options)
     ended: tuple[ConversationEvent, ...] = ()
@@ -242,16 +243,17 @@ def resume_state(events: Iterable[ConversationEvent], library: Library, options:
 def reload_state(state: ConversationState, library: Library) -> Update:
     """Continue with the current version of the document, between questions.
 
-    Open sections are found by id, then by their own text; those that are found by neither close. If the file of a
-    section has changed, its text is delivered again with the next question, and excerpts from the file can no longer
-    be quoted.
+    An open section is looked up by its id, then by its own text. If neither finds it, it closes. If the file of a
+    section has changed, the section's text is delivered again with the next question, and excerpts from the file can no
+    longer be quoted.
     """
     state = replace(state, library=library)
     is_same_content = state.content_hash == library.content_hash
     unchanged = {
         document.key for document in library.documents if state.documents.get(document.key) == document.content_hash
     }
-    if is_same_content:  # 0.2 logged no digest of files that only search showed, but the common digest covers all files
+    # version 0.2 logged no digests of files that only search results showed, but the digest of the library covers all
+    if is_same_content:
         files = (graft for node_id, graft in library.grafts.items() if not get_link_url(library, node_id))
         unchanged |= {file.key for file in (library.root, *files)}
     delivered = {span.doc for section in state.open_sections for span in section.deliveries}
@@ -290,18 +292,21 @@ def reload_state(state: ConversationState, library: Library) -> Update:
 
 
 def hash_sections(library: Library) -> dict[str, str]:
-    """Map the digest of each own text to the first section with it. Slow in a large library."""
+    """Map the digest of each section's own text to the section, or to the first of several. Slow in a large library."""
     return {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
 
 
 def make_document_events(
     state: ConversationState, events: Iterable[ConversationEvent]
 ) -> tuple[DocumentIdentified, ...]:
-    """Record what is needed to find these texts and sections in a later version of the document, if it is new.
+    """Make the event that records how to find texts and sections in a later version of the document.
+
+    If everything is recorded already, there is no event.
 
     Args:
         state: The state after `events`.
-        events: New events. The texts that they deliver or show and the sections that they name must be found again.
+        events: New events. What must be found again are the texts that they deliver or show, and the sections that they
+            name.
     """
     library = state.library
     deliveries: list[Delivery] = []
@@ -361,6 +366,6 @@ def get_source_key(library: Library) -> str:
 
 
 def is_source_missing(source: str) -> bool:
-    """Whether all files and folders of a source are gone."""
+    """Check whether all files and folders of a source are gone."""
     is_file = "://" not in source and not source.startswith("-")
     return is_file and not any(map(os.path.lexists, split_sources(source)))

@@ -1,7 +1,7 @@
 """`ConversationLog`: the events of a conversation as lines of JSON in an append-only file.
 
-A torn or damaged line, or one from a newer version, stays in the file and is skipped. Fields that were added later have
-defaults, so that logs of older versions can be read.
+A line is skipped, but stays in the file, if it is incomplete or damaged or comes from a newer version. Fields that were
+added later have defaults, so that logs of older versions can be read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from roamtui.paths import make_private_folder, open_private_file, write_all
 _Event = TypeVar("_Event")
 _KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
 DECODE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
-"""Errors from decoding a damaged entry."""
+"""Errors that decoding a damaged entry may raise."""
 LOST_QUESTION = "(This question could not be read.)"
 LOST_ANSWER = "This message was damaged on disk."
 LOG_SUFFIX = ".jsonl"
@@ -71,7 +71,7 @@ class ConversationLog:
 
     @property
     def damage_message(self) -> str:
-        """Warning about entries skipped since the last rebuild of the transcript, or empty."""
+        """A warning about the entries skipped since the last rebuild of the transcript; empty if none was skipped."""
         skipped: list[LogEntrySkipped] = []
         for event in self.events:
             if isinstance(event, LogEntrySkipped):
@@ -100,25 +100,28 @@ def encode_entry(name: str, event: object, at: datetime) -> bytes:
 
 
 def encode_entries(events: Iterable[ConversationEvent], at: datetime | None = None) -> bytes:
-    """Encode events as lines with one time, by default the current one."""
+    """Encode events as lines that all have the same time, by default the current one."""
     moment = at or datetime.now(UTC)
     return b"".join([encode_entry(EVENT_NAMES[type(event)], event, moment) for event in events])
 
 
 def decode_entries(content: bytes) -> list[ConversationEvent]:
-    """Decode lines. An unreadable line becomes `LogEntrySkipped`."""
+    """Decode the lines of a log. An unreadable line becomes `LogEntrySkipped`."""
     return [*_fill_gaps(decode_entry(line, _KINDS) for line in content.split(b"\n") if line)]
 
 
 def decode_log(content: bytes) -> tuple[list[ConversationEvent], bool]:
-    """Decode a log. Return also whether a mark must be written before the next event; see `drop_repeats`."""
+    """Decode a log without repeated events.
+
+    Also return whether a `ConversationForked` must be appended before the next event; see `drop_repeats`.
+    """
     lines = (line for line in content.split(b"\n") if line)
     events, needs_mark = drop_repeats((_TIME.sub(b"", line, count=1), decode_entry(line, _KINDS)) for line in lines)
     return [*_fill_gaps(events)], needs_mark
 
 
 def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | LogEntrySkipped:
-    """Decode a line as the class that `kinds` has for its name, or as `LogEntrySkipped`."""
+    """Decode a line as an event of the class that `kinds` has for its name, or as `LogEntrySkipped` if that fails."""
     try:
         fields: dict[str, Any] = json.loads(line)
         kind = kinds.get(fields["event"])
@@ -174,7 +177,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         OSError: Another program holds the lock for too long.
     """
-    # The lock is on a separate file because on Windows other programs cannot read a locked file.
+    # A separate file is locked because on Windows other programs cannot read a locked file.
     file = open_private_file(folder / _LOCK)
     try:
         _lock(file)
@@ -184,7 +187,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _lock(file: int) -> None:
-    # It takes 20 ms to import, and nothing is saved before the first question.
+    # The import takes 20 ms, and is not needed at startup because nothing is saved before the first question.
     from filelock import lock_descriptor  # noqa: PLC0415
 
     deadline = time.monotonic() + _BUSY_SECONDS
@@ -205,7 +208,7 @@ def open_log(path: Path) -> Iterator[int]:
     file = open_private_file(path)
     try:
         path.chmod(PRIVATE_FILE)
-        if os.name == "posix":  # version 0.2 locks the log itself, and runs nowhere else
+        if os.name == "posix":  # version 0.2, which runs only on POSIX systems, locks the log itself
             _lock(file)
         yield file
     finally:
@@ -219,13 +222,13 @@ def open_log(path: Path) -> Iterator[int]:
 
 
 def read_at(file: int, offset: int, size: int) -> bytes:
-    """Read from an open file at an offset, and leave the file position after the bytes."""
+    """Read bytes from an open file at an offset. The file position is then behind these bytes."""
     os.lseek(file, offset, os.SEEK_SET)
     return os.read(file, size)
 
 
 class Appender:
-    """Appends to one file. Before each write, it removes the remains of a failed one."""
+    """Appends entries to one file. Before each write, it removes what an earlier, failed write left behind."""
 
     def __init__(self) -> None:
         self._size = 0
@@ -234,10 +237,10 @@ class Appender:
         """The entries of the failed write. The file may contain their beginning."""
 
     def repair(self, file: int) -> None:
-        """Cut off the remains of a failed write, unless another program has written after them.
+        """Cut off what a failed write left behind, unless another program has written after it.
 
         Raises:
-            OSError: They still cannot be cut off.
+            OSError: It still cannot be cut off.
         """
         if self._remains:
             found = read_at(file, self._size, len(self._remains) + 1)
@@ -249,11 +252,11 @@ class Appender:
         """Append entries, and return the new size of the file.
 
         Raises:
-            OSError: The entries cannot be written. What was written of them is cut off now, or by the next call.
+            OSError: The entries cannot be written. A part that was written is cut off now, or by the next call.
         """
         self.repair(file)
         size = os.lseek(file, 0, os.SEEK_END)
-        if size and read_at(file, size - 1, 1) != b"\n":  # a torn entry stays a line of its own
+        if size and read_at(file, size - 1, 1) != b"\n":  # keep an incomplete last entry on a line of its own
             entries = b"\n" + entries
         self._size, self._remains = size, entries
         try:
@@ -279,7 +282,7 @@ def shred(path: Path) -> None:
         with open_log(path) as file:
             write_all(file, bytes(os.fstat(file).st_size))
             os.fsync(file)
-            os.ftruncate(file, 0)  # if the name cannot be deleted, no program appends to the zeros
+            os.ftruncate(file, 0)  # if the file cannot be deleted, other programs must not append to the zeros
         path.unlink()  # after closing, because Windows cannot delete an open file
     _fsync_folder(path.parent)
 
@@ -288,7 +291,7 @@ def blank_lines(path: Path, marks: Collection[bytes]) -> None:
     """Overwrite each line that contains a mark with spaces. Other lines keep their offsets.
 
     Raises:
-        OSError: A line cannot be overwritten. It still contains its mark, so a second call tries it again.
+        OSError: A line cannot be overwritten. It still contains its mark, so that another call tries again.
     """
     with locked(path.parent), open_log(path) as file:
         start, is_empty = 0, True
@@ -299,7 +302,7 @@ def blank_lines(path: Path, marks: Collection[bytes]) -> None:
                 for first, end in (
                     (end_of_mark, len(line)),
                     (0, end_of_mark),
-                ):  # the mark last, so that a failure can be repeated
+                ):  # the mark last, so that another call still finds the line after a failure
                     os.lseek(file, start + first, os.SEEK_SET)
                     write_all(file, b" " * (end - first))
             is_empty = is_empty and (bool(mark) or not line.strip())
@@ -310,7 +313,7 @@ def blank_lines(path: Path, marks: Collection[bytes]) -> None:
 
 
 def _fsync_folder(folder: Path) -> None:
-    # Makes new and deleted names durable. Windows cannot.
+    # Flushes the creation and deletion of files to disk. Windows cannot do this.
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -320,13 +323,15 @@ def _fsync_folder(folder: Path) -> None:
 
 
 def format_os_error(error: OSError) -> str:
-    """Format the reason of a failure on disk."""
+    """Format the reason for an error on disk, for use in a sentence."""
     return error.strerror or str(error)
 
 
 @contextmanager
 def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
-    """Turn an `OSError` into a `StoreError` with the sentence `failure`, which may name ``{reason}`` and ``{folder}``.
+    """Turn an `OSError` into a `StoreError` whose message is `failure`.
+
+    In it, ``{reason}`` and ``{folder}`` are replaced.
 
     Raises:
         StoreError: An operation on disk failed.
@@ -340,7 +345,7 @@ def map_store_errors(failure: str, folder: Path) -> Iterator[None]:
 
 
 class Trace:
-    """A copy of the events in a file that the person chose."""
+    """Copies the events of the conversation to a file that the person chose."""
 
     def __init__(self, path: Path, redact: Callable[[Any], Any]) -> None:
         """Create the file, accessible only to its owner, or continue the trace that it contains.
@@ -357,7 +362,7 @@ class Trace:
         self._log: ConversationLog | None = None
         self._written = 0
         self.failure = ""
-        """Why the trace is incomplete, or empty if it is not."""
+        """Why the trace is incomplete; empty if it is complete."""
         try:
             content = path.read_bytes() if path.is_file() else b""
             if content and not content.startswith(_TRACE_START):
@@ -369,9 +374,9 @@ class Trace:
             raise UsageError(f"--trace cannot write {path}: {format_os_error(error)}. Choose another file.") from None
 
     def write(self, log: ConversationLog) -> None:
-        """Append the events added since the last call; if `log` has replaced another log, append all its events.
+        """Append the events added since the last call. If `log` has replaced another log, append all its events.
 
-        After a failure, nothing more is written.
+        After an error, nothing more is written.
         """
         if log is not self._log:
             self._log, self._written = log, 0

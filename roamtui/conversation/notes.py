@@ -47,11 +47,11 @@ class Note:
     source: str
     """Key of the document; see `get_source_key`."""
     citation: Citation
-    """The section, and the quote if words were saved, as of the creation."""
+    """The section, and the quote if words were saved, as they were when the note was created."""
     content_hash: str = ""
-    """Digest of the section's own text; empty if it was not loaded."""
+    """Digest of the section's own text; empty if the text was not loaded."""
     opening: str = ""
-    """Start of the own text below the heading, used to find a renamed section."""
+    """The first words of the section's own text below its heading. They help to find the section if it is renamed."""
     links: tuple[str, ...] = ()
     """Links to the page of the section, outermost first."""
     words: str = ""
@@ -62,7 +62,7 @@ _KINDS = {"note_kept": Note}
 
 
 def make_note(library: Library, citation: Citation, words: str) -> Note:
-    """Make a note on a citation, with a comment."""
+    """Make a note on a citation. `words` is the person's comment."""
     section_id = citation.section_id
     return Note(
         id=secrets.token_hex(6),
@@ -77,7 +77,7 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
 
 
 def hash_section(library: Library, section_id: str) -> str:
-    """Hash a section's own text. Empty if its file or page is not loaded."""
+    """Hash a section's own text. Return an empty string if the section's file or page is not loaded."""
     return hash_own_text(library, section_id) if library.is_loaded(section_id) else ""
 
 
@@ -93,10 +93,10 @@ class NoteStore:
         """Ids of deleted notes whose lines may still be on disk."""
         self._appender = Appender()
         self.damage = ""
-        """Warning about lines that the last `read` skipped, or empty."""
+        """A warning about the lines that the last `read` skipped; empty if it skipped none."""
 
     def read(self) -> tuple[Note, ...]:
-        """Return all notes in the order of creation, with those that could not be written yet.
+        """Return all notes in the order of creation, including those that could not be written yet.
 
         Raises:
             StoreError: The notes cannot be read.
@@ -107,7 +107,7 @@ class NoteStore:
         return tuple((notes | self._unsaved).values())
 
     def save(self, *notes: Note) -> None:
-        """Write new or changed notes, and those that could not be written before.
+        """Write new or changed notes, and also those that an earlier call could not write.
 
         Raises:
             StoreError: The notes are not on disk. The next call tries again.
@@ -126,7 +126,7 @@ class NoteStore:
         """Delete notes and overwrite their bytes.
 
         Raises:
-            StoreError: The notes could not be deleted. The next call of this or of `save` tries again.
+            StoreError: The notes could not be deleted. The next call of `delete` or `save` tries again.
         """
         with self._lock, map_store_errors("Could not delete the note: {reason} ({folder}).", self._path.parent):
             self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
@@ -150,7 +150,7 @@ def count_notes(folder: Path) -> dict[str, int]:
 
 
 def _decode(path: Path) -> tuple[dict[str, Note], list[LogEntrySkipped]]:
-    """Read the notes of a file by id, and its skipped entries."""
+    """Return the notes in a file, by id, and the entries that had to be skipped."""
     lines = path.read_bytes().split(b"\n") if path.exists() else []
     entries = [decode_entry(line, _KINDS) for line in lines if line.strip()]
     notes = {entry.id: entry for entry in entries if isinstance(entry, Note)}

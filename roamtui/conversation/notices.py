@@ -64,11 +64,11 @@ class NoticeSlot(StrEnum):
     ACTIVITY = auto()
     """Above an answer, in the list of the model's actions."""
     ENDING = auto()
-    """Below an answer, saying how it ended."""
+    """Below an answer, to say how it ended."""
     CHAT = auto()
-    """Between the questions. A person may need it later."""
+    """Between the questions, for a notice that a person may need later."""
     STATUS = auto()
-    """In the status line. Nobody needs it later."""
+    """In the status line, for a notice that nobody needs later."""
 
 
 class Severity(StrEnum):
@@ -81,7 +81,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SectionLabel:
-    """A section in a notice."""
+    """A section as a notice shows it."""
 
     section_id: str
     title: str
@@ -101,7 +101,7 @@ class Notice:
     """Precedes the message in the list of the model's actions."""
     severity: Severity = Severity.INFO
     short_text: str = ""
-    """Replaces text and sections if there is room for a few words only."""
+    """Shown instead of text and sections if there is only room for a few words."""
 
     def format(self, *, with_ids: bool) -> str:
         """Return text and sections as one line."""
@@ -129,7 +129,7 @@ def _make_action_notice(slot: NoticeSlot, verb: str, sections: tuple[SectionLabe
 
 
 def format_event_lines(event: ConversationEvent, library: Library) -> Iterator[str]:
-    """Yield an event as lines for output that cannot be redrawn. Answers are written elsewhere."""
+    """Yield the lines that show an event in output that cannot be redrawn. Answers are written elsewhere."""
     is_repeated = isinstance(event, LoadingProgressed) and bool(event.done or event.bytes_received)
     if not isinstance(event, AnswerStreamed | QuestionAnswered) and not is_repeated:
         for notice in make_notices(event, library):
@@ -229,7 +229,7 @@ def _make_search_notice(event: SectionsSearched, library: Library) -> Notice:
 
 
 def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterator[Notice]:
-    """Yield one notice for each status that occurs in the batch, two if it is `ALREADY_OPEN`."""
+    """Yield one notice for each status that occurs in the batch, and up to two for `ALREADY_OPEN`."""
     slot = NoticeSlot.ACTIVITY if event.origin is Origin.AGENT else NoticeSlot.STATUS
     by_status: dict[ExpandStatus, dict[str, str]] = {}
     for result in event.results:
@@ -257,7 +257,7 @@ def _make_expansion_notices(event: SectionsExpanded, library: Library) -> Iterat
             case ExpandStatus.NO_ROOM:
                 yield Notice(slot, "No room for", sections, symbol="!", severity=Severity.WARNING)
             case ExpandStatus.FAILED:
-                has_reason = event.origin is Origin.PERSON  # for the agent, the texts are its tool results
+                has_reason = event.origin is Origin.PERSON  # for the agent, the texts are results of its tool calls
                 text = " ".join(texts.values()) if has_reason else "Could not open"
                 yield Notice(slot, text, () if has_reason else sections, symbol="✗", severity=Severity.ERROR)
 
@@ -271,7 +271,7 @@ def _format_loading(event: LoadingProgressed) -> str:
 
 
 def make_outcome_notices(event: QuestionAnswered) -> Iterator[Notice]:
-    """Yield how an exchange ended, or nothing if it was simply answered."""
+    """Yield notices that say how an exchange ended, or nothing if it ended with an ordinary answer."""
     notices = (
         (event.error, Severity.ERROR),
         (_STOP_TEXTS.get(event.stopped, ""), Severity.WARNING),

@@ -1,4 +1,7 @@
-"""Start, finish and rewind the questions of a conversation, and rebuild its transcript. Pure, like `update`."""
+"""Start, finish and rewind the questions of a conversation, and rebuild its transcript.
+
+Like `update`, these functions have no side effects.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,8 @@ _PREFERENCES_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
     "were told:"
 )
-# Open text costs little while the provider's cache is warm, but closing needs a rebuild: so close rarely and much.
+# Open text costs little while it is in the provider's cache, but each closing rebuilds the transcript. So sections are
+# closed rarely, but then many at once.
 _CLOSING_START_SHARE = 0.6
 """Share of the budget that open sections may fill before any is closed."""
 _CLOSING_TARGET_SHARE = 0.35
@@ -49,7 +53,7 @@ _CLOSING_TARGET_SHARE = 0.35
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptContext:
-    """Everything a prompt adds to the conversation."""
+    """Everything that a prompt contains in addition to the conversation."""
 
     system: str
     outline: str
@@ -59,27 +63,30 @@ class PromptContext:
     window_tokens: int | None = None
     """Size of the model's context window, or None if unknown."""
     delivery_tokens_max: int | None = None
-    """Tokens of section text that may be delivered before the question, or None for no limit."""
+    """Tokens of section text that the message may contain before the question, or None for no limit."""
     history_tokens_max: int | None = None
     """Tokens of earlier questions and answers to keep in a rebuild, or None for no limit."""
     within: str | None = None
     """The section that the question is about, or None for the whole document."""
     auto_opened: tuple[str, ...] = ()
-    """Sections to open with the question because search found them with high confidence."""
+    """Sections to open with the question because the search clearly found them."""
     hits_text: str = ""
     """Search results for the question as text."""
     excerpts: tuple[Span, ...] = ()
     """Document text quoted in `hits_text`."""
     search_events: tuple[SectionsSearched, ...] = ()
-    """Events that show the search to a person."""
+    """Events by which front ends show the search."""
     is_overflow_retry: bool = False
     """Whether the model rejected the previous request as too long."""
     preferences: str = ""
-    """How the person wants to be answered. The transcript keeps it unchanged until the next rebuild."""
+    """The person's wishes for all answers. The transcript keeps them unchanged until the next rebuild."""
 
 
 def begin_question(state: ConversationState, question: str, context: PromptContext) -> Update:
-    """Start a question. If a section was closed or the document or model changed, rebuild the transcript first."""
+    """Start a question.
+
+    If a section was closed, or if the document or the model changed, the transcript is rebuilt first.
+    """
     events: Events = ()
     if state.is_asking:  # the previous question was abandoned before it could end
         state, events = finish_question(state, QuestionAnswered(answer="", stopped=StopReason.CANCELLED, is_cut=True))
@@ -104,7 +111,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     delivered = (SectionsDelivered(deliveries=deliveries),) if deliveries else ()
     expanded: ExpandEvents = ()
     found_blocks: list[str] = []
-    if context.auto_opened:  # confident search hits, in the room that the pending blocks leave
+    if context.auto_opened:  # these hits get only the room that the pending blocks leave
         room = context.delivery_tokens_max
         if room is not None:
             room = max(0, room - sum(map(estimate_tokens, pending_blocks)))
@@ -131,7 +138,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
 
 
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Update:
-    """End the current question, then close the marked sections and those over the budget.
+    """End the current question, then close the marked sections, and others if the open text exceeds the budget.
 
     The last event is `QuestionAnswered`.
     """
@@ -156,8 +163,8 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Upda
 def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
     """Select the sections to close after a question, least useful first.
 
-    Sections that were cited last close last. A pinned section closes only if closing all others leaves the open text
-    over the whole budget.
+    The sections cited most recently are closed last. A pinned section is closed only if the open text would exceed the
+    whole budget even without any other section.
     """
     budget = state.options.budget_tokens
     open_tokens = state.open_tokens
@@ -177,7 +184,10 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
 
 
 def rewind(state: ConversationState, number: int) -> Update:
-    """Go back to before question `number` (1 for the first), but keep the current document and folding."""
+    """Remove question `number` (1 for the first) and everything after it.
+
+    The document and the folding of the tree stay as they are.
+    """
     rewound = QuestionsRewound(first=number)
     before = apply(state, rewound)
     gone = tuple(section_id for section_id in before.open_ids if section_id not in state.library)
@@ -186,10 +196,10 @@ def rewind(state: ConversationState, number: int) -> Update:
 
 
 def rebuild(state: ConversationState, context: PromptContext) -> TranscriptRebuilt:
-    """Build a new transcript: outline, open sections, earlier questions and answers without section text.
+    """Build a new transcript: the outline, the open sections, and earlier questions and answers without section text.
 
     During a question, the question and its steps stay as they are. The prologue then holds only the open text that
-    they do not.
+    these do not hold.
     """
     exchanges = state.transcript.exchanges
     current_text = collect_delivered_text(exchanges[-1]) if state.is_asking else ""
@@ -208,7 +218,8 @@ def rebuild(state: ConversationState, context: PromptContext) -> TranscriptRebui
             )
             rendered.setdefault(doc, []).extend(merged)
     parts = []
-    # Preferences go into the user's message, quoted so that no line can pass for an outline or a section.
+    # Preferences go into the user's message as a quotation, so that none of their lines can be mistaken for an outline
+    # or a section.
     if preferences := context.preferences.strip():
         parts.append("\n".join([_PREFERENCES_LEAD, *(f"> {line}".rstrip() for line in preferences.splitlines())]))
     parts.append(context.outline.rstrip())
@@ -234,20 +245,20 @@ def rebuild(state: ConversationState, context: PromptContext) -> TranscriptRebui
 
 
 def collect_delivered_text(exchange: Exchange) -> str:
-    """Join the preface and tool results of an exchange: they hold all section text that it delivered."""
+    """Join the preface and the tool results of an exchange, which hold all section text that it delivered."""
     return "\n".join((exchange.preface, *(use.result for step in exchange.steps for use in step.uses)))
 
 
 def is_delivered_in(state: ConversationState, section: OpenSection, span: Span, text: str) -> bool:
-    """Return whether a text holds a delivery of an open section."""
+    """Check whether a text contains what was delivered of an open section for a span."""
     return bool(text) and annotate_with_ids(state.library, span, section_id=section.section_id) in text
 
 
 def shrink_transcript(state: ConversationState, context: PromptContext) -> Update:
     """Make room in the transcript of the current question.
 
-    Drop unpinned sections and steps from before the question. If there are none, drop the results of the question's
-    own earlier steps and close their sections.
+    First drop the unpinned sections and the steps that are older than the question. If there are none, drop the results
+    of earlier steps of the question itself, and close the sections that these opened.
     """
     number, transcript = state.question_number, state.transcript
     closing = [s.section_id for s in state.open_sections if s.last_used < number and not s.is_pinned]

@@ -1,7 +1,8 @@
-"""Drops the repeated events that roamtui 0.2 wrote if it could not write its file of the order.
+"""Drops repeated events from logs of roamtui 0.2.
 
-Such a log contains a run of lines twice or more in a row, with different times; new events may follow the last copy.
-A person who repeats a question or a command produces the same lines too, but never the same run twice in a row.
+That version wrote events again if it could not write the file that stores the order of conversations. In such a log,
+the same run of lines appears two or more times in a row, with different times, and new events may follow the last copy.
+A person who repeats a question or a command produces equal lines too, but never the same run twice in a row.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ def drop_repeats(entries: Iterable[tuple[bytes, ConversationEvent]]) -> tuple[li
         entries: Each line of a log without its time, and its event.
 
     Returns:
-        The events, and whether the last program that wrote was a 0.2 that counts repeated questions. Then
-        `ConversationForked` with the same id must be appended first: after it, numbers are those of the returned
-        events.
+        The events without repeats, and whether the log was last continued by version 0.2, which numbers questions as if
+        the repeated ones counted. In that case, a `ConversationForked` with the same id must be appended before any new
+        event. After it, question numbers refer to the returned events.
     """
     lines: list[bytes] = []
     events: list[ConversationEvent] = []
@@ -67,17 +68,17 @@ def drop_repeats(entries: Iterable[tuple[bytes, ConversationEvent]]) -> tuple[li
 
 
 class _Numbering:
-    """Translates question numbers of 0.2, which counts repeats, to numbers without repeats.
+    """Translates the question numbers of version 0.2, which counts repeated questions, to numbers without repeats.
 
-    Only 0.2 continues a log with repeats by its own numbers, and only rewinds refer to them.
+    Only version 0.2 continues such a log with its own numbers, and only rewinds refer to them.
     """
 
     def __init__(self) -> None:
         self.counts_repeats = False
-        """Whether the last question was numbered with repeats."""
+        """Whether the number of the last question counts repeated questions."""
         self._asked = 0
         self._numbers: list[int] = []
-        """The number without repeats for each question that 0.2 counts."""
+        """For each question that version 0.2 counts, its number without repeats."""
         self._conversation_id = ""
 
     def translate(self, event: ConversationEvent) -> ConversationEvent:
@@ -112,7 +113,7 @@ class _Numbering:
 
 
 def _count_matches(lines: Sequence[bytes], distance: int) -> int:
-    """Count the last lines that equal the lines `distance` before them, at most `distance`."""
+    """Count how many of the last lines, at most `distance`, equal the line that stands `distance` lines before them."""
     for count in range(distance):
         index = len(lines) - 1 - count
         if index < distance or lines[index] != lines[index - distance]:
@@ -121,7 +122,7 @@ def _count_matches(lines: Sequence[bytes], distance: int) -> int:
 
 
 def _is_unique(event: ConversationEvent) -> bool:
-    """Whether an equal event can only follow a rewind, because a number, an id or tool calls identify it."""
+    """Check whether an event has a number, an id or tool calls, so that an equal one can occur only after a rewind."""
     match event:
         case StepRecorded(step=step):
             return bool(step.uses or step.reminder)
@@ -130,7 +131,7 @@ def _is_unique(event: ConversationEvent) -> bool:
 
 
 def _is_repeat(run: Sequence[ConversationEvent]) -> bool:
-    """Whether a run that occurs twice in a row can only have happened once."""
+    """Check whether a run of events that a log contains twice in a row can have happened only once."""
     if any(isinstance(event, QuestionsRewound) for event in run):
         return False  # the person asked again, or rewound twice
     return any(map(_is_unique, run)) or not any(isinstance(event, _UNDOING) for event in run)

@@ -1,4 +1,4 @@
-"""The imperative shell around `update`: holds the current state, saves events and returns them to front ends."""
+"""`Session`: holds the current state of a conversation, changes it by `update`, and saves and returns the events."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ from roamtui.errors import ConversationConflictError, StoreError
 _SAVING_SECONDS = 0.25
 """How long a screen may block on the disk after a cancelled question."""
 _LOADED_AT_ONCE = 100
-"""Maximum of files between two progress reports."""
+"""Maximum number of files between two progress reports."""
 _LOADING_SECONDS = 0.5
-"""Maximum of seconds between two progress reports. The program can exit at each report."""
+"""Longest time between two progress reports. The program can exit only at a report."""
 _ELSEWHERE = "(continued elsewhere)"
 _WINDOW_SHARE = 0.4
 """Share of a context window that open sections may fill."""
 _DRAFT_CHARACTERS = 500
-"""New characters of an answer between two writes. At most this much is lost if the program is killed."""
+"""Number of new characters after which an answer is saved again, so that not more is lost if the program is killed."""
 
 
 def _fork_log(log: ConversationLog, state: ConversationState) -> ConversationForked:
-    """Turn a log into the log of a new conversation that is not on disk yet. May happen during a question."""
+    """Turn a log into the log of a new conversation that is not on disk yet. This is possible during a question too."""
     title = state.title if state.title.endswith(_ELSEWHERE) else f"{state.title} {_ELSEWHERE}".lstrip()
     forked = ConversationForked(conversation_id=make_conversation_id(), title=title)
     log.events.append(forked)
@@ -103,22 +103,22 @@ class Session:
         """Continue from `state`.
 
         Args:
-            state: The fold of the log's events, or a new conversation if there is no log.
-            store: Saves the log. Without it nothing is saved.
-            log: The log of the conversation. Without it a new one starts.
-            opening_events: Events from matching a saved conversation with its document.
-            loader: Reads files and pages when they are needed. Without it nothing more is loaded.
+            state: The state that the events in the log lead to, or a new conversation if there is no log.
+            store: Saves the log. Without a store, nothing is saved.
+            log: The log of the conversation. If there is none, a new one is started.
+            opening_events: Events that arose when a saved conversation was matched with its document.
+            loader: Reads files and pages when they are needed. Without a loader, nothing more is loaded.
         """
         self.state = state
         started = ConversationStarted(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
         self._log = log or ConversationLog(conversation_id=state.id, events=[started])
         self.store = store
         self.save_failure = store.problem if store is not None else ""
-        """Why the last save failed, or empty if it did not."""
+        """Why the last save failed; empty if it succeeded."""
         self.trace: Trace | None = None
-        """Extra copy of the events in a file that the person chose."""
+        """Also writes the events to a file, if the person chose one."""
         self._unsaved_logs: dict[str, tuple[ConversationLog, ConversationState]] = {}
-        """Conversations that were switched away from before they could be saved."""
+        """Conversations that could not be saved before the session switched to another one."""
         self._save_warnings: list[SaveWarningRaised] = []
         """Warnings to return with the next save."""
         self._reported_failures = (self.save_failure, "")
@@ -127,11 +127,14 @@ class Session:
         """Held by the thread that writes."""
         self.loader = loader
         self._refused: dict[str, int] = {}
-        """Number of the question at which each origin was last refused. The agent does not ask again during it."""
+        """For each refused origin, the number of the question during which the person last refused it.
+
+        The agent does not ask for it again during that question.
+        """
         self._undelivered_events: list[ConversationEvent] = []
         """Visible events that no front end received because the task that waited for them was cancelled."""
         self.is_one_shot = False
-        """Whether `roamtui ask` asks the questions. The start screen lists such conversations last."""
+        """Whether `roamtui ask` asks the questions. The start screen lists conversations of this kind last."""
         self.approver: Approver = deny
         """Asked before pages are fetched from an origin that the person did not type."""
         self.opening_events = opening_events
@@ -146,7 +149,7 @@ class Session:
         options: OpenSectionOptions | None = None,
         loader: Loader | None = None,
     ) -> Session:
-        """Start a new conversation about `library`. It is saved once a section is open or a question is asked."""
+        """Start a new conversation about `library`. Once a section is opened or a question is asked, it is saved."""
         return cls(begin_conversation(library, options or OpenSectionOptions()), store, loader=loader)
 
     @classmethod
@@ -196,10 +199,12 @@ class Session:
     async def dispatch(self, command: Command) -> AsyncIterator[ConversationEvent]:
         """Load what a command needs, carry it out, and yield its events once they are on disk.
 
-        Folding and unfolding is saved with the next other change.
+        Folding and unfolding are not saved until something else changes.
         """
         log, needed = self._log, list_nodes_to_load(self.state.library, command)
-        if isinstance(command, ReadSection):  # before loading: a slow page must not change later what is being read
+        if isinstance(
+            command, ReadSection
+        ):  # now, because after a slow page was loaded, the person may be reading another one
             for event in self._update(command):
                 yield event
         if needed and self.loader is not None:
@@ -228,7 +233,7 @@ class Session:
         return events
 
     def _apply(self, change: Update) -> tuple[ConversationEvent, ...]:
-        """Adopt a new state, log its events for the next save, and return them."""
+        """Replace the state, add the events to the log for the next save, and return them."""
         self.state, events = change
         self._log.events += map(strip_texts, events)
         document_events = make_document_events(self.state, events)
@@ -237,12 +242,15 @@ class Session:
         return events
 
     def needs_fetch(self, command: Command) -> bool:
-        """Return whether a command needs a web page, which may take long."""
+        """Check whether a command has to fetch a web page, which may take long."""
         library = self.state.library
         return self.loader is not None and any(get_link_url(library, i) for i in list_nodes_to_load(library, command))
 
     async def load_all(self) -> AsyncIterator[ConversationEvent]:
-        """Load all files that are not loaded yet, and yield progress. If stopped early, the loaded files are kept."""
+        """Load all files that are not loaded yet, and yield the progress.
+
+        If the caller stops early, the files loaded so far are kept.
+        """
         loader = self.loader
         node_ids = pending = self.state.library.list_unloaded() if loader is not None else ()
         problems: tuple[tuple[str, str], ...] = ()
@@ -266,7 +274,7 @@ class Session:
         return event
 
     def set_context_window(self, window_tokens: int | None) -> None:
-        """Set the open-section budget from a model's context window unless the person set the budget."""
+        """Compute the budget of open sections from a model's context window, unless the person set the budget."""
         if self.state.options.follows_window:
             budget = OPEN_TOKENS_MAX
             if window_tokens is not None:
@@ -274,7 +282,7 @@ class Session:
             self.state = replace(self.state, options=replace(self.state.options, budget_tokens=budget))
 
     async def record_draft(self, text: str) -> tuple[ConversationEvent, ...]:
-        """Save the reply so far if there are at least 500 new characters."""
+        """Save the reply so far if at least 500 characters are new."""
         saved = self.state.transcript.exchanges[-1].answer
         start = len(saved) if text.startswith(saved) else 0  # a new reply replaces one that broke off
         if len(text) - start < _DRAFT_CHARACTERS:
@@ -283,23 +291,23 @@ class Session:
         return await self._save()
 
     async def begin_question(self, question: str, context: PromptContext) -> tuple[ConversationEvent, ...]:
-        """Start a question. It is on disk when this returns."""
+        """Start a question. When this returns, the question is on disk."""
         state, events = begin_question(self.state, question, context)
         if self.is_one_shot:
             events = tuple(replace(e, is_one_shot=True) if isinstance(e, QuestionAsked) else e for e in events)
         return await self._save_and_list_visible(self._apply((state, events)))
 
     def record(self, events: tuple[ConversationEvent, ...]) -> None:
-        """Apply events and log them. They are on disk with the next save."""
+        """Apply events, and add them to the log. The next save writes them to disk."""
         self._apply((apply_all(self.state, events), events))
 
     async def record_step(self, step: Step) -> tuple[ConversationEvent, ...]:
-        """Add a step to the current question. It is on disk when this returns."""
+        """Add a step to the current question. When this returns, the step is on disk."""
         self.record((StepRecorded(step=step),))
         return await self._save()
 
     async def finish_question(self, outcome: QuestionAnswered) -> tuple[ConversationEvent, ...]:
-        """End the current question. Its answer is on disk when this returns. The last event is `QuestionAnswered`."""
+        """End the current question. When this returns, the answer is on disk. The last event is `QuestionAnswered`."""
         events = await self._save_and_list_visible(self._apply(finish_question(self.state, outcome)))
         return tuple(sorted(events, key=lambda event: isinstance(event, QuestionAnswered)))
 
@@ -308,13 +316,13 @@ class Session:
         return await self._save_and_list_visible(self._apply(shrink_transcript(self.state, context)))
 
     async def rewind(self, number: int) -> tuple[ConversationEvent, ...]:
-        """Go back to before question `number`."""
+        """Remove question `number` and everything after it."""
         return await self._save_and_list_visible(self._apply(rewind(self.state, number)))
 
     def fork(self, number: int) -> Session:
-        """Branch off a new conversation from before question `number`. This one does not change.
+        """Branch off a new conversation that contains everything before question `number`. This one does not change.
 
-        The new conversation marks its texts with its own nonce, so its transcript is rebuilt.
+        The new conversation has its own nonce to mark section text, so its transcript is rebuilt.
         """
         starts: list[int] = []
         for index, event in enumerate(self._log.events):
@@ -335,10 +343,10 @@ class Session:
     def switch_to(self, other: Session) -> tuple[ConversationEvent, ...]:
         """Replace this session's conversation with the one of `other`. Call between questions and after `flush`.
 
-        A conversation that could not be saved stays in memory until it is saved or switched to again.
+        A conversation that could not be saved stays in memory until it is saved, or until the session switches back.
 
         Returns:
-            The switch, and the events from matching the other conversation with its document.
+            The event of the switch, and those that arose when the other conversation was matched with its document.
         """
         assert not self.state.is_asking
         if self.store is not None and not self._log.is_saved and self.state.transcript.exchanges:
@@ -352,7 +360,10 @@ class Session:
         return (ConversationSwitched(conversation_id=self.state.id), *list_visible_events(events))
 
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
-        """Continue with a new version of the document, between questions. Find open sections by id, then by text."""
+        """Continue with a new version of the document. Call between questions.
+
+        Open sections are looked up in it by their ids, then by their texts.
+        """
         assert not self.state.is_asking
         events = self._apply(reload_state(self.state, reuse_loaded_pages(self.state.library, library)))
         return await self._save_and_list_visible((DocumentReloaded(), *events))
@@ -360,12 +371,12 @@ class Session:
     def abandon_question(self, outcome: QuestionAnswered, *, step: Step | None = None) -> None:
         """End the current question without `await`, as a cancelled task must.
 
-        The end is on disk when this returns, or soon after if the disk is slow or the log is locked.
+        When this returns, the end is on disk. If the disk is slow or the log is locked, it is written soon after.
 
         Args:
             outcome: The answer so far.
-            step: The step whose tool calls were running. The transcript may lack some of their text, so it is rebuilt
-                before the next question.
+            step: The step whose tool calls were running. The transcript may lack some of their results, so it is
+                rebuilt before the next question.
         """
         if step is not None:
             self.record((StepRecorded(step=step),))
@@ -383,7 +394,7 @@ class Session:
         """Write the new events of a log.
 
         Returns:
-            The id of the conversation if another program continued it, so that nothing was written; else None.
+            The id of the conversation if nothing was written because another program continued it; otherwise None.
         """
         with self._lock:
             if self.trace is not None:
@@ -413,7 +424,8 @@ class Session:
     def _write_briefly(self, log: ConversationLog) -> str | None:
         """Write a log in a thread and wait at most `_SAVING_SECONDS` for the result.
 
-        A slower write continues in its thread, which the program waits for at exit. The next write repeats its result.
+        A write that takes longer continues in its thread; before the program exits, it waits for that thread. The next
+        write then returns the result of this one.
         """
         results: list[str | None] = []
         thread = Thread(target=lambda: results.append(self._write(log)))
@@ -427,7 +439,7 @@ class Session:
         return events
 
     async def _save_and_list_visible(self, events: tuple[ConversationEvent, ...]) -> tuple[ConversationEvent, ...]:
-        """Save, then return the events that front ends see, and warnings about the save."""
+        """Save, then return those of the events that front ends see, and warnings about the save."""
         visible = list_visible_events(events)
         try:
             return (*visible, *await self._save())
@@ -436,7 +448,7 @@ class Session:
             raise
 
     async def _save(self) -> tuple[ConversationEvent, ...]:
-        """Write new events in a thread. Return new warnings, and each failure once until it changes."""
+        """Write new events in a thread, and return new warnings. A failure is returned again only if it changes."""
         has_target = self.store is not None or self.trace is not None
         if not has_target or not (self.state.transcript.exchanges or self.state.open_sections):
             return ()
@@ -450,7 +462,7 @@ class Session:
         return (*warnings, *(SaveFailed(message=failure) for failure in new_failures))
 
     def _fork_on_conflict(self, conflict_id: str | None) -> bool:
-        """Continue under a new id if another program continued this conversation; return whether it was needed."""
+        """Continue under a new id if another program continued this conversation. Return whether that was necessary."""
         if self.state.id != conflict_id:  # no conflict, or already forked meanwhile
             return False
         self.state = apply_all(self.state, (_fork_log(self._log, self.state),))
@@ -461,7 +473,7 @@ class Session:
 
 
 def _load_until_report(loader: Loader, library: Library, node_ids: tuple[str, ...]) -> dict[str, Document]:
-    """Load nodes until the next progress report is due, but at least one."""
+    """Load at least one node, and more until the next progress report is due."""
     started = time.monotonic()
     documents: dict[str, Document] = {}
     for node_id in node_ids:

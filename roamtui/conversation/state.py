@@ -1,6 +1,6 @@
-"""The state of a conversation: a value, computed from its events. Nothing is decided here.
+"""The state of a conversation: an immutable value that is computed from the events. This module decides nothing itself.
 
-The first screen of the app waits for this module, so it imports little.
+It imports little, because the first screen of the app has to wait for it.
 """
 
 from __future__ import annotations
@@ -63,12 +63,14 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.outline.spans import Bounds, merge_bounds
 
 OPEN_TOKENS_MAX = 32_000
-"""Default budget of section text that stays open between questions, in tokens."""
+"""Default budget, in tokens, for the section text that stays open between questions."""
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
 _EXCERPT_CHARACTERS_MAX = 200_000
-"""Characters of excerpts that can be quoted, newest first: 30 to 40 questions bring as many. A wrong quote is looked up
-in all of them while the screen waits (0.15 s)."""
+"""Number of characters of the newest excerpts that can be quoted. The searches of 30 to 40 questions yield as many.
+
+To look up a wrong quote, all of them are searched while the screen waits (0.15 s).
+"""
 DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
 
 
@@ -78,9 +80,9 @@ class KeepOpenMode(StrEnum):
     KEEP = "keep"
     """The least useful sections close, to stay within the budget."""
     FRESH = "fresh"
-    """All sections of earlier questions close, as in the first implementation of roaming, unless they are pinned."""
+    """All sections of earlier questions close unless they are pinned, as in the first implementation of roaming."""
     ALL = "all"
-    """None ever closes."""
+    """No section ever closes by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +105,11 @@ class Exchange:
     within: str | None = None
     """The section that the question is about, or None for the whole document."""
     open_before: tuple[OpenSection, ...] = ()
-    """The sections that were open before the question, to which a rewind returns."""
+    """The sections that were open before the question. A rewind opens them again."""
     preface: str = ""
     """Text before the question in the prompt; see `QuestionAsked`."""
     excerpts: tuple[Span, ...] = ()
-    """Search results in the preface. They can be quoted although their sections are not open."""
+    """Document text in the search results of the preface. It can be quoted although its sections are not open."""
     steps: tuple[Step, ...] = ()
     answer: str = ""
     stopped: StopReason | None = None
@@ -117,13 +119,13 @@ class Exchange:
     model: str = ""
     error: str = ""
     events: tuple[ConversationEvent, ...] = ()
-    """What happened during the question, in the form that a person sees later."""
+    """What happened during the question, as it is shown to a person later."""
     steps_taken: int = 0
     """Number of requests to the model; 0 in logs of older versions."""
 
     @property
     def outcome(self) -> QuestionAnswered:
-        """The event that ends it; a cancellation if it has not ended."""
+        """The event that ends this exchange, or a cancellation if the exchange has not ended."""
         return QuestionAnswered(
             number=self.number,
             answer=self.answer,
@@ -142,7 +144,7 @@ class Exchange:
                 yield from use.excerpts
 
     def keep_excerpts(self, docs: frozenset[str]) -> Exchange:
-        """Keep only the excerpts from documents with these keys."""
+        """Return the exchange with only those excerpts that come from documents with these keys."""
 
         def keep(spans: tuple[Span, ...]) -> tuple[Span, ...]:
             return tuple(span for span in spans if span.doc in docs)
@@ -157,7 +159,7 @@ class Exchange:
 
     @property
     def reply(self) -> str:
-        """The answer as the transcript holds it, never empty."""
+        """The answer in the form that the model reads later; never empty."""
         if self.stopped is StopReason.CANCELLED:
             return f"{self.answer}\n\n[interrupted by the person]".lstrip()
         return self.answer or _NO_ANSWER
@@ -168,17 +170,20 @@ class Transcript:
     """The conversation as the model reads it."""
 
     system: str = ""
-    """Our own fixed text, the only message with the system role."""
+    """The fixed system prompt. No other message has the system role."""
     prologue: str = ""
     """The outline and the open sections at the last rebuild."""
     exchanges: tuple[Exchange, ...] = ()
     rebuilt_at: int = 0
     """Exchanges before this index are sent as question and answer only."""
     history_from: int = 0
-    """Exchanges before this index are not sent; the prologue says so."""
+    """Exchanges before this index are not sent, and the prologue says that they are missing."""
 
     def messages(self) -> Iterator[Message]:
-        """Yield the messages of the next request. Until a rebuild, each request begins with the whole previous one."""
+        """Yield the messages of the next request.
+
+        Until the transcript is rebuilt, each request begins with all messages of the previous one.
+        """
         yield Message(role=Role.SYSTEM, text=self.system)
         lead = self.prologue
         for index, exchange in enumerate(self.exchanges):
@@ -235,7 +240,10 @@ class ConversationState:
 
     @property
     def nonce(self) -> str:
-        """Marks the fences around section text, so that no document can imitate one. Has no letter that ids have."""
+        """A word in the lines around section text, which no document can guess, so that none can imitate these lines.
+
+        It contains no letter that occurs in ids.
+        """
         digest = blake2b(self.id.encode(), digest_size=8).digest()
         return "".join("ghjkmnpqrstvwxyz"[byte % 16] for byte in digest)
 
@@ -255,12 +263,12 @@ class ConversationState:
         return sum(section.tokens for section in self.open_sections)
 
     def get_open(self, section_id: str) -> OpenSection | None:
-        """Look up an open section."""
+        """Return an open section, or None if the section is not open."""
         return next((section for section in self.open_sections if section.section_id == section_id), None)
 
     @property
     def excerpts(self) -> dict[str, list[Bounds]]:
-        """Ranges of search results that the model may quote, by document key: only the newest if there are many."""
+        """Ranges of search results that the model may quote, by document key; if there are many, only the newest."""
         excerpts: dict[str, set[Bounds]] = {}
         room = _EXCERPT_CHARACTERS_MAX
         for exchange in reversed(self.transcript.exchanges):
@@ -308,7 +316,10 @@ def make_conversation_id() -> str:
 
 
 def begin_conversation(library: Library, options: OpenSectionOptions) -> ConversationState:
-    """Start a conversation with the only top heading unfolded, or the folders that are alone on their level."""
+    """Start a conversation. If the document has a single top heading, unfold it.
+
+    Otherwise, unfold each folder, from the top down, as long as it is the only node on its level.
+    """
     unfolded: list[str] = []
     below = library.children(library.root_id)
     if (title_id := library.title_id()) is not None:
@@ -324,7 +335,7 @@ def fold(
 ) -> ConversationState:
     """Compute the state of a conversation from all its events.
 
-    The events may name sections that `library`, the current version of the document, no longer has.
+    `library` is the current version of the document. The events may name sections that it no longer has.
     """
     return apply_all(ConversationState(id="", library=library, options=options or OpenSectionOptions()), events)
 
@@ -337,7 +348,7 @@ def apply_all(state: ConversationState, events: Iterable[ConversationEvent]) -> 
 
 
 def apply(state: ConversationState, event: ConversationEvent) -> ConversationState:
-    """Apply an event, and store it with the last exchange if a person should see it later."""
+    """Apply an event. If a person should see the event later, keep it with the last exchange too."""
     state = _apply(state, event)
     stored = to_stored_event(event)
     if stored is None or not state.transcript.exchanges:
@@ -448,7 +459,7 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             return _change_open(state, event.cited_ids, lambda section: replace(section, last_cited=number))
         case QuestionsRewound(first=first):
             kept = first - 1
-            # Without a rebuild since the question, the transcript before it is still what the model got, to the letter.
+            # If there was no rebuild since the question, the transcript before it is still exactly what the model got.
             was_rebuilt = transcript.rebuilt_at >= kept
             if was_rebuilt:
                 transcript = replace(transcript, rebuilt_at=kept, history_from=min(transcript.history_from, kept))
@@ -482,7 +493,7 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
         case SectionsDelivered(deliveries=deliveries):
             return _deliver(state, deliveries, Origin.AGENT)
         case SectionsRelocated(sections=sections):
-            # Offsets may be wrong in every text that changed, so the ranges of sections and excerpts go.
+            # Offsets may be wrong in every text that changed, so the ranges of sections and excerpts are removed.
             unchanged = frozenset(event.unchanged)
             exchanges = tuple(
                 replace(
@@ -515,9 +526,9 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
 
 
 def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: Origin) -> ConversationState:
-    """Open sections or add text to open ones.
+    """Open sections, or add text to open ones.
 
-    A section that is marked for closing stays open, unless a person marked it and the agent delivers its text.
+    If a section is marked for closing, its delivery removes the mark, unless a person set it and the agent delivers.
     """
     number = state.question_number
     sections = {section.section_id: section for section in state.open_sections}
@@ -537,7 +548,7 @@ def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: O
 
 
 def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationState:
-    # Undo steps name sections by their old ids, so they go.
+    # Undo steps name sections by their old ids, so they are removed.
     return replace(
         state,
         open_sections=tuple(

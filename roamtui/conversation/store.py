@@ -1,4 +1,4 @@
-"""Conversations on disk: a private folder with one log for each, and an index of all logs."""
+"""Stores conversations on disk: a private folder contains a log of each conversation, and an index of all logs."""
 
 from __future__ import annotations
 
@@ -37,11 +37,14 @@ from roamtui.errors import ConversationConflictError, StoreError
 from roamtui.paths import open_private_file, write_private_file
 
 _CLOCK = ".newest"
-"""An empty file whose modification time is that of the newest change, so that a wrong clock cannot change the order."""
+"""An empty file that has the modification time of the newest change.
+
+Later changes get later times, so that a wrong clock cannot mix up the order of the conversations.
+"""
 _STEP_NS = 100
-"""Resolution of file times on Windows."""
+"""The smallest difference between two file times on Windows."""
 _INDEX = "index.sqlite3"
-"""Index for listing and searching the logs. It can be deleted at any time and is rebuilt from them."""
+"""An index for listing and searching the logs. It may be deleted at any time, and is then rebuilt from the logs."""
 _INDEX_VERSION = 2
 _TABLE = (
     "CREATE TABLE conversations (id TEXT PRIMARY KEY, size INTEGER, changed INTEGER, source TEXT, title TEXT, "
@@ -66,13 +69,13 @@ class ConversationSummary:
     updated_at: str
     questions: int
     is_answered: bool = True
-    """Whether a question has an answer, or has not ended because the program was killed."""
+    """Whether any question has an answer, or the last one did not end because the program was killed."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked all questions."""
 
 
 class ConversationStore:
-    """All conversations of a person. Safe for several threads and programs."""
+    """All conversations of a person. Several threads and programs may use them at the same time."""
 
     problem = ""
     """A sentence that says why conversations cannot be saved; empty if they can."""
@@ -82,7 +85,7 @@ class ConversationStore:
 
         Args:
             folder: Folder of the logs.
-            is_patient: Whether to continue if the folder cannot be used, and to try again at each use.
+            is_patient: Whether to continue if the folder cannot be used, and to try again each time it is needed.
 
         Raises:
             StoreError: The folder cannot be used.
@@ -101,16 +104,16 @@ class ConversationStore:
 
     @property
     def notes_folder(self) -> Path:
-        """Folder of the person's notes, next to the conversations."""
+        """Folder with the person's notes."""
         return self._folder.with_name("notes")
 
     def pop_warnings(self) -> tuple[str, ...]:
-        """Return warnings about imported and deleted conversations. Each is returned once."""
+        """Return the warnings about imported and deleted conversations, each only once."""
         reports, self._reports = tuple(self._reports), []
         return reports
 
     def read(self, conversation_id: str) -> ConversationLog:
-        """Read the log of a conversation, so that the next write continues it.
+        """Read the log of a conversation, so that it can be continued.
 
         Raises:
             StoreError: The conversation does not exist or cannot be read.
@@ -122,7 +125,7 @@ class ConversationStore:
             raise StoreError(_NO_SUCH.format(conversation_id))
         events, needs_mark = decode_log(content)
         ids = [event.conversation_id for event in events if isinstance(event, ConversationStarted | ConversationForked)]
-        if needs_mark or ids[-1:] != [conversation_id]:  # it was copied by hand, or its beginning cannot be read
+        if needs_mark or ids[-1:] != [conversation_id]:  # the file was copied by hand, or its beginning cannot be read
             events.append(ConversationForked(conversation_id=conversation_id))
         saved = len(events) - needs_mark
         return ConversationLog(conversation_id=conversation_id, events=events, saved_count=saved, size=len(content))
@@ -137,10 +140,11 @@ class ConversationStore:
         return apply(state, state.transcript.exchanges[-1].outcome) if state.is_asking else state
 
     def write(self, log: ConversationLog) -> None:
-        """Append the new events of a log. They are on disk when this returns.
+        """Append the new events of a log to its file. When this returns, they are on disk.
 
         Raises:
-            ConversationConflictError: Another program continued the conversation since this one read or wrote it.
+            ConversationConflictError: Another program has continued the conversation since this program read or wrote
+                it.
             StoreError: The events could not be written. The file is unchanged.
         """
         with self._lock, self._saving():
@@ -150,7 +154,7 @@ class ConversationStore:
                 with open_log(path) as file:
                     appender.repair(file)
                     size = os.fstat(file).st_size
-                    if not size:  # nothing was written yet, or it was deleted and is written whole again
+                    if not size:  # the file is new, or was deleted and is written again from the start
                         log.saved_count = log.size = 0
                     elif size != log.size:  # another program may have changed only the title
                         is_longer = 0 < log.size < size
@@ -159,12 +163,12 @@ class ConversationStore:
                             raise ConversationConflictError(log.conversation_id)
                     log.size = appender.append(file, encode_entries(log.events[log.saved_count : count]))
                     log.saved_count = count  # before anything else can fail: a retry would append the same events again
-                with suppress(OSError):  # the time of the append orders it until the next save
+                with suppress(OSError):  # without it, the time of the append decides the order until the next save
                     newest = self._advance_clock()
                     os.utime(path, ns=(newest, newest))
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
-        """Return all conversations, or those about one source, last changed first.
+        """Return all conversations, or only those about one source, the last changed one first.
 
         Raises:
             StoreError: The folder cannot be read.
@@ -186,7 +190,7 @@ class ConversationStore:
         return {row["id"]: row["words"] for row in self._query("SELECT id, words FROM conversations")}
 
     def rename(self, conversation_id: str, title: str) -> None:
-        """Rename a conversation without changing its position in the list.
+        """Rename a conversation. Its position in the list does not change.
 
         Raises:
             StoreError: The conversation does not exist or cannot be written.
@@ -198,13 +202,13 @@ class ConversationStore:
             with open_log(path) as file:
                 before = os.fstat(file)
                 self._appenders[conversation_id].append(file, encode_entries((ConversationRenamed(title=title),)))
-            with suppress(OSError):  # it has its title, if not its place in the list
+            with suppress(OSError):  # the new title matters more than the position in the list
                 os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:
-        """Delete a conversation and overwrite its bytes, in the files of older versions too.
+        """Delete a conversation, and overwrite its bytes, also in the files of older versions.
 
-        `pop_warnings` then names each file that may still contain them.
+        `pop_warnings` then names each file that may still contain some of it.
 
         Raises:
             StoreError: The conversation does not exist or cannot be deleted.
@@ -213,7 +217,7 @@ class ConversationStore:
         with self._lock, self._saving("delete"):
             if not path.exists():
                 raise StoreError(_NO_SUCH.format(conversation_id))
-            # Legacy files go first: as long as the log exists, deleting can be tried again.
+            # Erase the legacy files first, because the person can try again only as long as the log exists.
             left = erase_from_legacy_files(self._folder, conversation_id)
             shred(path)
             index = self._folder / _INDEX
@@ -241,11 +245,14 @@ class ConversationStore:
         return self._folder / f"{name}{LOG_SUFFIX}"
 
     def _exists(self, path: Path) -> bool:
-        """Check whether a log has content. A deleted log is left empty if its file cannot be removed."""
+        """Check whether a log exists and has content. If a log is deleted but not its file, the file is empty."""
         return path.exists() and path.stat().st_size > 0
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:
-        """Update the index, then query it. If the index cannot be used, rebuild it, if necessary in memory."""
+        """Update the index, then query it.
+
+        If the index cannot be used, rebuild it; if that fails too, build it in memory.
+        """
         with self._lock, map_store_errors("Could not read {folder}: {reason}.", self._folder):
             path = self._folder / _INDEX
             for _ in range(2):
@@ -265,9 +272,10 @@ class ConversationStore:
         self.problem = ""
 
     def _advance_clock(self, moment: int | None = None) -> int:
-        """Return a modification time later than that of all logs, even if the clock was set back.
+        """Return a modification time that is later than those of all logs, even if the system's clock was set back.
 
-        Close the log before setting this time: Windows sets the time again when it closes a written file.
+        The caller must close the log before it sets this time, because Windows sets the time again when it closes a
+        file that was written.
         """
         clock = self._folder / _CLOCK
         os.close(open_private_file(clock))
@@ -277,7 +285,7 @@ class ConversationStore:
 
 
 def _refresh_index(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row]:
-    """Update the index from the logs that changed, then run the query."""
+    """Update the entries of all logs that were changed, added or deleted, then run the query."""
     with closing(sqlite3.connect(place, timeout=_BUSY_SECONDS)) as connection, connection:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA secure_delete = ON")
@@ -304,7 +312,7 @@ def _refresh_index(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row
 
 
 def _summarise(content: bytes) -> tuple[str | int, ...]:
-    """Compute the columns of a log from `source` on."""
+    """Compute the columns of a log's entry in the index, starting with `source`."""
     events = decode_log(content)[0]
     state = fold(EMPTY_LIBRARY, events)
     exchanges = state.transcript.exchanges

@@ -1,4 +1,4 @@
-"""The values of a conversation: messages, tool calls and results, citations, open sections."""
+"""The values that make up a conversation: messages, tool calls and their results, citations and open sections."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class QuoteState(StrEnum):
     MISATTRIBUTED = "misattributed"
     """Found in another delivered section."""
     JOINED = "joined"
-    """Found in pieces: an ellipsis spans more than one sentence, list item or table row."""
+    """Found only in pieces: its ellipsis omits more than words of one sentence, list item or table row."""
     UNVERIFIED = "unverified"
     NO_QUOTE = "no_quote"
 
     @property
     def label(self) -> str:
-        """Text for a person, the same in all front ends."""
+        """A few words that tell a person the result, the same in all front ends."""
         return _QUOTE_LABELS.get(self, "quote found in the text")
 
     @property
     def sign(self) -> str:
-        """The same as one character, for where there is no colour; empty without a quote."""
+        """One character that shows the result without colour; empty if there is no quote."""
         return _QUOTE_SIGNS[self]
 
 
@@ -95,7 +95,7 @@ class ToolUse:
     call: ToolCall
     result: str
     excerpts: tuple[Span, ...] = ()
-    """Text that the result shows without opening the section. It can be quoted."""
+    """Document text in the result. It can be quoted although its sections are not open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,27 +107,27 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     thinking: str = ""
-    """The provider's own thinking blocks as JSON. They are sent back unchanged."""
+    """The model's thinking, in JSON blocks of the provider. They are sent back unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one or more requests."""
+    """Number of tokens that one or more requests used."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    """Part of `input_tokens` that the provider read from its cache."""
+    """How many of `input_tokens` the provider read from its cache."""
     cost_usd: float | None = None
     source: str = "estimate"
-    """`provider` or `estimate`."""
+    """Where the numbers come from: `provider` or `estimate`."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage.total((self, other))
 
     @classmethod
     def total(cls, usages: Iterable[Usage]) -> Usage:
-        """Add up usages. For many usages this takes a tenth of the time of repeated `+`."""
+        """Add up usages. If there are many, this takes a tenth of the time that repeated `+` would take."""
         usages = [*usages]
         costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
         return cls(
@@ -141,7 +141,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One reply of the model with the results of its tool calls."""
+    """One reply of the model, with its tool calls and their results."""
 
     text: str
     uses: tuple[ToolUse, ...]
@@ -162,7 +162,7 @@ class Citation:
     path: tuple[str, ...] = ()
     start_line: int = 0
     end_line: int = 0
-    """1-based lines of the quote if found, else of the section; 0 if the id is unknown."""
+    """Lines of the quote if it was found, otherwise of the section, counted from 1; 0 if the id is unknown."""
     page: int | None = None
     """First page of these lines, or None if the document has no pages."""
     span: Span | None = None
@@ -170,7 +170,7 @@ class Citation:
 
     @property
     def place(self) -> str:
-        """Page and lines as text, such as ``p. 12, lines 3-5``."""
+        """The page and the lines as text, such as ``p. 12, lines 3-5``."""
         page = f"p. {self.page}, " if self.page is not None else ""
         if self.start_line == self.end_line:
             return f"{page}line {self.start_line}"
@@ -193,22 +193,22 @@ class OpenSection:
     last_used: int
     """Number of the last question that opened or requested the section."""
     last_cited: int = 0
-    """Number of the last question whose answer cites the section; 0 if none does."""
+    """Number of the last question whose answer cites the section; 0 if no answer does."""
     is_pinned: bool = False
     is_closing: bool = False
     """Whether the section closes when the current question ends."""
     closing_by: Origin | None = None
     """Who marked the section for closing. If a person did, the agent cannot keep it open."""
     deliveries: tuple[Span, ...] = ()
-    """Text of the section in the transcript. Empty until the next question if a person opened the section."""
+    """Text of the section in the transcript. If a person opened the section, this is empty until the next question."""
     tokens: int = 0
-    """Estimated tokens of the deliveries, or of the whole section before there are any."""
+    """Estimated tokens of the deliveries, or, as long as there are none, of the whole section."""
     content_hash: str = ""
     """Digest of the section's own text, used to find the section in a changed document."""
 
 
 def keep_open(section: OpenSection) -> OpenSection:
-    """Keep a section open that was marked for closing."""
+    """Remove the mark for closing from a section."""
     return replace(section, is_closing=False, closing_by=None)
 
 
@@ -223,8 +223,11 @@ class UndoStep:
     unfolded_ids: tuple[str, ...] = ()
     folded_ids: tuple[str, ...] = ()
     asked: int = -1
-    """Number of questions before the step; -1 if it happened during a question. Until the next question, the text of a
-    section that the step closed is still in the transcript, so undoing only has to open it again."""
+    """Number of questions before the step, or -1 if it happened during a question.
+
+    If the step closed a section, its text stays in the transcript until the next question. As long as no question was
+    asked since the step, undoing it therefore only has to open the section again.
+    """
 
     @property
     def section_ids(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`update` alone decides what a command opens, closes, pins or unfolds. It has no side effects."""
+"""Decides what a command opens, closes, pins or unfolds. All such decisions are made here, without side effects."""
 
 from __future__ import annotations
 
@@ -49,11 +49,14 @@ ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 Events = tuple[ConversationEvent, ...]
 Update = tuple[ConversationState, Events]
 _QUOTED_TOKENS_MAX = 1_000
-"""Largest section to deliver with the next question only because an answer quoted it. The agent can request more."""
+"""The largest section to deliver with the next question only because an answer quoted it.
+
+The agent can request the text of a larger one.
+"""
 
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> ExpandEvents:
-    """Deliver the text of each section, and unfold it with its ancestors."""
+    """Open sections for the agent: deliver their texts, and unfold them and their ancestors."""
     library, room, delivered = state.library, command.room_tokens, state.delivered
     tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open_sections}
     results: list[ExpandResult] = []
@@ -116,7 +119,10 @@ def _make_expansion_events(
 
 
 def _iter_with_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
-    """Yield the nodes, and after each file its title section: unfolding only the file would show just the title."""
+    """Yield the nodes, and after each file its title section.
+
+    If only the file were unfolded, the tree would show nothing below it but the title.
+    """
     for node_id in node_ids:
         yield node_id
         file = library.file(node_id)
@@ -143,7 +149,7 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
             status = ExpandStatus.ALREADY_OPEN
         else:
             status = ExpandStatus.OPENED
-            # a delivery without text keeps a section open that was marked for closing
+            # if the section was marked for closing, a delivery without text removes the mark
             reopened = already_open and Delivery(section_id=section_id, tokens=already_open.tokens)
             deliveries[section_id] = reopened or _make_opening(library, section_id)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
@@ -152,7 +158,7 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
 
 
 def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]) -> ExpandEvents:
-    """Open the sections that an answer quotes from search results. Their text comes with the next question."""
+    """Open the sections that an answer quotes from search results. The model gets their text with the next question."""
     delivered = state.delivered
     ids: dict[str, None] = {}
     for citation in citations:
@@ -177,8 +183,8 @@ def open_quoted_sections(state: ConversationState, citations: Iterable[Citation]
 def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[Delivery, ...], tuple[str, ...]]:
     """Deliver open sections that have no text in the transcript yet.
 
-    A section without enough room stays open without text, and is tried again with the next question. A section whose
-    text the transcript already holds as part of another one is only named.
+    A section for which there is not enough room stays open without text, and is tried again with the next question. A
+    section whose text is already in the transcript, as part of another section, is only named.
 
     Returns:
         The deliveries, and the text blocks for the model.
@@ -207,13 +213,16 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
 
 
 def estimate_delivery_tokens(library: Library, section_id: str) -> int:
-    """Estimate the tokens that opening a section delivers: the whole subtree if it is small, else its first page."""
+    """Estimate how many tokens are delivered when a section is opened.
+
+    That is its whole subtree if this is small, otherwise its first page.
+    """
     node = library.node(section_id)
     return node.tokens if node.tokens <= WHOLE_TOKENS_MAX else min(node.own_tokens, PAGE_TOKENS)
 
 
 def _count_block_tokens(block: ExpandedBlock) -> int:
-    """Count the tokens of a block that delivers text or lists children. Other blocks, such as hints, cost nothing."""
+    """Estimate the tokens of a block that delivers text or lists children. Other blocks, such as hints, count as 0."""
     return estimate_tokens(block.text) if block.spans or block.is_listing else 0
 
 
@@ -223,14 +232,17 @@ def hash_own_text(library: Library, section_id: str) -> str:
 
 
 def _make_delivery(library: Library, section_id: str, block: ExpandedBlock, tokens_before: int | None) -> Delivery:
-    """Make the delivery of a block. `tokens_before` were delivered so far; None if the section was not open."""
+    """Make the delivery of a block.
+
+    `tokens_before` is the number of tokens that were delivered of the section so far, or None if it was not open.
+    """
     content_hash = hash_own_text(library, section_id) if tokens_before is None else ""
     tokens = block.tokens + (tokens_before or 0)
     return Delivery(section_id=section_id, tokens=tokens, spans=block.spans, content_hash=content_hash)
 
 
 def _make_opening(library: Library, section_id: str) -> Delivery:
-    """Make a delivery that opens a section before its text is delivered."""
+    """Make a delivery that only opens a section. Its text follows with a later delivery."""
     tokens = estimate_delivery_tokens(library, section_id)
     return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(library, section_id))
 
@@ -239,11 +251,11 @@ def update(state: ConversationState, command: Command) -> Update:
     """Carry out a command of the agent or a person.
 
     Args:
-        state: Its library must have loaded the sections that the command opens.
+        state: The state before the command. In its library, the sections that the command opens must be loaded.
         command: The command.
 
     Returns:
-        The new state, and the events that lead to it.
+        The new state, and the events that led to it.
     """
     events: Events = ()
     match command:
@@ -308,7 +320,10 @@ def _fold(state: ConversationState, node_ids: Iterable[str], origin: Origin) -> 
 def make_undo_events(
     before: ConversationState, after: ConversationState, command: Command
 ) -> tuple[UndoStepRecorded, ...]:
-    """Return the event that makes a command undoable. The agent's openings are undo steps without an event."""
+    """Return the event that makes a command undoable.
+
+    There is none if the agent opened sections: that can be undone without an event.
+    """
     match command:
         case ExpandSections(origin=Origin.PERSON) | CloseSections() | PinSections() | CloseAgentOpened():
             step = _diff_states(before, after)
@@ -320,8 +335,8 @@ def make_undo_events(
 def _undo(state: ConversationState, command: Undo) -> Events:
     """Undo or redo the last step, leaving out whatever no longer applies.
 
-    A section that the agent opened stays open if the person has opened or pinned it since. As with every closing, the
-    text of a closed section leaves the prompt with the next rebuild, and during a question the section is only marked.
+    A section that the agent opened stays open if the person has opened or pinned it since. For sections that close, the
+    usual rules apply: their text stays in the prompt until the next rebuild; during a question they are only marked.
     """
     steps = state.redo_stack if command.is_redo else state.undo_stack
     if not steps:
@@ -337,7 +352,7 @@ def _undo(state: ConversationState, command: Undo) -> Events:
             and (_is_wanted_by_agent_only(current) or not _is_wanted_by_agent_only(earlier))
         ):
             closing.append(earlier.section_id)
-    # without a question since the step, the transcript still holds the text of the sections that the step closed
+    # as long as no question was asked since the step, the transcript still holds the text of sections that it closed
     is_in_transcript = not state.is_asking and step.asked == state.question_number
     restored = []
     for earlier in reopening.values():
