@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # numpy is an extra
 VectorArray: TypeAlias = "NDArray[np.float32]"
 """One vector, or one vector in each row."""
 StoredVectorArray: TypeAlias = "NDArray[np.float16]"
-"""The same at half precision, for storage."""
+"""One vector, or one vector in each row, at half precision for storage."""
 Progress = Callable[[int, int], None]
 """Called with the number of items done and the total."""
 
@@ -30,15 +30,20 @@ class Hit:
 
     section_id: str
     score: float
-    """Above 0; higher is better. Comparable only within one search. In keyword search, a share of the best score."""
+    """Above 0; higher is better. Scores of different searches cannot be compared.
+
+    In keyword search, it is a share of the best score.
+    """
     why: str
     """How the search found it, such as ``text rank 1 · vector rank 3``."""
     snippet: str = ""
     """The best sentence of the section's own text, on one line and safe to display; empty for a bare heading."""
     runner_up: float | None = None
-    """The best keyword score of any other section, divided by this section's own; above 1 if the other one is better.
+    """The best keyword score among the other sections, divided by the keyword score of this one.
 
-    None if `score` is a keyword score itself. Fused ranks are too flat to show how clear a hit is."""
+    It shows how clear the hit is, which scores of fused ranks do not show because they differ too little. It is above 1
+    if another section has the better keyword score, and None if `score` itself is a keyword score.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +55,7 @@ class Ranking:
     hits: tuple[Hit, ...]
     """Best first, without snippets."""
     terms: tuple[str, ...]
-    """The query's terms and the likely meanings of mistyped words; the snippets are chosen by these."""
+    """The terms by which snippets are chosen: those of the query, and likely corrections of mistyped words."""
     topics: tuple[str, ...] = ()
     """Sections that the conversation is about, strongest first."""
 
@@ -59,7 +64,7 @@ class Searcher(Protocol):
     """Finds sections of one library."""
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on, for example after a page was loaded; does nothing if it is the same library."""
+        """Search `library` from now on, for example after a page was loaded. If it is the same one, nothing happens."""
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -67,10 +72,11 @@ class Searcher(Protocol):
         """Return up to `limit` hits, best first.
 
         Args:
-            query: Any text; no text is a syntax error.
+            query: Any text; every text is a valid query.
             limit: Maximum number of hits.
             within: Id of the section to search, including its subsections; None for the whole library.
-            earlier: Earlier messages of both sides, oldest first; a follow-up is searched in their topics.
+            earlier: Earlier messages of the person and the model, oldest first. The search favours their topics if the
+                query is a follow-up.
 
         Raises:
             UnknownSectionError: There is no section `within`.
@@ -93,7 +99,7 @@ class EmbedKind(StrEnum):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. Callable from any thread, one call at a time."""
+    """Turns texts into vectors. It may be called from any thread, but only one call may run at a time."""
 
     @property
     def name(self) -> str:
@@ -108,10 +114,12 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """Orders texts by how well they answer a query. Callable from any thread."""
+    """Orders texts by how well they answer a query. Thread-safe."""
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
-        """Return the indexes of texts, best first, each once; texts that it leaves out follow in their old order.
+        """Return the indexes of the texts, best first, each once.
+
+        Some may be missing; the caller then adds these texts at the end, in their old order.
 
         Raises:
             RoamtuiError: There was no usable answer; the message is for the person.
@@ -119,7 +127,7 @@ class Reranker(Protocol):
 
 
 class Rewriter(Protocol):
-    """Rewrites a follow-up as a standalone query. Callable from any thread."""
+    """Rewrites a follow-up as a standalone query. Thread-safe."""
 
     def rewrite(self, query: str, earlier: Sequence[str]) -> str:
         """Return a query that makes sense without the earlier messages.
@@ -131,7 +139,7 @@ class Rewriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchServices:
-    """What a search needs besides the library. A mode may need only some of it."""
+    """Everything that a search needs in addition to the library. Some search modes need only a part of it."""
 
     embedder: Embedder | None = None
     reranker: Reranker | None = None
@@ -141,11 +149,11 @@ class SearchServices:
     progress: Progress | None = None
     """Called while sections are embedded."""
     on_warning: Callable[[str], None] | None = None
-    """Receives a sentence about each fallback and each rebuild."""
+    """Called with a sentence whenever the search falls back to another method or rebuilds an index."""
     needs_vectors: bool = False
     """Whether hybrid search fails if its embedder fails, instead of falling back to keywords."""
     reported: set[str] = field(default_factory=set)
-    """Warnings already given."""
+    """Warnings that were already given."""
 
     def warn_once(self, sentence: str) -> None:
         """Give a warning unless it was already given."""
@@ -165,7 +173,7 @@ class SearchServices:
 
 
 class IndexLostError(RoamtuiError):
-    """An index cannot be used any more; the message says why."""
+    """An index can no longer be used. The message says why."""
 
     def __init__(self, reason: str, *, is_damaged: bool) -> None:
         super().__init__(reason)

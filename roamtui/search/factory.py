@@ -1,4 +1,4 @@
-"""Creates the searcher that the options ask for, with a model's help and limits around it."""
+"""Creates the searcher that the options ask for, and wraps it if a model should help or limits are configured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from roamtui.search.lance import LanceSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 
 _JUDGED_LENGTH = 800
-"""Characters of each section that the reranking model reads."""
+"""Number of characters of each section that the reranking model reads."""
 
 
 def make_searcher(
@@ -41,7 +41,7 @@ def make_searcher(
 
 
 class ModelAssistedSearcher:
-    """Wraps a searcher: a model may rewrite the query and rerank the hits, then the configured limits apply."""
+    """Wraps a searcher so that a model may rewrite the query and rerank the hits, and applies the configured limits."""
 
     def __init__(
         self, searcher: Searcher, library: Library, options: RetrievalOptions, services: SearchServices
@@ -80,7 +80,7 @@ class ModelAssistedSearcher:
         return hits
 
     def _rerank(self, library: Library, query: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        # Scores stay with the ranks, so that they still fall from hit to hit.
+        # The reordered hits get the old scores in the old order, so that scores still fall from hit to hit.
         reranker = self._services.reranker
         if reranker is None or not self._rerank_count or len(hits) < 2:
             return hits

@@ -1,4 +1,4 @@
-"""`HybridSearcher`: fuses keyword and vector rankings by reciprocal rank, and adds neighbours of the results."""
+"""`HybridSearcher`: combines keyword and vector rankings by reciprocal rank, and adds neighbours of the results."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from roamtui.search.terms import query_terms
 from roamtui.search.vectors import VectorIndex, VectorStore
 
 _QUERY_LENGTH_MAX = 2_000
-"""Characters of a query to embed; embedders use only the first few hundred words."""
+"""Number of characters of a query to embed. Embedders use only the first few hundred words."""
 _DOUBT_RANK = 10
-"""The score at this rank, or at the last one, shows how clear a keyword search is."""
+"""The score at this rank (or at the last one) as a share of the best shows how clear a keyword search is."""
 _DOUBT_MIN = 0.01
-"""The smallest factor on the vector weight: sections that only vectors find stay in the results, if last."""
+"""The smallest factor on the vector weight. It is above 0 so that sections that only vectors find stay in the results,
+even if they come last."""
 _CLEAR_SHARE = 0.9
 """The first keyword hit is clear if the second one scores at most this share of it."""
 _TEXTLESS = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
@@ -43,7 +44,7 @@ class RankedList:
 
 
 class HybridSearcher:
-    """Finds sections of one library by keywords and vectors together. Callable from any thread."""
+    """Finds sections of one library by keywords and vectors together. Thread-safe."""
 
     def __init__(
         self, library: Library, keyword: KeywordSearcher, options: RetrievalOptions, services: SearchServices
@@ -57,7 +58,7 @@ class HybridSearcher:
         self._vectors: VectorIndex | None = None
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on; only new text is embedded."""
+        """Search `library` from now on. Only its new text is embedded."""
         with self._lock:
             if library is not self._library:
                 self._library = library
@@ -86,7 +87,7 @@ class HybridSearcher:
             elif is_hybrid:
                 vector_weight = options.vector_weight
                 if options.trust_words and ranking.hits:
-                    # The steeper the keyword scores fall, the better the words tell sections apart.
+                    # If the keyword scores fall steeply, the words distinguish the sections well.
                     share = ranking.hits[:_DOUBT_RANK][-1].score / ranking.hits[0].score
                     vector_weight *= max(_DOUBT_MIN, share**2)
             text = f"{topic}: {query}" if topic else query
@@ -108,7 +109,7 @@ class HybridSearcher:
                 order = [first, *(section_id for section_id in order if section_id != first)]
         terms = ranking.terms or query_terms(query)
         hits = []
-        # Scores stay with the ranks, so that they still fall from hit to hit.
+        # The reordered hits get the scores in descending order, so that scores still fall from hit to hit.
         for section_id, score in zip(order[:limit], descending, strict=False):
             reasons = [
                 f"{ranked_list.name} rank {ranked_list.section_ids.index(section_id) + 1}"
@@ -150,7 +151,10 @@ class HybridSearcher:
 
 
 def fuse_by_reciprocal_rank(lists: Iterable[RankedList], k: int) -> dict[str, float]:
-    """Return each section's sum of weighted reciprocal ranks, highest first; ties keep the order of the lists."""
+    """Return each section's sum of weighted reciprocal ranks, highest first.
+
+    Sections with the same sum stay in the order of the lists.
+    """
     scores: dict[str, float] = defaultdict(float)
     for ranked in lists:
         if ranked.weight > 0:
@@ -160,7 +164,7 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList], k: int) -> dict[str, fl
 
 
 def compute_runner_up_share(hits: Sequence[Hit], section_id: str) -> float:
-    """Return the best score of the other sections, divided by this section's own; infinite if it has none."""
+    """Return the best score of the other sections, divided by the score of this one; infinite if this one has none."""
     own = next((hit.score for hit in hits if hit.section_id == section_id), 0.0)
     other = next((hit.score for hit in hits if hit.section_id != section_id), 0.0)
     return other / own if own else math.inf
@@ -180,9 +184,10 @@ class Neighbour:
 def collect_neighbours(
     library: Library, scores: Mapping[str, float], options: RetrievalOptions, within: Collection[str] | None = None
 ) -> dict[str, Neighbour]:
-    """Return the neighbours of the found sections that were not found themselves, best first.
+    """Return the sections near the found ones that were not found themselves, best first.
 
-    Each step multiplies the score by the relation's weight; if several paths reach a neighbour, the best one counts.
+    The score of a found section is multiplied by the weight of each relation on the path to the neighbour. If several
+    paths lead to a neighbour, the best one counts.
     """
     joined: dict[str, Neighbour] = {}
     frontier = dict(scores)

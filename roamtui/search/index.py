@@ -38,7 +38,8 @@ from roamtui.search.terms import build_term_expression, split_words, tokenise
 class SectionIndex:
     """Ranks the nodes of a library, numbered in document order, by the words of their own texts.
 
-    Each library value gets a new index. Indexes share the store, which writes only changes. Callable from any thread.
+    Each new version of a library gets a new index, but all of them share the store, which writes only what changed.
+    Thread-safe.
     """
 
     def __init__(
@@ -69,7 +70,10 @@ class SectionIndex:
         return len(self.layout)
 
     def title(self, number: int) -> str:
-        """Return the title of a node, plus its parent's if it is only a number; empty for a text without headings."""
+        """Return the title of a node; empty for a text without headings.
+
+        If the title is only a number, it includes the title of the parent.
+        """
         return telling_title_of(*self.layout.locate(number))
 
     def own_text(self, number: int) -> str:
@@ -86,7 +90,7 @@ class SectionIndex:
         return stems
 
     def path_stems(self, number: int) -> frozenset[str]:
-        """Return the stems of the content words in a node's title, the titles above it and its file's path."""
+        """Return the stems of the content words in a node's title, in the titles above it and in its file's path."""
         stems = self._path_stems.get(number)
         if stems is None:
             document, row = self.layout.locate(number)
@@ -118,7 +122,10 @@ class SectionIndex:
         return [number for number in map(self._get_number, rows) if number in within]
 
     def get_row_range(self, within: range) -> tuple[int, int]:
-        """Return the first and last row in the store of a range of nodes; the first is greater if there are no rows."""
+        """Return the first and last row that the store has for a range of nodes.
+
+        If it has no rows for them, the first number is greater than the last.
+        """
         if len(within) == len(self):
             return (self._bases[0], self._bases[-1] + len(self._by_base[-1][1])) if self._bases else (1, 0)
         first, last = 1 << 62, -1
@@ -131,11 +138,11 @@ class SectionIndex:
         return first, last
 
     def has_word(self, word: str) -> bool:
-        """Return whether any node contains a form of a word."""
+        """Check whether any node contains a word in any of its forms."""
         return self.store.count(build_term_expression(word), 1) > 0
 
     def _get_number(self, row: int) -> int:
-        """Return the node of a row in the store, or -1 if the row is not part of this library."""
+        """Return the number of the node that a row in the store belongs to, or -1 if this library has no such node."""
         index = bisect_right(self._bases, row) - 1
         if index < 0:
             return -1
@@ -146,15 +153,15 @@ class SectionIndex:
 
 
 def stem_title(text: str) -> frozenset[str]:
-    """Return the stems of the content words of titles."""
+    """Return the stems of the content words in a title."""
     return frozenset(stem(word) for word in split_words(text) if word not in STOP_WORDS)
 
 
 VERSION = 1
-"""Version of the tables; a file of another version is rebuilt."""
+"""Version of the tables. A file that has another version is rebuilt."""
 _BUSY_SECONDS = 3.0
 _BATCH_ROWS = 50_000
-"""Sections written in one transaction: other programs have to wait about two seconds."""
+"""Number of sections to write in one transaction, which makes other programs wait for about two seconds."""
 _CACHE_KIB = 16_000
 _COUNTS_CACHED_MAX = 20_000
 _WORD_LENGTH_MIN = 4
@@ -176,18 +183,18 @@ _COUNT_WORD = """
 INSERT INTO words VALUES(?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count"""
 _ON_DISK_SECTIONS = 5_000
 _ON_DISK_CHARACTERS = 2_000_000
-"""Building an index beyond either size takes a noticeable time: a quarter of a second."""
+"""If a library exceeds one of these two sizes, building its index takes noticeably long: a quarter of a second."""
 
 
 class SectionStore:
-    """Full-text tables with a row for each node. Thread-safe. Row numbers are never reused.
+    """The full-text tables, which have a row for each node. Thread-safe. Row numbers are never reused.
 
     Raises:
         IndexLostError: The file cannot be used. Any method may raise this.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Open an existing file, which may be empty; without a path, keep everything in memory."""
+        """Open an existing file, which may be empty. Without a path, everything is kept in memory."""
         self.path = path
         self._lock = threading.Lock()
         self._bases: dict[str, int] = {}
@@ -210,7 +217,7 @@ class SectionStore:
                 raise
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, if there is one."""
         with self._lock:
             self._connection.close()
 
@@ -233,7 +240,7 @@ class SectionStore:
                 if on_progress is not None:
                     on_progress(done, total)
                 with self._transaction():
-                    self._read_bases()  # another program may have written some of it since
+                    self._read_bases()  # meanwhile, another program may have written some of the segments
                     self._remove([digest for digest in outdated if digest in self._bases])
                     self._add([segment for segment in batch if segment.digest not in self._bases], names_by_run)
                 outdated = []
@@ -267,13 +274,13 @@ class SectionStore:
         return found
 
     def list_matches(self, expression: str, bounds: tuple[int, int], limit: int) -> list[int]:
-        """Return the first rows that match an expression, in order of their numbers."""
+        """Return the first `limit` rows that match an expression, in the order of their numbers."""
         query = "SELECT rowid FROM sections WHERE sections MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
         with self._reading():
             return [row for (row,) in self._connection.execute(query, (expression, *bounds, limit))]
 
     def count(self, expression: str, count_max: int = 1 << 40) -> int:
-        """Return how many rows match an expression, at most `count_max`; counts are cached until the next write."""
+        """Count the rows that match an expression, up to `count_max`. Results are cached until the next write."""
         with self._reading():
             if len(self._counts) > _COUNTS_CACHED_MAX:
                 self._counts.clear()
@@ -285,7 +292,7 @@ class SectionStore:
             return found
 
     def list_title_words(self) -> Sequence[str]:
-        """Return the words of all titles that a mistyped word may be corrected to, sorted."""
+        """Return the words from titles that may be the correction of a mistyped word, sorted."""
         with self._lock, self._convert_errors():
             if self._words is None:
                 query = "SELECT word FROM words WHERE count > 0 ORDER BY word"
@@ -325,7 +332,7 @@ class SectionStore:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Hold the lock for a read, which fails if another program has replaced text of this library in the file."""
+        """Hold the lock while reading. This fails if another program has replaced text of this library in the file."""
         with self._lock, self._convert_errors():
             before = self._bases
             self._read_bases()
@@ -377,7 +384,7 @@ class SectionStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Run the block in a transaction; if it fails, restore the memory of the file's content too."""
+        """Run the block in a transaction. If it fails, also restore what this object knows about the file's content."""
         bases, in_memory = dict(self._bases), dict(self._in_memory)
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -394,7 +401,7 @@ class SectionStore:
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert SQLite's errors, and those of reading damaged data, to `IndexLostError`."""
+        """Convert errors of SQLite, and errors caused by damaged data, to `IndexLostError`."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -409,19 +416,19 @@ class IndexLocation:
 
     folder: Path
     on_warning: Callable[[str], None] = lambda _: None
-    """Receives a sentence if an index is rebuilt or not stored."""
+    """Called with a sentence if an index is rebuilt or cannot be stored."""
     force: bool = False
     """Whether to store indexes of small libraries too."""
 
     def get_path(self, library: Library) -> Path | None:
-        """Return the file for a library's index, or None if the library came from a pipe."""
+        """Return the path of a library's index, or None if the library was read from a pipe."""
         if library.source == "-":
             return None
         return self.folder / f"{make_index_stem(library.source)}.sqlite3"
 
 
 class StoreProvider:
-    """Opens the store of one library, with a replacement if it fails. Each reason is reported once."""
+    """Opens the store of one library, or another one if it fails. The reason for that is reported only once."""
 
     def __init__(self, location: IndexLocation | None) -> None:
         """Store indexes in `location`, or in memory without one."""
@@ -432,7 +439,7 @@ class StoreProvider:
     def open(self, library: Library) -> SectionStore:
         """Return the store for a library, which may be empty.
 
-        A small library gets a new file only if the location demands it.
+        For a small library, no new file is created unless `IndexLocation.force` is set.
         """
         while self._location is not None and not self._uses_memory:
             path = self._location.get_path(library)
@@ -453,10 +460,10 @@ class StoreProvider:
         return SectionStore()
 
     def discard(self, store: SectionStore, error: IndexLostError) -> None:
-        """Make `open` return another store than `store`, which failed with `error`.
+        """Make `open` return a different store from now on, because `store` failed with `error`.
 
         Raises:
-            IndexLostError: The store is in memory, so another one would fail too.
+            IndexLostError: The store was in memory, so a new one would fail too.
         """
         if store.path is None or self._location is None:
             raise error

@@ -1,8 +1,8 @@
 """`KeywordSearcher`: keyword search with BM25 over titles, paths and texts, plus signals that BM25 lacks.
 
-These are whole titles, adjacent words, the sentence that answers best, and the scores of nearby sections. To stay fast
-in a large library, words that occur in very many sections do not select them: BM25 is then computed, with all words,
-for sections that contain a rarer word or several common ones. Finding a section costs 0.03 µs, scoring it 0.75 µs.
+These signals are whole titles, adjacent words, the sentence that answers best, and the scores of nearby sections. In a
+large library, not all sections that contain a common word are scored, because finding a section takes 0.03 µs, but
+scoring it 0.75 µs. Only sections with a rarer word, or with several common ones, are scored, but then by all words.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from roamtui.search.titles import TopicTitles, favour_topics, suggest_correction
 
 _QUERY_LENGTH_MAX = 10_000
 _BARE_LENGTH_MAX = 1_000
-"""Characters; a longer text is more than a bare heading."""
+"""Number of characters above which a text is certainly more than a bare heading."""
 _MATCHED_LENGTH = 20_000
-"""Characters; a longer text is assumed to contain a term, since reading it would take too long."""
+"""Number of characters above which a text is assumed to contain a term, because reading it would take too long."""
 _TEXT_WEIGHT = 1.0
 _NAME_WEIGHT = 2.0
-"""Weight of a whole identifier, next to its parts as words."""
+"""Weight of a whole identifier. Its parts count too, as words."""
 _PART_WEIGHT = 0.3
 """Weight of a part of an identifier in camel case."""
 _TITLE_SHARE = 0.2
 """Bonus if the query contains every word of the title, as a share of the best text score."""
 _PATH_SHARE = 0.2
-"""The same bonus for the title and the titles above together."""
+"""The same bonus for the words of the title and of the titles above it together."""
 _PARENT_SHARE = 0.05
-"""Share of the parent section's score to add."""
+"""Share to add of the parent section's score."""
 _PAGE_SHARE = 0.05
-"""Share of the mean of the best three scores in the same document to add."""
+"""Share to add of the mean of the three best scores in the same document."""
 _PAGE_SCORES = 3
 _SENTENCE_SHARE = 0.2
-"""Bonus for a best sentence that contains the whole query, as a share of the best score."""
+"""Bonus for a section with a sentence that contains the whole query, as a share of the best score."""
 _READ = 20
 """Number of top sections whose sentences are read."""
 _SYNONYM_WEIGHT = 0.3
@@ -70,18 +70,20 @@ _FORM_WEIGHT = 1.0
 _GLOSSARY_LOSS = 0.3
 """Share of its score that a glossary entry loses, unless the query contains its whole title."""
 _TOPIC_WEIGHT = 2.0
-"""Boost of sections inside the topic of the conversation, if the search knows the conversation."""
+"""Boost for sections that belong to the topic of the conversation, if the search knows earlier messages."""
 _TERMS_MIN = 2
-"""Sentences are read only for queries with at least this many terms; for one term the sections are enough."""
+"""Sentences are read only for queries with at least this many terms. For one term, the scores of sections suffice."""
 _RARE_MAX = 10
 """A word in at most this many sections may be the asker's own word, so its synonyms are searched too."""
 WEIGHED_MAX = 8_000
-"""The most sections scored for one query: 6 ms for one word, twice that for many."""
+"""Maximum number of sections to score for one query. That takes 6 ms for one word and twice as long for many."""
 _COUNTED_MAX = 150_000
-"""The most occurrences of common words counted to weight the words: 5 ms. The commonest words distinguish almost
-nothing."""
+"""Maximum number of occurrences of common words to count in order to weight these words. That takes 5 ms.
+
+Words that are even more common distinguish almost nothing.
+"""
 _WANTED_MIN = 200
-"""Enough sections that contain several common words at once."""
+"""If at least this many sections contain several common words at once, no further sections are needed."""
 _QUOTED_TITLE = re.compile(r"[\W\d_]*[\"“”„«‘]")
 _GLOSSARY_STEMS = frozenset({"definit", "glossari", "terminolog", "acronym", "abbrevi"})
 _PART_STEMS = frozenset({"articl", "section", "chapter", "part", "annex", "appendix", "term", "defin", "interpret"})
@@ -89,18 +91,18 @@ _PART_STEMS = frozenset({"articl", "section", "chapter", "part", "annex", "appen
 
 
 class KeywordSearcher:
-    """Keyword search in one library. It is thread-safe; the first search builds the index."""
+    """Searches one library by keywords. Thread-safe. The first search builds the index."""
 
     def __init__(
         self, library: Library, options: RetrievalOptions | None = None, *, location: IndexLocation | None = None
     ) -> None:
-        """Search `library`. A large library's index is stored in `location` if given, every other one in memory."""
+        """Search `library`. If it is large, its index is stored in `location`, if given; otherwise in memory."""
         self._library = library
         self._options = options or RetrievalOptions()
         self._stores = StoreProvider(location)
         self._lock = threading.Lock()
         self._topics: TopicTitles | None = None
-        """The topics in the index of the library, built by the first search."""
+        """The titles that may be topics, with the index of the library. The first search builds both."""
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on; the next search updates the index."""
@@ -121,7 +123,7 @@ class KeywordSearcher:
         )
 
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
-        """Return the hits of `search` without snippets, which take longer to choose than the sections."""
+        """Return the hits of `search` without snippets, which take longer to choose than the sections take to find."""
         while True:
             titles = self._update_index()
             try:
@@ -173,7 +175,10 @@ class KeywordSearcher:
 
 
 def expand_query(index: SectionIndex, query: Query) -> Query:
-    """Return a query with alternatives for words that the index lacks: completions, corrections and compound parts."""
+    """Return the query with alternatives for words that are not in the index.
+
+    These are completions, corrections and the parts of compounds.
+    """
     if query.last_prefix and not index.has_word(query.last_prefix) and index.store.count(query.completions, 1):
         words = tuple(word for word in query.words if word != query.last_prefix)
         query = replace(query, words=words, fts_terms=(*query.fts_terms, query.completions))
@@ -196,9 +201,9 @@ def rank_by_text(
     within: range,
     topics: Mapping[int, float] = MappingProxyType({}),
 ) -> dict[int, float]:
-    """Return the numbers of the matching sections with their scores, best first, ties in document order.
+    """Return the scores of the matching sections by number, best first. Equal scores are in document order.
 
-    A quoted phrase must occur in a section, unless it occurs nowhere.
+    A section must contain the phrases that the query quotes, unless no section does.
     """
     scores = _score_words(index, query, options, within)
     for topic in topics:
@@ -215,7 +220,9 @@ def rank_by_text(
             scores[number] *= 1 - _GLOSSARY_LOSS
     if topics:
         scores = favour_topics(scores, topics, index, query, _TOPIC_WEIGHT)
-    if not topics or not query.is_follow_up:  # a follow-up is incomplete: its words need not share a sentence
+    if (
+        not topics or not query.is_follow_up
+    ):  # the words of a follow-up are incomplete, so they need not occur in one sentence
         scores = _boost_by_best_sentence(index, scores, query)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
@@ -266,7 +273,7 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
 
 
 def _boost_by_nearby_sections(index: SectionIndex, scores: Mapping[int, float]) -> dict[int, float]:
-    """Add to each score a share of the parent section's, and of the best ones in the same document."""
+    """Add to each score a share of the parent section's score, and a share of the best scores in the same document."""
     scores_by_document: dict[int, list[float]] = defaultdict(list)
     for number, score in scores.items():
         scores_by_document[id(index.layout.locate(number)[0])].append(score)
@@ -283,7 +290,7 @@ def _boost_by_nearby_sections(index: SectionIndex, scores: Mapping[int, float]) 
 
 
 def is_glossary_entry(index: SectionIndex, number: int) -> bool:
-    """Return whether a section defines a term: its title is quoted, or its parent is a glossary."""
+    """Check whether a section only defines a term, because its title is quoted or its parent is a glossary."""
     if _QUOTED_TITLE.match(index.title(number)):
         return True
     parent = index.layout.parent(number)
@@ -293,7 +300,10 @@ def is_glossary_entry(index: SectionIndex, number: int) -> bool:
 
 
 def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
-    """Add to the best scores a share of their best sentence's: terms close together answer better."""
+    """Add a bonus to the best scores for the best sentence of the section.
+
+    A section in which the terms are close together is likely to answer better.
+    """
     boosted = dict(scores)
     if len(query.terms) < _TERMS_MIN:
         return boosted
@@ -313,7 +323,7 @@ def plan_search(
 ) -> tuple[str, tuple[int, int] | None]:
     """Return an FTS5 expression, and the first and last row of the store to search, or None for all rows.
 
-    The search finds the best sections without scoring many more than `weighed_max` of them.
+    A search with these finds the best sections, but scores not many more than `weighed_max`.
     """
     if len(within) <= weighed_max or not query.fts_terms:
         return query.expression, None
@@ -323,7 +333,7 @@ def plan_search(
     common = terms[len(rare) :]
     if not common:
         return _join(rare) or query.expression, None
-    # As many of the common terms as possible, if enough sections contain all of them.
+    # Require as many of the common terms as possible, provided that enough sections contain all of them.
     joint: list[str] = []
     for size in range(len(common), 1, -1):
         expression = f"({' AND '.join(common[:size])})"
@@ -337,7 +347,7 @@ def plan_search(
     if rare or joint:
         weighed = [*rare, *_take_terms(common, counts, _COUNTED_MAX)]
         return f"({_join([*rare, *joint])}) AND ({_join(weighed)})", None
-    # Every term is too common: search titles only, and stop after enough rows even of those.
+    # Every term is too common, so search only titles, and even of these only as many rows as needed.
     expression = " AND ".join(f"title : {term}" for term in common if ":" not in term) or common[0]
     if not index.store.count(expression, 1):
         expression = common[0]
@@ -356,9 +366,9 @@ def _join(expressions: Iterable[str]) -> str:
 
 
 def dedupe_parents_and_children(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
-    """Return the first `limit` numbers, without redundant relatives of a better one.
+    """Return the first `limit` sections, without parents and children of a better section that add nothing.
 
-    A child is redundant if only its parents' titles match; a parent, if it is a bare heading.
+    A child adds nothing if only the titles above it match. A parent adds nothing if it is a bare heading.
     """
     kept: list[int] = []
     for number in numbers:
