@@ -1,1 +1,1 @@
-"""A question into a stream of frozen events that ends in a cited answer."""
+"""Turns a question into a stream of immutable events that ends in an answer with citations."""

@@ -19,13 +19,13 @@ from roamtui.search.terms import locate_terms, query_terms
 
 _NEAREST = 3
 _LIKELY_SHARE = 0.6
-"""Share of the best score from which a section is likely to contain the answer too."""
+"""A section whose score is at least this share of the best one is likely to contain the answer too."""
 _NOT_FOUND_STARTS = (
     NOT_FOUND_START.lower().rstrip(":"),
     *("nicht gefunden", "non trouvé", "introuvable", "no encontrado", "no se encontró", "não encontrado"),
     *("non trovato", "未找到", "没有找到", "見つかりません"),
 )
-"""Lower-case beginnings of an answer that found nothing. Models translate the words that the prompt asks for."""
+"""How answers that found nothing begin, in lower case. Some models translate the words that the prompt asks for."""
 _NO_ANSWER = "The model returned no answer. Ask again or choose another model."
 _NO_ANSWERS = {
     "length": ("The model ran out of output tokens before answering. Ask a narrower question or choose another model."),
@@ -71,7 +71,7 @@ def build_outcome(
 
 
 def is_not_found(answer: str) -> bool:
-    """Return whether an answer says that the document has none, in the words of the prompt or translated."""
+    """Check whether an answer says that nothing was found, in the words of the prompt or translated."""
     return answer.lstrip("*_#> ").lower().startswith(_NOT_FOUND_STARTS)
 
 
@@ -102,7 +102,7 @@ class UnopenedHits:
     """Search results for a question that nobody opened."""
 
     likely: tuple[SearchHit, ...]
-    """Those with a score close to the best, best first."""
+    """The results with a score close to the best one, best first."""
 
     @property
     def summary(self) -> str:
@@ -111,7 +111,7 @@ class UnopenedHits:
 
 
 def list_unopened_hits(exchange: Exchange, library: Library) -> UnopenedHits:
-    """List the hits for a question that were neither open before it nor opened or cited for it."""
+    """List the search hits whose sections were neither open before the question nor opened or cited for it."""
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
     found = {hit.section_id: hit for hits in reversed(searches) for hit in hits if hit.section_id in library}
     near = {hit.section_id for hits in searches for hit in hits if hit.score >= _LIKELY_SHARE * hits[0].score}
@@ -133,7 +133,7 @@ def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:
 
 
 def format_verification(citations: tuple[Citation, ...]) -> str:
-    """Format how many quotes are in the text; empty without quotes. A quote in the text may still not be an answer."""
+    """Format how many quotes are in the text; empty without quotes. A quote in the text may still answer nothing."""
     verified, quotes = count_verified(citations)
     return f"{verified}/{quotes} {'quote' if quotes == 1 else 'quotes'} found in the text" if quotes else ""
 

@@ -1,10 +1,10 @@
-"""Extract the citations of an answer, ``[a8a96034]`` marks and quotations, and look up each quote.
+"""Extract the citations of an answer, which are marks such as ``[a8a96034]`` and quotations, and look up each quote.
 
-A quotation, in the quotation marks of any language, binds to an id in its own sentence: first to the nearest before
-it, else to one after it. If the text after a colon, such as list items, has no ids of its own, it belongs to the
-sentence before the colon. A quotation without an id binds to the only section that contains its words. An id without a
-quotation is a citation without a quote. Quotes are looked up only in the text that the model got, as deliveries or
-excerpts, not in the whole document.
+A quotation may have the quotation marks of any language. It belongs to an id in its own sentence: to the nearest one
+before it, or else to one after it. If the text after a colon, such as list items, has no ids, it belongs to the
+sentence with the colon. A quotation without an id belongs to the section that contains its words, if there is only one.
+An id without a quotation is a citation without a quote. Quotes are not looked up in the whole document, but only in the
+text that the model got as deliveries or excerpts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import get_canonical_id
 
 _UNMARKED_WORDS_MIN = 3
-"""Minimum of words for a quote without an id. Fewer words occur in many sections by chance."""
+"""Minimum number of words in a quote without an id. Fewer words occur in many sections by chance."""
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
 _DRESS = r"[\"'`*§\s]*+"
 MARK = re.compile(rf"\[{_DRESS}{_SECTION}(?:[,;\"'`*§\s]++{_SECTION})*+{_DRESS}\]")
@@ -67,7 +67,7 @@ class CitationMark:
     section_id: str
     start: int
     sentence: int
-    """0-based."""
+    """Index of the sentence that contains the id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Quotation:
     is_code: bool = False
     """Whether the words are in backticks. They count as a quote only if their sentence has an id."""
     marks: Sequence[CitationMark] = ()
-    """Ids of the sentence, most likely first."""
+    """Ids that may be the source of the quote, the likeliest first."""
 
 
 def extract_quotations(answer: str) -> list[Quotation]:
@@ -110,7 +110,10 @@ def extract_quotations(answer: str) -> list[Quotation]:
 
 
 def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
-    """Yield pairs of straight marks, inner pairs first. The adjacent characters decide if a mark opens or closes."""
+    """Yield quotations in straight marks, inner ones first.
+
+    The characters next to a mark decide whether it opens or closes.
+    """
     opened: list[int] = []
     for match in _STRAIGHT.finditer(answer):
         position = match.start()
@@ -137,7 +140,7 @@ def _keep_outermost(quotations: Iterable[Quotation]) -> list[Quotation]:
 
 
 def _list_quotes(answer: str) -> Iterator[Quotation]:
-    """Yield quotations without trailing id marks, which some models put inside the quotation marks."""
+    """Yield the quotations without id marks at their ends, which some models put inside the quotation marks."""
     for quote in extract_quotations(answer):
         before = answer[max(0, quote.start - 3) : quote.start].rstrip()
         if MARKED_ID.fullmatch(quote.text) and before.endswith(("[", ",", ";")):
@@ -163,7 +166,7 @@ class ParsedAnswer:
     sentences: tuple[Bounds, ...]
     """Start and end of each sentence, list item and table row."""
     introductions: Mapping[int, int]
-    """Indexes of sentences that belong to an earlier sentence with a colon at its end, and the index of that one."""
+    """For each sentence that belongs to an earlier one with a colon at its end, the indexes of both."""
 
 
 def parse_citations(answer: str) -> ParsedAnswer:
@@ -213,7 +216,10 @@ def parse_citations(answer: str) -> ParsedAnswer:
 
 
 def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int]:
-    """Return which sentences belong to an earlier one that ends with a colon: the next one, and items of a list."""
+    """Map sentences to the earlier sentence with a colon at its end that introduces them.
+
+    It introduces the next sentence, and the items of a list.
+    """
     introductions: dict[int, int] = {}
     introduction: int | None = None
     for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
@@ -261,7 +267,7 @@ class QuoteChecker:
         return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
 
     def find_anywhere(self, words: str) -> QuoteState:
-        """Return how words stand in the text that the model got, in any section of it."""
+        """Look up words in all text that the model got, in whichever section it is."""
         if words not in self._found:
             states = {quote_state for _, quote_state in _look_up_everywhere(words, self._state)}
             self._found[words] = next((rank for rank in _RANKS if rank in states), QuoteState.UNVERIFIED)
@@ -283,7 +289,7 @@ class QuoteChecker:
 
 
 def _pick_mark(quote: Quotation, state: ConversationState) -> tuple[CitationMark, Citation]:
-    """Return the first mark whose section contains the quote, or the first mark if none does, and its citation.
+    """Return the first mark whose section contains the quote, with its citation. If there is none, use the first mark.
 
     A section that contains the quote only in pieces counts if no text that the model got contains the whole quote.
     """
@@ -341,7 +347,7 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
 
 
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:
-    """Yield where a quote is in the delivered text of each open section, and in each excerpt."""
+    """Yield each place where a quote is found, in the delivered text of open sections and in excerpts."""
     texts = [section.deliveries for section in state.open_sections]
     texts += [(Span(doc=doc, start=a, end=b),) for doc, bounds in state.excerpts.items() for a, b in bounds]
     for spans in texts:
@@ -359,7 +365,7 @@ _RANKS = (QuoteState.EXACT, QuoteState.NORMALISED, QuoteState.JOINED)
 def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -> tuple[Span, QuoteState] | None:
     """Return the best match of a quote in pieces of a document.
 
-    The model reads the text with ids after headings and without page footers, so the quote may be a copy of that.
+    The model reads a version of the text with ids after headings and without page footers, and may quote from that.
     """
     text = library.document(doc).text
     plain = strip_ids(quote)
@@ -386,7 +392,7 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
 def make_citation(
     section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library
 ) -> Citation:
-    """Cite a section, or a quote found at `span`, with its place in the library."""
+    """Make the citation of a section, or of a quote that was found at `span`, with its place in the library."""
     if section_id not in library:
         return Citation(section_id=section_id, quote=quote, state=quote_state)
     node = library.node(section_id)

@@ -1,4 +1,4 @@
-"""Find the passage of a citation in the document as it is now: its quote, else the words that are most like it."""
+"""Find the passage of a citation in the current document: its quote, or else the words most similar to the quote."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from roamtui.outline.spans import merge_bounds
 _WORD = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\d+(?:[.,:/]\d+)*\w*|\w+"
 )
-"""A character of a script without spaces, a whole number, or a word: a part of a number is another number."""
+"""A whole number, a word, or, in a script without spaces, a character. A number is never divided."""
 _NO_SIGN = re.compile(r"[\s*_`~]+")
 """White space and emphasis."""
 _SIMILARITY_MIN = 0.4
-"""A quote that has fewer words in common with a passage was not made from it."""
+"""If the quote and a passage are less similar than this, the quote was not made from the passage."""
 _WORDS_MAX = 200
-"""Words of a quote that are compared. The time grows by their square."""
+"""Number of words of a quote to compare. The time grows with the square of this number."""
 _CHARACTERS_MAX = 2_000_000
-"""Characters that are searched. One million take 0.25 s."""
+"""Number of characters to search. One million take 0.25 s."""
 _LETTERS_MIN = 2
-"""Letters and digits of a marked word that stands alone."""
+"""Minimum number of letters and digits in a single word that is marked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedPassage:
-    """What a citation leads to."""
+    """The section and the words that a citation leads to."""
 
     section_id: str
-    """It may be unknown to the document."""
+    """Id of the section, which the document may no longer have."""
     spans: tuple[Span, ...] = ()
-    """The quote, or the words of it that are in the nearest passage, in order; empty for a whole section."""
+    """The quote, or those of its words that the most similar passage contains, in order; empty for a whole section."""
     is_missing: bool = False
     """Whether the quote is not in the text."""
 
@@ -51,9 +51,9 @@ class CitedPassage:
 
 
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
-    """Find the quote of a citation. If the text does not have it, find the nearest passage.
+    """Find the quote of a citation, or, if it is not in the text, the most similar passage.
 
-    That one is searched in the cited section, then in all text that the model got.
+    A similar passage is searched in the cited section first, then in all other text that the model got.
     """
     span = resolve_citation(citation, state)
     spans: tuple[Span, ...] = () if span is None else (span,)
@@ -85,12 +85,12 @@ def resolve_citation(citation: Citation | None, state: ConversationState) -> Spa
         return span if span.end <= len(document.text) else None
     if citation.section_id not in state.library:
         return None
-    # The document has changed since: the words may have moved within their section.
+    # The document has changed since the answer, so the words may have moved within their section.
     return locate_in_span(quote, state.library, state.library.get_content_span(citation.section_id))
 
 
 def _find_similar_words(quote: str, section_id: str, state: ConversationState) -> tuple[Span, ...]:
-    """Return the words of a quote in the passage that is most like it; the first of several equal ones."""
+    """Return the words of a quote in the passage that is most similar to it. Of equally similar ones, use the first."""
     from roamtui.agent.similar_words import TextWords, align_words  # noqa: PLC0415 - imports rapidfuzz
 
     def read(text: str) -> TextWords:

@@ -1,4 +1,4 @@
-"""The only way for a front end to change a conversation and to receive its events."""
+"""`ConversationController`: the only way in which front ends change a conversation and receive its events."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from roamtui.outline.render import compute_outline_budget
 from roamtui.search.base import Hit, Indexable
 
 CommandFactory = Callable[[ConversationState], Command | str]
-"""Makes a command from the newest state when its turn comes, so that fast key presses do not interfere.
+"""A function that makes a command from the state at the moment when it is the command's turn.
 
-If there is nothing to do, it returns the reason instead, or an empty string if none is needed.
+So each of several fast key presses sees the effect of those before it. If there is nothing to do, the function returns
+the reason instead, or an empty string if no reason needs to be shown.
 """
 _INDEXED_AHEAD_MIN = 5_000
-"""Minimum number of sections for which indexing takes noticeably long."""
+"""Number of sections from which indexing takes noticeably long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ class ConversationController:
         self.agent = agent
         agent.session.approver = approve
         self._subscribers: list[Callable[[ConversationUpdated], None]] = []
-        # The locks of asyncio are fair, so each is a queue. To avoid deadlocks, they are acquired in this order.
+        # An asyncio lock serves waiting tasks in order, so it is a queue. To avoid deadlocks, keep this order of locks.
         self._queue = asyncio.Lock()
         self._commands = asyncio.Lock()
         self._has_answered = True
@@ -125,7 +126,7 @@ class ConversationController:
         While a command fetches a page, others can run.
 
         Returns:
-            Why nothing happened, or empty.
+            The reason why nothing happened, or an empty string.
         """
         async with self._publishing_rest():
             async with self._commands:
@@ -266,7 +267,7 @@ class ConversationController:
 
     @asynccontextmanager
     async def _publishing_rest(self) -> AsyncIterator[None]:
-        """Finally publish the events that nobody received because their task was cancelled."""
+        """At the end, publish the events that nobody received because their task was cancelled."""
         try:
             yield
         finally:
@@ -293,6 +294,6 @@ def _warm_caches(library: Library) -> None:
 
 
 def _has_exchange(state: ConversationState, exchange: Exchange) -> bool:
-    # Compares no events: the exchange may have got more of them since.
+    # Does not compare the events, because the exchange may have more of them by now.
     found = state.transcript.exchanges[exchange.number - 1 : exchange.number]
     return [(one.question, one.answer) for one in found] == [(exchange.question, exchange.answer)]

@@ -54,11 +54,11 @@ _FOUND_WINDOW_SHARE = 0.15
 _PREFACE_WINDOW_SHARE = 0.4
 """Share of the context window for the open sections that come with a question."""
 _PREFACE_TOKENS_MAX = 32_000
-"""Maximum of tokens for the same, whatever the window."""
+"""Maximum number of tokens for these sections, however large the window is."""
 _HISTORY_WINDOW_SHARE = 0.2
 """Share of the context window for earlier questions and answers after a rebuild."""
 _CALLS_MAX = 8
-"""Maximum of tool calls to run in one reply."""
+"""Maximum number of tool calls to run in one reply."""
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class QuestionRun:
     """Text of the model since its last action."""
 
     def record(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
-        """List the events to log for an event of the run: the model's draft before it, and the event itself."""
+        """List the events to log when an event happens: the model's draft before it, and the event itself."""
         match event:
             case AnswerStreamed(text=text):
                 self.last_text += text
@@ -216,11 +216,11 @@ class Agent:
             search_events=(make_search_event(state.library, question, retrieved.hits),) if retrieved.hits else (),
         )
         changes = await self.session.begin_question(question, context)
-        # the end of an abandoned question is not the end of this one
+        # leave out the end of an abandoned earlier question, which would look like the end of this one
         return tuple(change for change in changes if not isinstance(change, QuestionAnswered))
 
     def _uses_retrieval(self) -> bool:
-        """Return whether questions carry search results. A recorded model needs the setting of its recording."""
+        """Check whether search results are sent with questions. A recorded model uses the setting of its recording."""
         if isinstance(self.model, RecordedModel):
             return self.model.had_retrieval
         mode = self.options.confident_start
@@ -299,7 +299,7 @@ class Agent:
                 yield failure
 
     async def _confirm_spending(self, progress: QuestionRun) -> bool:
-        """Return whether the next request stays below the spending limit or the person approves it."""
+        """Check whether the next request stays below the spending limit, or else whether the person approves it."""
         limit = self.options.cost_usd_max
         if limit is None or self._consented_id == self.session.state.id:
             return True
@@ -323,7 +323,9 @@ class Agent:
                 yield change
             request = self._make_request(allow_calls=allow_calls)
             progress.reply = StepReply()
-            model_name = self.model.name  # learning below must not credit a model that the person switches to meanwhile
+            model_name = (
+                self.model.name
+            )  # the person may switch models meanwhile, and the new model must not learn from this
             yield StepStarted(number=progress.steps, input_tokens=estimate_request_tokens(request))
             try:
                 async with aclosing(stream_reply(self.model, request, progress)) as events:

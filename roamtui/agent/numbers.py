@@ -32,14 +32,14 @@ _NUMBER = re.compile(
     rf"(?:{_UNSEEN}[%‰％]|{_UNSEEN}\s{{1,2}}{_UNSEEN}[%‰％](?!\w))?)"
 )
 _OPERAND = re.compile(rf"(?:[^\W_]|[%‰％°)\]]|\d[$¢-¥₠-⃀]){_UNSEEN}\Z")
-"""Text before a hyphen that is not a minus sign."""
+"""Text at the end of which a hyphen follows that is not a minus sign."""
 _DIGIT = re.compile(r"\d")
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[,.]?\d|(?<=\d[,.])\d")
 """The usual inside of a number. This quick test matters in texts with thousands of matches."""
 _REACH = 48
 """Characters to read on each side of a position."""
 _NEAR = 12
-"""Characters around a position. Without a digit among them, the position is not inside a number."""
+"""Number of characters around a position to check. If no digit is among them, the position is not inside a number."""
 
 
 def find_divided_number(text: DocumentText, position: int) -> Bounds | None:
@@ -73,6 +73,6 @@ def divides_number(text: DocumentText, start: int, end: int) -> bool:
 
 
 def widen_to_numbers(text: DocumentText, start: int, end: int) -> Bounds:
-    """Move bounds outwards if they are inside a number."""
+    """Move each bound that is inside a number outwards, so that the whole number is included."""
     first, last = find_divided_number(text, start), find_divided_number(text, end)
     return first[0] if first else start, last[1] if last else end

@@ -11,7 +11,7 @@ class RetrievalStart(StrEnum):
     """When a question carries search results."""
 
     REMOTE = "remote"
-    """With models that cost time and money for each step, which is all but the offline model."""
+    """Only with models whose steps cost time and money: all except the offline model."""
     ALWAYS = "always"
     OFF = "off"
 
@@ -21,9 +21,9 @@ class AgentOptions:
     """Limits of one question."""
 
     steps_max: int = 12
-    """Maximum of requests to the model."""
+    """Maximum number of requests to the model."""
     outline_tokens: int | None = None
-    """Maximum size of the outline, or None to choose it by the document and the model."""
+    """Maximum size of the outline. If None, the size depends on the document and the model."""
     cost_usd_max: float | None = None
     """Spending limit of a conversation, above which the person is asked; None for no limit."""
     confident_start: RetrievalStart = RetrievalStart.OFF

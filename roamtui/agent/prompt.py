@@ -6,7 +6,7 @@ from roamtui.document.tokens import format_tokens
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 
 NOT_FOUND_START = "Not found:"
-"""Beginning of an answer if the document has none. The code checks for it."""
+"""How an answer must begin if the document does not answer the question. The code checks for these words."""
 
 SYSTEM = f"""You answer questions about one document, or a library of them, from its text alone. You see an outline \
 and, for each question, what search finds for it.

@@ -1,6 +1,6 @@
 """What an answer proves: the verdict of each quote, the numbers of its citations, and the statements without a quote.
 
-Whoever shows an answer uses it: the screen, the terminal, the replay and the export.
+The screen, the terminal, the replay and the export all use it to show an answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TABLE_RULE = re.compile(r"\s*\|?[ \t]*:?-+:?[ \t]*\|[\s|:-]*\Z")
 """The line below the head of a table."""
 _FENCE = re.compile(r"^ {0,3}(?:`{3}|~{3})", re.MULTILINE)
 _LEAD = re.compile(r"[\s>|]*(?:(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?[\s>|]*")
-"""What stands before the words of a list item, a quoted line or a table row."""
+"""Markup before the words of a list item, a quoted line or a table row."""
 _GREETING = re.compile(
     r"\W*(?:hello|hi|hey|thanks?|thank you|sure|of course|certainly|you(?:'|’)re welcome|great question|i hope)\b",
     re.IGNORECASE,
@@ -46,7 +46,7 @@ class ProvenQuote:
     end: int
     state: QuoteState
     number: int | None
-    """Number of its citation, from 1; None as long as its id has not arrived."""
+    """Number of the quote's citation, counted from 1; None as long as its id has not arrived."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +58,9 @@ class ProvenMark:
     end: int
     section_id: str
     numbers: tuple[int, ...]
-    """Numbers of the citations that it serves; empty if it is no citation, as below "not found"."""
+    """Numbers of the citations that the mark belongs to; empty if it is not a citation, as below "not found"."""
     state: QuoteState
-    """The worst verdict of its quotes; `NO_QUOTE` if it has none."""
+    """The worst verdict among the quotes of the mark; `NO_QUOTE` if it has no quotes."""
 
     @property
     def label(self) -> str:
@@ -84,7 +84,7 @@ class AnswerProof:
 
     @property
     def summary(self) -> str:
-        """How many statements have a quote, such as "5 of 6 statements are quoted"; empty without statements."""
+        """A sentence such as "5 of 6 statements are quoted"; empty if there are no statements."""
         count = len(self.statements)
         if not count:
             return ""
@@ -96,8 +96,8 @@ def read_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
     """Read the verdicts of a finished answer.
 
     Args:
-        answer: Its text, as the model wrote it.
-        citations: What `verify_citations` found in it, in that order. They may come from an old log: nothing is
+        answer: The text, as the model wrote it.
+        citations: The result of `verify_citations` for this answer. It may come from an old log, because no quote is
             looked up again.
     """
     return _bind(answer, parse_citations(answer), citations)
@@ -112,7 +112,7 @@ class ProofReader:
     def read(self, answer: str) -> AnswerProof:
         """Read the verdicts of what has arrived so far.
 
-        A quote whose sentence has not ended is looked up in all that the model got, since its id may still come.
+        A quote whose sentence has not ended is looked up in all text that the model got, since its id may still arrive.
         """
         parsed = parse_citations(answer)
         proof = _bind(answer, parsed, self._checker.cite(parsed))
