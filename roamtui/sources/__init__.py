@@ -1,1 +1,1 @@
-"""A path, an address or standard input into raw text with its origin. Knows nothing of headings."""
+"""Reads a path, a URL or standard input as raw text, with its origin. This folder knows nothing about headings."""

@@ -29,7 +29,7 @@ _SAMPLE_LENGTH = 65_536
 _STRANGE_SHARE_MAX = 0.3
 """Share of undecodable or control characters above which a file is not text."""
 _STRANGE_MIN = 64
-"""Up to this many such characters are accepted whatever their share, because a short text may be unusual."""
+"""Up to this many such characters are always accepted, because their share in a short text means little."""
 _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _WEB_ENCODINGS = frozenset(
     {

@@ -17,8 +17,8 @@ from roamtui.sources.read import RawText, check_file, is_path, read_file
 
 ARCHIVE_SUFFIX = ".zip"
 _BETWEEN_PATHS = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator of absolute paths. A name may contain ", /", so `join_sources` writes that as ", //", which no absolute
-path contains otherwise and which means the same to the system."""
+"""Separator of absolute paths. If a path itself contains ", /", `join_sources` writes ", //" there, which means the
+same to the system and occurs in no other absolute path."""
 
 
 def join_sources(paths: Iterable[str]) -> str:
@@ -101,7 +101,7 @@ def _list_source(path: Path, cache_dir: Path | None) -> Listing:
 
 @dataclass(frozen=True, slots=True)
 class SourceStamp:
-    """Properties of a file, at least one of which changes when the file is written or replaced."""
+    """Properties of a file. At least one of them changes when the file is written or replaced."""
 
     modified_ns: int
     size: int

@@ -18,11 +18,11 @@ from roamtui.sources.decode import decode_text
 from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, read_file
 
 FILES_MAX = 20_000
-"""Files per source; the rest is skipped with a note."""
+"""Maximum number of files per source. The others are skipped with a note."""
 FILE_BYTES_MAX = 32_000_000
 """A larger file opens only if it is named by itself."""
 DEPTH_MAX = 100
-"""Nested folders; deeper ones are skipped with a note."""
+"""Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
 _SLOW_BYTES = 2_000_000
 """Least load cost of a file that a subprocess has to convert."""
@@ -119,7 +119,7 @@ class _FolderWalker:
     """The files found so far in a walk through a folder."""
 
     root: Path
-    """With links resolved; links that lead outside it are skipped."""
+    """The folder, with its links resolved. Links that lead outside it are skipped."""
     files: dict[tuple[str, ...], Path] = field(default_factory=dict)
     folders: list[Path] = field(default_factory=list)
     bytes_total: int = 0
