@@ -52,9 +52,9 @@ _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
 _LIKE_MIN = 0.6
 """Minimum share of common words, in order, for a text of the same section to count as a reworded quote."""
 _LIKE_MOVED_MIN = 0.7
-"""The same for the whole source if the section no longer exists."""
+"""The same minimum for any text of the source, if the section no longer exists."""
 _LIKE_ELSEWHERE_MIN = 0.9
-"""The same for other sections if the section still exists: documents repeat themselves in nearly the same words."""
+"""The same minimum for other sections, if the section still exists: similar sentences are common in one document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Claim:
     line: int = 0
     """1-based line in that file; 0 in a conversation."""
     source: str = ""
-    """Path or URL. Empty if it is the source of the whole conversation or file."""
+    """Path or URL of the quoted document. Empty if the whole conversation or file has only one source."""
     section_id: str = ""
     """Empty if the claim names no section."""
     anchor: str = ""
@@ -158,8 +158,8 @@ def _get_line_number(text: str, offset: int) -> int:
 def recheck(claim: Claim, library: Library) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
-    The order is: its section, its document, all other documents. Pieces joined by an ellipsis count only if one section
-    contains them all.
+    The quote is searched in its section first, then in its document, then in all other documents. Pieces joined by an
+    ellipsis count only if a single section contains them all.
     """
     expected: str | None = None
     if claim.section_id in library:

@@ -28,13 +28,13 @@ from roamtui.search.terms import locate_terms, query_terms
 from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
-"""Hits of a search that the model requests."""
+"""Number of hits of a search that the model requests."""
 _START_HITS_MAX = 10
-"""Hits that come with a question. With more hits and a shorter outline, more questions need no tool call."""
+"""Number of hits sent with a question. With more hits and a shorter outline, more questions need no tool call."""
 _EXCERPT_TOKENS = (350, 180, 150, 120)
-"""Size of the excerpt by rank. The last number applies to all later hits."""
+"""Size of the excerpt of each hit, by rank. The last number applies to all later hits."""
 _WHOLE_TOKENS = (1_000, 400, 350, 350, 350, 250)
-"""Size by rank up to which a section is shown with its whole subtree: a call to open it would cost far more."""
+"""Up to this size, by rank, a section is shown with its whole subtree: a call to open it would cost far more."""
 _WHOLES_TOKENS_MAX = 1_500
 """Once the excerpts exceed this, no section is shown whole merely because it is small."""
 _NOISE_SHARE = 0.35
@@ -70,7 +70,7 @@ COVERED_MIN = 0.75
 """Share of the question's content words that the section's text must contain. A title or one mention is not enough."""
 _OPENED_TOKENS_MAX = 1_000
 _TERMS_MIN = 2
-"""Minimum of words in a question. With fewer, a clear hit says little: even a greeting has one."""
+"""Minimum number of words in a question. With fewer, a clear hit means little: even a greeting may have one."""
 _PROSE_MIN = 12
 """A text with fewer words is a bare link or a label."""
 _EMPTY_TERMS = frozenset(

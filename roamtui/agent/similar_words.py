@@ -30,7 +30,7 @@ class Alignment(NamedTuple):
     similarity: float
     """Share of common words, in order, among the words of both."""
     pairs: tuple[tuple[int, int], ...]
-    """Numbers of each common word, in the quote and in the text."""
+    """For each common word, its number in the quote and its number in the text."""
 
     @property
     def first(self) -> int:
@@ -44,7 +44,7 @@ class Alignment(NamedTuple):
 
 
 def align_words(wanted: Sequence[str], given: Sequence[str]) -> Alignment | None:
-    """Return the run of the given words that is most similar to the wanted ones, or None without a common word."""
+    """Return the run of given words that is most similar to the wanted ones, or None if no word is common to both."""
     found = (
         _align_nearby(wanted, given, max(0, start - len(wanted)), start + 3 * len(wanted))
         for start in _list_candidate_positions(wanted, given)

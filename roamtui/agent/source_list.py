@@ -26,7 +26,7 @@ def format_source(citation: Citation, library: Library) -> str:
 
 
 def find_holder(citation: Citation, library: Library) -> str:
-    """Return the section that holds the words of a quote: the cited one, unless they were found in another."""
+    """Return the section that contains a quote: the cited one, unless the quote was found in another."""
     span = citation.span
     is_there = span is not None and any(document.key == span.doc for document in library.documents)
     if citation.state is not QuoteState.MISATTRIBUTED or span is None or not is_there:
@@ -35,7 +35,7 @@ def find_holder(citation: Citation, library: Library) -> str:
 
 
 def describe_place(citation: Citation, holder: str) -> str:
-    """Describe where the words of a quote are, or that they are nowhere; `holder` is the path of their section."""
+    """Say where a quote is, or that it was not found. `holder` is the path of the section that contains it."""
     place = citation.place if citation.page is None else f"p. {citation.page}"
     match citation.state:
         case QuoteState.UNVERIFIED:
