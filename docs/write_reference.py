@@ -21,7 +21,7 @@ from roamtui.models.options import ModelOptions
 from roamtui.option_fields import list_options
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings
-from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, format_key
+from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, format_keys
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _EXAMPLE = ("ask", "examples/handbook.md", "Can I drop the folding bike off in the night locker on my way home?")
@@ -82,7 +82,7 @@ def _render_main_keys() -> str:
 
 
 def _show_keys(action: Action) -> str:
-    return " ".join(f"`{format_key(key)}`" for key in action.keys)
+    return " ".join(f"`{key}`" for key in format_keys(action.keys))
 
 
 def _render_settings(options: type[Any]) -> str:

@@ -85,6 +85,10 @@ class Action:
         return Scope(self.id.partition(".")[0])
 
 
+DIGITS = tuple("1234567890")
+"""Keys that select a citation by its number. The last one is only a second digit."""
+
+
 def _action(action_id: str, keys: str, label: str, sentence: str, does: str = "", **flags: bool) -> Action:
     """Make an action that calls the method of its own name unless `does` names another."""
     return Action(action_id, tuple(keys.split()), label, sentence, does or action_id.partition(".")[2], **flags)
@@ -99,9 +103,9 @@ _focus_action = partial(_action, in_palette=False, is_priority=True)
 ACTIONS: tuple[Action, ...] = (
     _focus_action("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
     _focus_action("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
-    _action("global.go_tree", "1", "Outline", "Go to the outline."),
-    _action("global.go_chat", "2", "Question", "Go to the question box."),
-    _action("global.go_reader", "3", "Reader", "Go to the reader."),
+    _action("global.go_tree", "1", "Outline", "Go to the outline, except from the conversation."),
+    _action("global.go_chat", "2", "Question", "Go to the question box, except from the conversation."),
+    _action("global.go_reader", "3", "Reader", "Go to the reader, except from the conversation."),
     _focus_action("global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"),
     _action(
         "global.copy_or_cancel",
@@ -163,6 +167,22 @@ ACTIONS: tuple[Action, ...] = (
         is_priority=True,  # Textual's text field has a use for it
     ),
     _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
+    _action(
+        "global.next_citation",
+        "f6",
+        "Citation",
+        "Select the next citation of the answer, and show its passage.",
+        "step_citation(1)",
+        is_priority=True,
+    ),
+    _action(
+        "global.previous_citation",
+        "shift+f6",
+        "Previous citation",
+        "Select the citation before it.",
+        "step_citation(-1)",
+        is_priority=True,
+    ),
     _action("global.propose", "f9", "Questions", "Suggest questions (one model request)."),
     _action(
         "global.suspend",
@@ -242,6 +262,13 @@ ACTIONS: tuple[Action, ...] = (
         "enter",
         "show",
         "Show the selected section with its quote highlighted.",
+        is_hinted=True,
+    ),
+    _navigation_action(
+        "chat.select_citation",
+        " ".join(DIGITS),
+        "citation",
+        "Select the citation with this number, and show its passage. Type both digits of 10 quickly.",
         is_hinted=True,
     ),
     _navigation_action("chat.page_down", "pagedown ctrl+d", "page down", "Scroll down by a page."),
@@ -339,9 +366,9 @@ _KEY_NAMES = {
 }
 
 
-def format_key(key: str) -> str:
-    """Format a key for the screen."""
-    return _KEY_NAMES.get(key, key)
+def format_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Format the keys of an action for the screen. All digits are a range."""
+    return ("1-9",) if keys == DIGITS else tuple(_KEY_NAMES.get(key, key) for key in keys)
 
 
 _OWN = ".own"
@@ -393,7 +420,7 @@ class Keymap:
     def format_first_key(self, action_id: str) -> str:
         """Format the first key of an action for the screen, or a dash if it has no key."""
         action = next(action for action in self.actions if action.id == action_id)
-        return format_key(action.keys[0]) if action.keys else "–"
+        return format_keys(action.keys)[0] if action.keys else "–"
 
 
 def list_slash_commands(keys: Keymap) -> dict[str, Action]:

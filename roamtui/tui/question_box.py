@@ -14,7 +14,7 @@ from textual.widgets import TextArea
 from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line, sanitise_text
-from roamtui.tui.actions import Action, Scope, format_key, make_bindings
+from roamtui.tui.actions import Action, Scope, format_keys, make_bindings
 
 _PASTE_LENGTH_MAX = 50_000
 """Characters; a longer text is no question, and laying it out would delay each key."""
@@ -236,7 +236,7 @@ class CommandList(Widget):
         lines = []
         for name in names[first : first + height]:
             action = self._commands[name]
-            key = format_key(action.keys[0]) if action.keys else ""
+            key = format_keys(action.keys)[0] if action.keys else ""
             line = Content.assemble((name.ljust(column), "bold $accent"), action.help, (f"  {key}", "$muted"))
             line = line.truncate(self.size.width, ellipsis=True)
             if name == self._chosen:

@@ -29,7 +29,7 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.paths import display_path
-from roamtui.tui.actions import Action, Keymap, Scope, format_key
+from roamtui.tui.actions import Action, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import ContentView
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -204,6 +204,7 @@ class HintLine(ClickableBar):
         super().__init__(keys, id="hint-line")
         self._scope = Scope.INPUT
         self._is_offline = False
+        self._has_citations = False
         self._more: tuple[str, ...] = ()
 
     def show_more(self, action_ids: tuple[str, ...]) -> None:
@@ -212,16 +213,20 @@ class HintLine(ClickableBar):
             self._more = action_ids
             self.refresh()
 
-    def show_scope(self, scope: Scope, *, is_offline: bool = False) -> None:
-        """Show the keys of another scope, and how to choose a model if none answers."""
-        if (scope, is_offline) != (self._scope, self._is_offline):
-            self._scope, self._is_offline = scope, is_offline
+    def show_scope(self, scope: Scope, *, is_offline: bool = False, has_citations: bool = False) -> None:
+        """Show the keys of another scope, how to choose a model if none answers, and how to select a citation."""
+        if (scope, is_offline, has_citations) != (self._scope, self._is_offline, self._has_citations):
+            self._scope, self._is_offline, self._has_citations = scope, is_offline, has_citations
             self.refresh()
 
     @override
     def render(self) -> Content:
         by_id = {action.id: action for action in self._keys.actions}
         here = [action.id for action in self._keys.for_scope(self._scope) if action.is_hinted]
+        if not self._has_citations and "chat.select_citation" in here:
+            here.remove("chat.select_citation")
+        if self._has_citations and self._scope is Scope.INPUT:
+            here.insert(1, "global.next_citation")
         if self._is_offline and self._scope is Scope.INPUT:
             here.append("global.choose_model")
         if self._scope is Scope.INPUT:
@@ -236,7 +241,7 @@ class HintLine(ClickableBar):
     def _join(self, actions: Sequence[Action], width: int) -> Content:
         """Return the hints of actions that fit."""
         bound = [action for action in actions if action.keys]
-        hints = [format_key_hint(format_key(action.keys[0]), action.label.lower()) for action in bound]
+        hints = [format_key_hint(format_keys(action.keys)[0], action.label.lower()) for action in bound]
         clickable = [_make_clickable(hint, action.id) for hint, action in zip(hints, bound, strict=True)]
         line = _join_fitting(clickable, width, _HINT_GAP) if clickable else Content()
         return line if line.cell_length <= width else Content()
@@ -353,7 +358,7 @@ class ScreenKeyHints(ContentView):
     def __init__(self, keys: Keymap, scope: Scope) -> None:
         super().__init__()
         self._hints = [
-            format_key_hint(format_key(action.keys[0]), action.label)
+            format_key_hint(format_keys(action.keys)[0], action.label)
             for action in keys.for_scope(scope)
             if action.keys and action.label
         ]

@@ -83,6 +83,13 @@ async def show_source(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
+async def show_peek(pilot: Pilot[None]) -> None:
+    """Show the second source selected, whose quote is not in the text."""
+    await show_answer(pilot)
+    await pilot.press("f6", "f6")
+    await pilot.pause()
+
+
 async def show_conversations(pilot: Pilot[None]) -> None:
     """Show the list of conversations, one of three just deleted."""
     app = app_of(pilot)

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.store import ConversationStore
-from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope, build_keymap
+from roamtui.tui.actions import ACTIONS, DIGITS, SCREEN_SCOPES, Scope, build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -64,11 +64,12 @@ async def test_every_action_is_bound_where_its_scope_is(tmp_path: Path) -> None:
             assert bound.count(action.id) == len(action.keys), action.id
 
 
-def test_no_key_has_two_meanings_in_one_place() -> None:
+def test_no_key_has_two_meanings_in_one_place_but_digits_that_the_conversation_has_for_itself() -> None:
     for one, other in combinations(ACTIONS, 2):
         is_apart = bool(SCREEN_SCOPES & {one.scope, other.scope})
         if one.scope is other.scope or (Scope.GLOBAL in (one.scope, other.scope) and not is_apart):
-            assert not set(one.keys) & set(other.keys), (one.id, other.id)
+            shared = set(one.keys) & set(other.keys)
+            assert not shared - (set(DIGITS) if "chat.select_citation" in (one.id, other.id) else set()), one.id
 
 
 async def test_help_lists_every_action() -> None:
@@ -115,9 +116,9 @@ def test_a_key_taken_from_another_action_is_told() -> None:
     ],
 )
 def test_a_key_bound_to_an_old_action_id_still_works(old_id: str, new_id: str) -> None:
-    keys = build_keymap({old_id: ("f6",)})
+    keys = build_keymap({old_id: ("f7",)})
     assert keys.conflicts == ()
-    assert keys.format_first_key(new_id) == "f6"
+    assert keys.format_first_key(new_id) == "f7"
 
 
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:

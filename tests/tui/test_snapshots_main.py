@@ -15,6 +15,7 @@ from tests.tui.picturing import (
     name_size,
     press,
     show_answer,
+    show_peek,
     show_source,
     show_start,
 )
@@ -50,6 +51,14 @@ class TestReader:
 
     def test_source(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_source)
+
+
+@pytest.mark.parametrize("size", [WIDE, LARGE, USUAL], ids=name_size)
+class TestCitation:
+    """The passage of a selected citation is below its line, or in the reader where there is room for three panes."""
+
+    def test_citation(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_peek)
 
 
 @pytest.mark.parametrize("theme", BUNDLED)

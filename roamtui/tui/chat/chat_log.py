@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -10,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
+from textual.reactive import reactive
 from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
@@ -37,6 +39,7 @@ from roamtui.tui.chat.content_view import (
     SectionTarget,
     Target,
     TargetActivated,
+    TargetSelected,
     TextView,
     link_target,
 )
@@ -51,6 +54,10 @@ EXCHANGES_STEP = 20
 """The number of exchanges shown at first, and added with each request for earlier ones."""
 EXCHANGES_MAX = 40
 """If a new exchange comes after this many, the oldest are removed, because each slows down every change below it."""
+
+
+_DIGITS_SECONDS = 1.0
+"""A second digit completes a number if it is typed within this time."""
 
 
 class EarlierQuestionsView(ContentView):
@@ -89,6 +96,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     BINDINGS = make_bindings(Scope.CHAT)
 
+    has_peek: reactive[bool] = reactive(default=True, init=False, repaint=False)
+    """Whether the passage of a selected citation is shown here, because the reader does not show it."""
+
     class Ready(Message):
         """Tells that the log can show messages."""
 
@@ -119,6 +129,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._pending: ExchangeView | None = None
         """A question that was sent but has no number yet."""
         self._selected: tuple[ContentView, int] | None = None
+        self._typed_digit = ""
+        self._typed_number = ""
+        self._typed_at = 0.0
         self._is_keeping = False
         """Whether the newest message is kept in view. A long answer stays at its start, to be read."""
 
@@ -153,6 +166,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def _start_exchange(self, number: int, question: str) -> None:
         """Show a started question in view: the pending one, else a new one at the end."""
         self._welcome.display = False
+        self.clear_selection()
         view, self._pending = self._pending, None
         if view is None:
             view = self._make_view(number, question, self._first.state.transcript.exchanges[number - 1].within)
@@ -269,7 +283,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
         about = "" if within is None else format_full_path(self._first.state.library, within)
-        return ExchangeView(number, question, about, self._format_source)
+        view = ExchangeView(number, question, about, self._format_source, lambda: self._first.state)
+        view.sources.has_peek = self.has_peek
+        return view
 
     def _make_saved_views(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Make views of saved exchanges to show before all others, each with the notices that followed it."""
@@ -311,6 +327,57 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._selected[0].select_target(None)
         self._selected = None
         return True
+
+    def on_key(self, event: events.Key) -> None:
+        """Remember a digit, which its action does not get."""
+        self._typed_digit = event.key[-1] if event.key[-1].isdecimal() else ""
+
+    def watch_has_peek(self) -> None:
+        for view in self._shown:
+            view.sources.has_peek = self.has_peek
+        if self._selected is not None:
+            self._selected[0].invalidate()
+
+    @property
+    def first_citation(self) -> Target | None:
+        """The first citation of the last answer."""
+        return self.current.sources.targets[0] if self.current is not None and self.current.citations else None
+
+    @property
+    def has_citations(self) -> bool:
+        """Whether there is a citation to select."""
+        return self._get_cited_exchange() is not None
+
+    def step_citation(self, step: int) -> bool:
+        """Select the next citation (1) or the previous one (-1) of an answer. Return whether there is one."""
+        view = self._get_cited_exchange()
+        if view is None:
+            return False
+        count = len(view.citations)
+        is_inside = self._selected is not None and self._selected[0] is view.sources
+        index = self._selected[1] + step if self._selected is not None and is_inside else min(0, step)
+        self._select(view.sources, index % count)
+        return True
+
+    def action_select_citation(self) -> None:
+        """Select the citation with the typed number. A digit typed soon after another one completes its number."""
+        view = self._get_cited_exchange()
+        count = 0 if view is None else len(view.citations)
+        is_soon = monotonic() - self._typed_at < _DIGITS_SECONDS
+        number = f"{self._typed_number}{self._typed_digit}" if is_soon else self._typed_digit
+        if not 0 < int(number or 0) <= count:
+            number = self._typed_digit
+        self._typed_number, self._typed_at = number, monotonic()
+        if view is not None and 0 < int(number or 0) <= count:
+            self._select(view.sources, int(number) - 1)
+        else:
+            self.post_message(StatusMessage(f"No citation {number}"))
+
+    def _get_cited_exchange(self) -> ExchangeView | None:
+        """Return the selected exchange if it has citations, else the last one that has."""
+        cited = [view for view in self._shown if view.citations]
+        selected = self._selected[0].ancestors if self._selected is not None else ()
+        return next((view for view in cited if view in selected), cited[-1] if cited else None)
 
     def action_next_target(self) -> None:
         self._move_selection(1)
@@ -427,18 +494,25 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             sources = self.current.sources
             views = {sources} if sources.display else set(self.current.query(ContentView))
             position = next((number for number, (view, _) in enumerate(targets) if view in views), 0)
+        self._select(*targets[max(0, min(position, len(targets) - 1))])
+
+    def _select(self, view: ContentView, index: int) -> None:
         self.clear_selection()
-        self._selected = view, index = targets[max(0, min(position, len(targets) - 1))]
+        self._selected = view, index
         view.select_target(index)
         self._let_scroll()
         self.call_after_refresh(self._scroll_to_selected)
+        self.post_message(TargetSelected(view.targets[index]))
 
     def _scroll_to_selected(self) -> None:
         if self._selected is not None:
-            view = self._selected[0]
+            view, height = self._selected[0], self.size.height
             line = view.region.y - self.region.y + round(self.scroll_y) + view.line_of_selected
-            if not self.scroll_y <= line < self.scroll_y + self.size.height - 1:
-                self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)
+            end = line + view.lines_below_selected
+            if not self.scroll_y <= line < self.scroll_y + height - 1:
+                self.scroll_to(y=max(0, line - height // 2, end + 1 - height), animate=False)
+            elif end >= self.scroll_y + height:
+                self.scroll_to(y=min(line, end + 1 - height), animate=False)
 
 
 _SIGNS = {

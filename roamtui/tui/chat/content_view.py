@@ -61,6 +61,11 @@ class ContentView(Widget):
                 return content.plain.count("\n", 0, start)
         return 0
 
+    @property
+    def lines_below_selected(self) -> int:
+        """The number of lines below that one to keep in view with it."""
+        return 0
+
     @override
     def render(self) -> Content:
         return self._content(self.size.width)
@@ -133,6 +138,14 @@ Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget | Conversati
 
 class TargetActivated(Message):
     """The person activated a target."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__()
+        self.target = target
+
+
+class TargetSelected(Message):
+    """The person selected a target with a key."""
 
     def __init__(self, target: Target) -> None:
         super().__init__()

@@ -20,6 +20,7 @@ from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, link_target, wrap
+from roamtui.tui.chat.peek import draw_peek
 from roamtui.tui.labels import format_full_path
 from roamtui.tui.status_line import OFFLINE, adapt_flags, describe_usage
 
@@ -36,7 +37,14 @@ class ExchangeView(Vertical):
     class Resized(Message):
         """The exchange moved or changed its size on the screen."""
 
-    def __init__(self, number: int, question: str, about: str, name: Callable[[Citation], str]) -> None:
+    def __init__(
+        self,
+        number: int,
+        question: str,
+        about: str,
+        name: Callable[[Citation], str],
+        get_state: Callable[[], ConversationState],
+    ) -> None:
         """Show a question.
 
         Args:
@@ -44,6 +52,7 @@ class ExchangeView(Vertical):
             question: The question's text.
             about: The section it is limited to, or empty for the whole document.
             name: Returns the section of a citation, with its file if there are several.
+            get_state: Returns the newest state of the conversation.
         """
         super().__init__()
         self.number = number
@@ -51,7 +60,7 @@ class ExchangeView(Vertical):
         self._question = QuestionView(question, about)
         self._activity = ActivityView()
         self._answer = AnswerView()
-        self.sources = SourcesView(name)
+        self.sources = SourcesView(name, get_state)
         """What the answer cites."""
         self._outcome = OutcomeView(Content())
         for view in (self._activity, self._answer, self.sources, self._outcome):
@@ -237,14 +246,22 @@ class ActivityView(ContentView):
 
 
 _QUOTE_LENGTH = 140
+_PEEK_WIDTH_MIN = 20
 
 
 class SourcesView(ContentView):
-    """The citations by number, one line each, with where the words of their quotes are."""
+    """The citations by number, one line each, with where the words of their quotes are.
 
-    def __init__(self, name: Callable[[Citation], str]) -> None:
+    Below a selected one is its paragraph.
+    """
+
+    def __init__(self, name: Callable[[Citation], str], get_state: Callable[[], ConversationState]) -> None:
         super().__init__()
         self._name_source = name
+        self._get_state = get_state
+        self.has_peek = True
+        """Whether the paragraph of a selected citation is shown."""
+        self._lines_below = 0
         self._citations: tuple[Citation, ...] = ()
         self._targets: tuple[SectionTarget, ...] = ()
         self._places: list[str] = []
@@ -278,6 +295,11 @@ class SourcesView(ContentView):
     def targets(self) -> tuple[Target, ...]:
         return self._targets
 
+    @property
+    @override
+    def lines_below_selected(self) -> int:
+        return self._lines_below
+
     @override
     def render_content(self, width: int) -> Content:
         is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
@@ -286,6 +308,7 @@ class SourcesView(ContentView):
         heading = Content.styled("Passages" if self._are_passages else "Sources", "bold $muted")
         proof = format_verification(self._citations)
         lines = [heading + Content.styled(f"  {proof}" if proof else "", found_style if is_all else "$warning")]
+        self._lines_below = 0
         indent = len(str(len(self._citations))) + 2
         for index, (citation, place) in enumerate(zip(self._citations, self._places, strict=True)):
             style = found_style if citation.is_verified else _COLOURS.get(citation.state, "$muted")
@@ -300,7 +323,13 @@ class SourcesView(ContentView):
                 source += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
             linked = link_target(source, index, is_selected=index == self.selected)
+            start = len(lines)
             lines += wrap(linked, width, lead=number, follow=" " * indent)
+            if index == self.selected and self.has_peek:
+                peek = draw_peek(citation, self._get_state(), max(_PEEK_WIDTH_MIN, width - indent))
+                lines += [" " * indent + line for line in peek]
+            if index == self.selected:
+                self._lines_below = len(lines) - start - 1
         return Content("\n").join(lines)
 
 

@@ -115,15 +115,25 @@ class ReaderController:
 
         If another section contains the quote, show that section. If none does, show the nearest passage.
         """
-        passage = CitedPassage(section_id=target.section_id)
-        if target.citation is not None:
-            passage = find_cited_passage(target.citation, self._controller.state)
+        passage = self._find_passage(target)
         if passage.section_id not in self._library:
             return f"The model cited an id that does not exist: {passage.section_id}."
         self.show(passage.section_id, passage.spans, came_from=came_from)
-        if words := passage.warning:
-            self._show_status(words)
+        if passage.is_missing:
+            self._show_status(passage.warning)
         return None
+
+    def show_citation(self, target: SectionTarget) -> None:
+        """Show the passage of a citation in the reader without moving the focus, if the document has it."""
+        passage = self._find_passage(target)
+        if passage.section_id in self._library:
+            self._reader.show_section(self._library, passage.section_id, highlight=passage.spans)
+            self._show_status(passage.warning)
+
+    def _find_passage(self, target: SectionTarget) -> CitedPassage:
+        if target.citation is None:
+            return CitedPassage(section_id=target.section_id)
+        return find_cited_passage(target.citation, self._controller.state)
 
     def choose_page(self, *, came_from: Widget | None) -> str | None:
         """Ask for a page and go there; return a sentence if the document has none."""

@@ -251,7 +251,7 @@ class PaneSwitcher(Horizontal):
                     self.main = Pane.CHAT
                     self._focus(self._before_reader)
             case Pane.CHAT:
-                if self.screen.focused is self._box or not self._log_view.clear_selection():
+                if not self._log_view.clear_selection():
                     self.focus_tree()
 
     def focus_adjacent(self, direction: int) -> None:
@@ -271,6 +271,7 @@ class PaneSwitcher(Horizontal):
         self._tree.display = Pane.TREE in visible
         self._chat.display = Pane.CHAT in visible
         self._reader.display = Pane.READER in visible
+        self._log_view.has_peek = Pane.READER not in visible
         self._right.display = bool(visible & {Pane.CHAT, Pane.READER})
         self._tree.set_class(len(visible) == 1, "-alone")
         hidden = frozenset(Pane) - visible

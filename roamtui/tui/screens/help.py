@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Keymap, Scope, format_key
+from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.screens.dialogs import Dialog
 
@@ -90,12 +90,12 @@ class KeyList(ContentView):
         self.invalidate()
 
     def _is_wanted(self, action: Action) -> bool:
-        text = f"{' '.join(map(format_key, action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
+        text = f"{' '.join(format_keys(action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
         return all(word in f"{text} {action.id}".casefold() for word in self._words)
 
     @staticmethod
     def _lay_out_action(action: Action, width: int) -> list[Content]:
-        keys = Content.styled("  " + (" ".join(map(format_key, action.keys)) or "–"), "bold $accent")
+        keys = Content.styled("  " + (" ".join(format_keys(action.keys)) or "–"), "bold $accent")
         room = width - _IDS_WIDTH
         if room < _KEYS_WIDTH + _WORDS_WIDTH_MIN:
             return _lay_out_narrow(keys, Content(action.help), width)

@@ -38,7 +38,9 @@ from roamtui.tui.chat.content_view import (
     ExampleTarget,
     LinkTarget,
     SectionTarget,
+    Target,
     TargetActivated,
+    TargetSelected,
 )
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
@@ -56,6 +58,7 @@ from roamtui.tui.messages import (
     toggle_fold,
     unfold,
 )
+from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
@@ -214,6 +217,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for problem in self._problems:
             self.chat_log.add_notice(problem, Severity.WARNING)
         self.chat_log.load_saved()
+        self._show_hints()
         self.call_after_refresh(self._finish_startup)
 
     def _finish_startup(self) -> None:
@@ -330,6 +334,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.question_controller.on_question_asked()
             case QuestionAnswered():
                 self.tree_pane.reveal_cited()
+                self._show_hints()
+                self._show_first_citation()
             case SectionsSearched(hits=hits):
                 outline.set_highlights(found=(hit.section_id for hit in hits))
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
@@ -339,8 +345,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case NodesLoaded(section_ids=ids):
                 self.reader_controller.show_loaded(ids)
             case QuestionsRewound():
+                self._show_hints()
                 self.question_controller.show_pending()
             case ConversationSwitched():
+                self._show_hints()
                 outline.set_highlights(found=())
                 self.question_controller.show_pending()
             case DocumentReloaded():
@@ -375,7 +383,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(events.DescendantFocus)
     def _show_hints(self) -> None:
-        self._hints.show_scope(self.panes.scope, is_offline=self.status_line.status.model == OFFLINE)
+        self._hints.show_scope(
+            self.panes.scope,
+            is_offline=self.status_line.status.model == OFFLINE,
+            has_citations=self.chat_log.has_citations,
+        )
 
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
@@ -560,6 +572,26 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.warn(self.reader_controller.open_answer_link(event.target))
             case SectionTarget():
                 self.warn(self.reader_controller.jump_to_target(event.target, came_from=self.chat_log))
+
+    @on(TargetSelected)
+    def _show_selected(self, event: TargetSelected) -> None:
+        self._show_citation(event.target)
+
+    def _show_first_citation(self) -> None:
+        """Show the first citation of an answer that has just ended, unless the person reads something else."""
+        if self.panes.scope is not Scope.READER and Pane.CHAT in self.panes.shown:
+            self._show_citation(self.chat_log.first_citation)
+
+    def _show_citation(self, target: Target | None) -> None:
+        """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""
+        if isinstance(target, SectionTarget) and target.citation is not None and Pane.READER in self.panes.shown:
+            self.reader_controller.show_citation(target)
+
+    def action_step_citation(self, direction: int) -> None:
+        if not self.chat_log.step_citation(direction):
+            self.post_message(StatusMessage("No citations yet"))
+        elif self.panes.shown <= {Pane.TREE}:
+            self.panes.focus_chat()
 
     @on(OutlineTree.NodeActivated)
     def _read(self, event: OutlineTree.NodeActivated) -> None:

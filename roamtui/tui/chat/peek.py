@@ -1,0 +1,83 @@
+"""The paragraph of a citation, drawn below its line in the list of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from roamtui.agent.cited_passage import CitedPassage, find_cited_passage
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation
+from roamtui.document.markdown.parser import read_markdown
+from roamtui.tui.chat.answer_view import QUOTE_COLOURS
+from roamtui.tui.labels import format_node
+from roamtui.tui.markdown.layout import MarkdownLayout
+from roamtui.tui.markdown.line import Line, TextRole, draw_code_background, render_run
+from roamtui.tui.reader.document_view import DocumentView, make_document_view
+from roamtui.tui.reader.highlights import LineSpan, highlight_span
+
+_LINES_MAX = 8
+"""A longer paragraph would push the other sources out of view. `enter` shows all of it."""
+_LINES_ABOVE = 2
+"""Lines of a long paragraph above its quote."""
+_LEAD = Content.styled("│ ", "$accent")
+_HEADINGS = frozenset({TextRole.H1, TextRole.H2, TextRole.H3, TextRole.H4, TextRole.RULE})
+
+
+def draw_peek(citation: Citation, state: ConversationState, width: int) -> list[Content]:
+    """Draw the paragraph that a citation leads to, in lines of at most `width` cells."""
+    passage = find_cited_passage(citation, state)
+    if passage.section_id not in state.library:
+        return []
+    width -= _LEAD.cell_length
+    view = make_document_view(state.library, passage.section_id, is_excerpt=True)
+    lines, marks = _lay_out(view, passage, width)
+    rows = _choose_rows(lines, marks)
+    drawn: list[Content] = []
+    if passage.is_missing:
+        words = f"Nearest passage, in {format_node(state.library, passage.section_id)}:"
+        drawn.append(Content.styled(words if passage.spans else "Nothing in the text is like it.", "italic $muted"))
+    style = f"underline {'$text-warning' if passage.is_missing else QUOTE_COLOURS[citation.state]}"
+    first = max(rows.start, min((mark.line for mark in marks), default=0) - _LINES_ABOVE)
+    first = max(rows.start, min(first, rows.stop - _LINES_MAX))
+    shown = range(first, min(rows.stop, first + _LINES_MAX))
+    for number in shown if passage.spans or not passage.is_missing else ():
+        content = Content("").join([render_run(run.text, run.style) for run in lines[number].runs])
+        for mark in marks:
+            if mark.line == number:
+                content = content.stylize(style, mark.start, mark.end)
+        content = draw_code_background(content, width) if lines[number].is_code else content
+        is_cut = (number == shown.start > rows.start) or (number == shown.stop - 1 < rows.stop - 1)
+        drawn.append(content.truncate(width - 2, ellipsis=True) + " …" if is_cut else content)
+    return [_LEAD + content.truncate(width, ellipsis=True) for content in drawn]
+
+
+def _lay_out(view: DocumentView, passage: CitedPassage, width: int) -> tuple[Sequence[Line], Sequence[LineSpan]]:
+    """Lay out the part of a document that holds the start of a passage; return its lines and what to mark in them."""
+    text = view.document.text
+    offset = passage.spans[0].start if passage.spans else view.start
+    chunks = view.cut(is_raw=False)
+    chunk = next((chunk for chunk in chunks if chunk.start <= offset < chunk.end and not chunk.is_front_matter), None)
+    if chunk is None:
+        return (), ()
+    layout = MarkdownLayout(width=width, can_scroll=False)
+    layout.add_blocks(read_markdown(text[chunk.start : chunk.end], prefix=chunk.prefix, start=chunk.start).blocks)
+    marks = [mark for span in passage.spans for mark in highlight_span(layout.lines, text, span.start, span.end)]
+    return layout.lines, marks
+
+
+def _choose_rows(lines: Sequence[Line], marks: Sequence[LineSpan]) -> range:
+    """Return the numbers of the lines to show: the blocks with marks, else the first block that is no heading."""
+    numbers = {mark.line for mark in marks} or set(_list_text_lines(lines)[:1])
+    blocks = {lines[number].block for number in numbers}
+    inside = [number for number, line in enumerate(lines) if line.block in blocks and line.block >= 0]
+    return range(inside[0], inside[-1] + 1) if inside else range(0)
+
+
+def _list_text_lines(lines: Sequence[Line]) -> list[int]:
+    return [
+        number
+        for number, line in enumerate(lines)
+        if line.text.strip() and not any(run.style.role in _HEADINGS for run in line.runs)
+    ]
