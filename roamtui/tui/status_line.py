@@ -325,6 +325,16 @@ def describe_usage(usage: Usage, document_tokens: int = 0) -> str:
     return " · ".join(words)
 
 
+def summarise_usage(usage: Usage) -> str:
+    """Return the new tokens that the model read and their cost, shorter than `describe_usage` does."""
+    about = "" if usage.source == "provider" else "~"
+    words = f"{about}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} tokens"
+    if not usage.cost_usd:
+        return words
+    cost = f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.1 else f"${max(0.001, usage.cost_usd):.3f}"
+    return f"{words} · {'' if usage.cost_usd >= 0.001 else 'under '}{cost}"
+
+
 OFFLINE = "offline"
 
 

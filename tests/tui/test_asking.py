@@ -6,11 +6,13 @@ import asyncio
 import re
 
 from textual.content import Content
+from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.conversation.transcript import StopReason
+from roamtui.conversation.transcript import StopReason, Usage
 from roamtui.document.source_loader import build_library
+from roamtui.errors import ModelError
 from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -45,6 +47,16 @@ def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | Outc
     return content.plain
 
 
+async def unfold_steps(pilot: Pilot[None], app: RoamApp) -> None:
+    """Unfold the steps of the last answer."""
+    focused = app.focused
+    app.main_screen.panes.focus_chat()
+    await pilot.press("space")
+    await pilot.pause()
+    if focused is not None:
+        focused.focus()
+
+
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:
     async with running(make_app(), SIZE) as (app, pilot):
         screen = app.main_screen
@@ -64,9 +76,10 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
         assert screen.tree_pane.outline.highlights.opened == {stone, steam}
         assert screen.tree_pane.outline.cursor_id == cursor
         assert screen.focused is screen.question_box
-        assert "Opened 2 sections: Stone oven, Steam" in last(app, ActivityView)
+        assert last(app, ActivityView) == "◆ Opened 2 sections: Stone oven, Steam"
         gate.set()
         await wait_until(pilot, lambda: not screen.is_asking)
+        assert last(app, ActivityView).startswith("▸ opened 2 sections · ~")
         assert last(app, AnswerView) == "Forty [1]."
 
 
@@ -78,6 +91,7 @@ async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
         await ask(pilot, QUESTION)
         model_of(app).add_replies(expand(stone), ScriptedReply(text=f"One hour [{stone}]."))
         await ask(pilot, "And how long does it rest?")
+        await unfold_steps(pilot, app)
         assert "Already open: Stone oven" in last(app, ActivityView)
         assert screen.session.state.open_ids == (stone,)
         last_messages = model_of(app).requests[-1].messages
@@ -110,7 +124,7 @@ async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_tex
         assert lines[0] == "Sources  1/2 quotes found in the text"
         assert lines[1] == " 1 ✓ Deck oven · line 15"
         assert lines[2] == " 2 ✗ Stone oven · these words are not in the text"
-        assert "2 of 2 statements are quoted · 2 steps" in last(app, OutcomeView)
+        assert last(app, OutcomeView) == "2 of 2 statements are quoted"
 
 
 async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_them() -> None:
@@ -176,6 +190,42 @@ async def test_a_quote_that_is_not_in_the_text_leads_to_the_nearest_passage() ->
         await wait_until(pilot, lambda: "nearest passage, matching words marked" in screen.status_line.status.message)
 
 
+async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> None:
+    async with running(make_app(), SIZE) as (app, pilot):
+        screen = app.main_screen
+        deck = find_id(app, "Deck oven")
+        usage = Usage(input_tokens=4_200, cached_tokens=1_000, cost_usd=0.0123, source="provider")
+        for number in range(2):
+            text = f'"The deck oven takes ninety loaves" [{deck}].'
+            calls = (("expand_sections", {"section_ids": [deck, "0badc0de"]}),)
+            model_of(app).add_replies(ScriptedReply(text="I look.", calls=calls), ScriptedReply(text=text, usage=usage))
+            await ask(pilot, f"{number}?")
+        first, second = app.screen.query(ActivityView)
+        assert "Asked for unknown ids" not in screen_text(app)
+        assert " · 1 warning" in last(app, ActivityView)
+        screen.panes.focus_chat()
+        await pilot.press("space")
+        await wait_until(pilot, lambda: "▾ opened no section" in screen_text(app))
+        assert "Asked for unknown ids: 0badc0de" in screen_text(app)
+        assert "cached" in last(app, ActivityView)
+        assert len(first.targets) == 0 < len(second.targets)
+        await pilot.press("j", "k")
+        assert second.selected == 0
+        await pilot.press("space")
+        assert (second.selected, second.targets) == (None, ())
+        await pilot.press("k", "k", "space")  # the source of the answer before
+        assert len(second.targets) == 0 < len(first.targets)
+
+
+async def test_the_steps_are_listed_while_the_model_works_and_stay_if_there_is_no_answer() -> None:
+    async with running(make_app(), SIZE) as (app, pilot):
+        deck = find_id(app, "Deck oven")
+        model_of(app).add_replies(expand(deck), ScriptedReply(text="", error=ModelError("It broke.")))
+        await ask(pilot, QUESTION)
+        assert last(app, ActivityView).splitlines()[0].startswith("▾ opened 1 section")
+        assert "Opened 1 section: Deck oven" in last(app, ActivityView)
+
+
 async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last() -> None:
     async with running(make_app(), (120, 16)) as (app, pilot):
         outline = app.main_screen.tree_pane.outline
@@ -203,6 +253,7 @@ async def test_text_before_a_call_is_thinking_aloud_and_not_the_answer() -> None
         )
         await ask(pilot, QUESTION)
         assert last(app, AnswerView) == "Forty [1]."
+        await unfold_steps(pilot, app)
         assert "Let me look." in last(app, ActivityView)
 
 
@@ -336,6 +387,8 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     agent = Agent(Session.start(library), model, FakeSearcher(*hits))
     async with running(RoamApp(AppContext(agent=agent)), (120, 40)) as (app, pilot):
         await ask(pilot, "How many loaves?")
+        assert last(app, OutcomeView).endswith("1 likely section was not read · o opens it and asks again")
+        assert last(app, ActivityView).startswith("▸ searched 1, opened 1 section · ")
         assert agent.session.state.get_open(steam) is None
         app.main_screen.chat_log.focus()
         await pilot.press("o")

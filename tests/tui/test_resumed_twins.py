@@ -25,6 +25,7 @@ from roamtui.models.base import ModelRequest, RetryPending
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.exchange_view import ActivityView
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, app_of, ask, expand, running, wait_until
@@ -74,7 +75,7 @@ class _Twins:
         live = self._make_app(session, replies, options)
         async with live.run_test(size=_SIZE) as pilot:
             yield pilot
-            await pilot.pause()
+            await _unfold_steps(pilot)
             shown, status = _picture(live), _count_status(live)
         log = f"{session.state.id}.jsonl"
         (self._other._folder / log).write_bytes((self._store._folder / log).read_bytes())
@@ -82,7 +83,7 @@ class _Twins:
         twin = self._make_app(again, (), options)
         async with twin.run_test(size=_SIZE) as pilot:
             await wait_until(pilot, lambda: twin.main_screen.chat_log.current is not None)
-            await pilot.pause()
+            await _unfold_steps(pilot)
             assert _picture(twin) == shown
             assert _count_status(twin) == status
         assert _export(again) == _export(session)
@@ -124,7 +125,15 @@ def _words(pilot: Pilot[None]) -> str:
     return " ".join(" ".join(line.crop(region.x, region.right).text.split()) for line in lines)
 
 
-def _check_words(pilot: Pilot[None], *expected: str) -> None:
+async def _unfold_steps(pilot: Pilot[None]) -> None:
+    for view in pilot.app.screen.query(ActivityView):
+        if view._is_folded:
+            view.toggle()
+    await pilot.pause()
+
+
+async def _check_words(pilot: Pilot[None], *expected: str) -> None:
+    await _unfold_steps(pilot)
     words = _words(pilot)
     assert [text for text in expected if text not in words] == []
 
@@ -162,7 +171,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
     async with _Twins(stores).play(*replies, options=AgentOptions(steps_max=4)) as pilot:
         for question in ("How many loaves?", "How many loaves does the oven take?", "Why?"):
             await ask(pilot, question)
-        _check_words(
+        await _check_words(
             pilot,
             *("Opened 2 sections", "Included in these", "Asked for unknown ids: 0badc0de", "Already open"),
             *("✓", "these words stand in", "these words are not in the text", "cut off here"),
@@ -195,7 +204,7 @@ async def test_cancelled_and_failed_answers(stores: tuple[ConversationStore, Con
         await wait_until(pilot, lambda: not main.is_asking)
         await ask(pilot, "And now?")
         await ask(pilot, "Once more?")
-        _check_words(pilot, "stopped", "retrying in 2 s", "The key was refused")
+        await _check_words(pilot, "stopped", "retrying in 2 s", "The key was refused")
 
 
 async def test_retried_and_edited_questions_an_undone_batch_and_closings(
@@ -215,7 +224,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         main = app_of(pilot).main_screen
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
-        _check_words(pilot, "Closed to stay within the open-section budget", "$0.0123")
+        await _check_words(pilot, "Closed to stay within the open-section budget", "$0.0123")
         main.chat_log.action_retry()
         await wait_until(pilot, lambda: main.session.state.transcript.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)
@@ -242,7 +251,7 @@ async def test_mode_fresh_and_a_full_context(stores: tuple[ConversationStore, Co
     async with _Twins(stores, OpenSectionOptions(mode=KeepOpenMode.FRESH)).play(*replies) as pilot:
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
-        _check_words(pilot, "Closed before a new question", "context window was full")
+        await _check_words(pilot, "Closed before a new question", "context window was full")
 
 
 async def test_an_answer_whose_quote_no_longer_stands_is_marked(
@@ -257,4 +266,4 @@ async def test_an_answer_whose_quote_no_longer_stands_is_marked(
     async with running(RoamApp(AppContext(agent=Agent(again, ScriptedModel(())))), _SIZE) as (app, pilot):
         await wait_until(pilot, lambda: app.main_screen.chat_log.current is not None)
         await pilot.pause()
-        _check_words(pilot, "1 quote is no longer in the document; press r to ask again.")
+        await _check_words(pilot, "1 quote is no longer in the document; press r to ask again.")

@@ -18,6 +18,7 @@ from tests.tui.picturing import (
     show_peek,
     show_source,
     show_start,
+    show_steps,
 )
 
 BUNDLED = sorted(file.stem for file in get_resource_dir("themes").glob("*.toml"))
@@ -59,6 +60,13 @@ class TestCitation:
 
     def test_citation(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_peek)
+
+
+class TestSteps:
+    """The steps of an answer are folded to a line, and unfold."""
+
+    def test_steps(self, snap_compare: Compare) -> None:
+        assert snap_compare(make_still_app("dusk"), terminal_size=USUAL, run_before=show_steps)
 
 
 @pytest.mark.parametrize("theme", BUNDLED)

@@ -32,7 +32,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_text
-from roamtui.tui.actions import Scope, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import (
     ContentView,
     EarlierTarget,
@@ -118,9 +118,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             super().__init__()
             self.number = number
 
-    def __init__(self, first: StartupContext, welcome: Widget) -> None:
+    def __init__(self, first: StartupContext, welcome: Widget, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
+        self._open_key = keys.format_first_key("chat.open_and_ask")
         self._first = first
         self._welcome = welcome
         self._earlier = EarlierQuestionsView()
@@ -232,7 +233,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             case ThinkingStreamed(text=text) if current is not None:
                 current.show_thinking(text)
             case QuestionAnswered(number=number) if current is not None:
+                line, top = current.answer_line, self.scroll_y
                 current.finish(state.transcript.exchanges[number - 1], state.library)
+                self.call_after_refresh(self._keep_answer_in_place, current, line, top)
             case QuestionsRewound(first=number):
                 self._rewind_to(number)
             case ConversationSwitched():
@@ -283,7 +286,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
         about = "" if within is None else format_full_path(self._first.state.library, within)
-        view = ExchangeView(number, question, about, self._format_source, lambda: self._first.state)
+        view = ExchangeView(number, question, about, self._format_source, lambda: self._first.state, self._open_key)
         view.sources.has_peek = self.has_peek
         return view
 
@@ -423,11 +426,27 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is not None:
             self.post_message(self.RetryRequested(is_edited=True))
 
+    @property
+    def _pointed_at(self) -> ExchangeView | None:
+        """The exchange with the selection, else the last one."""
+        selected = self._selected[0].ancestors if self._selected is not None else ()
+        return next((view for view in self._shown if view in selected), self.current)
+
+    def action_toggle_steps(self) -> None:
+        view = self._pointed_at
+        steps = view.toggle_steps() if view is not None else None
+        if steps is None:
+            self.post_message(StatusMessage("No steps to show"))
+            return
+        if self._selected is not None and self._selected[0] is steps:
+            self._selected = None
+            steps.select_target(None)
+        self._let_scroll()
+        self.call_after_refresh(self.scroll_to_widget, steps, animate=False)
+
     def action_fork(self) -> None:
         """Start a new conversation before the selected question, else before the last one."""
-        view = self.current
-        if self._selected is not None:
-            view = next((shown for shown in self._shown if shown in self._selected[0].ancestors), view)
+        view = self._pointed_at
         if view is not None:
             self.post_message(self.ForkRequested(view.number))
 
@@ -473,6 +492,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             line = min(line, max(0, first + newest.answer_line - 1))  # with the empty line before it
         if self._is_keeping and line > self.scroll_y:
             self.scroll_to(y=line, animate=False, immediate=True)
+
+    def _keep_answer_in_place(self, view: ExchangeView, line: int | None, top: float) -> None:
+        """Scroll back by the lines that were folded above an answer, which was on its line while `top` was on top."""
+        now = view.answer_line
+        if line is not None and now is not None and now < line and top >= view.virtual_region.y:
+            self.scroll_to(y=max(0, top + now - line), animate=False, immediate=True)
 
     def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
         for view in self.query(ContentView):

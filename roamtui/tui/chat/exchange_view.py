@@ -12,17 +12,24 @@ from typing_extensions import override
 
 from roamtui.agent.answer import UnopenedHits, format_verification, list_unopened_hits
 from roamtui.agent.source_list import describe_place, find_holder, strip_links
-from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, make_draft_events
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    QuestionAnswered,
+    SectionsExpanded,
+    SectionsSearched,
+    make_draft_events,
+)
 from roamtui.conversation.notices import Notice, Severity, make_outcome_notices
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.conversation.transcript import Citation, QuoteState, Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, link_target, wrap
 from roamtui.tui.chat.peek import draw_peek
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.status_line import OFFLINE, adapt_flags, describe_usage
+from roamtui.tui.status_line import OFFLINE, adapt_flags, describe_usage, format_key_hint, summarise_usage
 
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
 
@@ -44,6 +51,7 @@ class ExchangeView(Vertical):
         about: str,
         name: Callable[[Citation], str],
         get_state: Callable[[], ConversationState],
+        open_key: str,
     ) -> None:
         """Show a question.
 
@@ -53,6 +61,7 @@ class ExchangeView(Vertical):
             about: The section it is limited to, or empty for the whole document.
             name: Returns the section of a citation, with its file if there are several.
             get_state: Returns the newest state of the conversation.
+            open_key: The key that opens what search found and nobody read, and asks again.
         """
         super().__init__()
         self.number = number
@@ -63,6 +72,7 @@ class ExchangeView(Vertical):
         self.sources = SourcesView(name, get_state)
         """What the answer cites."""
         self._outcome = OutcomeView(Content())
+        self._open_key = open_key
         for view in (self._activity, self._answer, self.sources, self._outcome):
             view.display = False
         self.citations: tuple[Citation, ...] = ()
@@ -115,6 +125,10 @@ class ExchangeView(Vertical):
         self._answer.display = True
         self._answer.append(text, state)
 
+    def toggle_steps(self) -> ActivityView | None:
+        """Fold or unfold the model's actions. Return their view, or None without any."""
+        return self._activity if self._activity.toggle() else None
+
     def toggle_unquoted(self) -> None:
         """Highlight the statements of the answer without a quote, or no longer."""
         self._answer.toggle_unquoted()
@@ -143,30 +157,45 @@ class ExchangeView(Vertical):
         self.citations = event.citations
         self._answer.display = bool(event.answer.strip())
         self._answer.finish(event.answer, event.citations)
-        self._activity.hide_thinking()
+        self._activity.finish(count_steps(exchange), exchange.usage, is_folded=self._answer.display)
+        self._activity.display = bool(self._activity.notices or event.usage.input_tokens or event.usage.output_tokens)
         if event.citations:
             are_passages = exchange.model == OFFLINE
             self.sources.show_citations(event.citations, event.answer, library, are_passages=are_passages)
             self.sources.display = True
         self.unopened = list_unopened_hits(exchange, library)
-        self._outcome.show_words(format_outcome(event, self.unopened, self._answer.proof.summary))
-        self._outcome.display = True
+        outcome = format_outcome(event, self.unopened, self._answer.proof.summary, self._open_key)
+        self._outcome.show_words(outcome)
+        self._outcome.display = bool(outcome)
 
 
-def format_outcome(event: QuestionAnswered, unopened: UnopenedHits, statements: str) -> Content:
-    """Format how an exchange ended, how many statements are quoted, its steps, tokens and cost, and what to open."""
+def count_steps(exchange: Exchange) -> str:
+    """Return how often the model searched and how many sections it opened, in a few words."""
+    searches = sum(isinstance(event, SectionsSearched) for event in exchange.events)
+    opened = {
+        section_id
+        for event in exchange.events
+        if isinstance(event, SectionsExpanded) and event.origin is Origin.AGENT
+        for section_id in event.opened_ids
+    }
+    searched = f"searched {searches}, " if searches else ""
+    return f"{searched}opened {len(opened) or 'no'} section{'' if len(opened) == 1 else 's'}"
+
+
+def format_outcome(event: QuestionAnswered, unopened: UnopenedHits, statements: str, open_key: str) -> Content:
+    """Format how an exchange ended, how many statements are quoted, and what to open by a key."""
     parts: list[Content] = []
     for notice in make_outcome_notices(event):
         sign = "✗ " if notice.severity is Severity.ERROR else ""
         parts.append(Content.styled(f"{sign}{adapt_flags(notice.text)}", _STYLES[notice.severity]))
     if statements and event.citations:
         parts.append(Content(statements))
-    if event.steps:
-        parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))
-    if event.usage.input_tokens or event.usage.output_tokens:
-        parts.append(Content(describe_usage(event.usage)))
-    if unopened.likely:
-        parts.append(Content(unopened.summary))
+    if count := len(unopened.likely):
+        sections, them = ("section was", "it") if count == 1 else ("sections were", "them")
+        parts += (
+            Content(f"{count} likely {sections} not read"),
+            format_key_hint(open_key, f"opens {them} and asks again"),
+        )
     return Content(" · ").join(parts)
 
 
@@ -191,20 +220,50 @@ _TITLE_LENGTH = 48
 
 
 class ActivityView(ContentView):
-    """The model's actions, oldest first. Each named section is a target."""
+    """The model's actions, oldest first, below their summary once it has answered. Each named section is a target."""
 
     def __init__(self) -> None:
         super().__init__()
         self.notices: list[Notice] = []
         """The actions so far."""
         self._thought = ""
+        self._summary = ""
+        self._usage = Usage()
+        self._is_folded = False
 
     @property
     @override
     def targets(self) -> tuple[Target, ...]:
         return tuple(
-            SectionTarget(section.section_id) for notice in self.notices for section in notice.sections[:_TITLES_MAX]
+            SectionTarget(section.section_id)
+            for notice in ([] if self._is_folded else self.notices)
+            for section in notice.sections[:_TITLES_MAX]
         )
+
+    def finish(self, summary: str, usage: Usage, *, is_folded: bool) -> None:
+        """Show the summary of all actions, and the actions only if not folded."""
+        self._summary, self._usage, self._is_folded = summary, usage, is_folded
+        self.hide_thinking()
+
+    def toggle(self) -> bool:
+        """Fold or unfold the actions. Return whether there are finished ones."""
+        is_possible = bool(self._summary and self.notices)
+        if is_possible:
+            self._is_folded = not self._is_folded
+            self.invalidate()
+        return is_possible
+
+    def _draw_summary(self) -> Content:
+        sign = ("▸" if self._is_folded else "▾") if self.notices else "·"
+        summary = Content.assemble((f"{sign} ", "$accent"), self._summary)
+        if self._usage.input_tokens or self._usage.output_tokens:
+            usage = summarise_usage(self._usage) if self._is_folded else describe_usage(self._usage)
+            summary += f" · {usage}"
+        problems = sum(notice.severity is not Severity.INFO for notice in self.notices)
+        if problems and self._is_folded:
+            words = "1 warning" if problems == 1 else f"{problems} warnings"
+            summary = Content.assemble(summary, " · ", (words, _STYLES[Severity.WARNING]))
+        return summary
 
     def add(self, notice: Notice) -> None:
         self.notices.append(notice)
@@ -221,9 +280,9 @@ class ActivityView(ContentView):
 
     @override
     def render_content(self, width: int) -> Content:
-        lines: list[Content] = []
+        lines = wrap(self._draw_summary(), width, follow="  ") if self._summary else []
         index = 0
-        for notice in self.notices:
+        for notice in [] if self._is_folded else self.notices:
             content = Content.styled(sanitise_line(notice.text), _STYLES[notice.severity])
             shown = notice.sections[:_TITLES_MAX]
             for number, section in enumerate(shown):

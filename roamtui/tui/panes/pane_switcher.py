@@ -257,7 +257,7 @@ class PaneSwitcher(Horizontal):
     def focus_adjacent(self, direction: int) -> None:
         """Focus the next (1) or previous (-1) stop of the tab key, wrapping around."""
         stops: list[Widget] = [self._tree.outline]
-        if self._log_view.has_targets:
+        if self._log_view.current is not None or self._log_view.has_targets:
             stops.append(self._log_view)
         stops.append(self._box)
         if self._reader.section_id is not None:
