@@ -210,9 +210,9 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
         assert "cached" in last(app, ActivityView)
         assert len(first.targets) == 0 < len(second.targets)
         await pilot.press("j", "k")
-        assert second.selected == 0
+        assert [view.selected for view in (first, second)] == [None, 0]
         await pilot.press("space")
-        assert second.selected is None
+        assert [view.selected for view in (first, second)] == [None, None]
         assert len(second.targets) == 0
         await pilot.press("k", "k", "space")  # the source of the answer before
         assert len(second.targets) == 0 < len(first.targets)
