@@ -116,9 +116,9 @@ def test_a_key_taken_from_another_action_is_told() -> None:
     ],
 )
 def test_a_key_bound_to_an_old_action_id_still_works(old_id: str, new_id: str) -> None:
-    keys = build_keymap({old_id: ("f7",)})
+    keys = build_keymap({old_id: ("f10",)})
     assert keys.conflicts == ()
-    assert keys.format_first_key(new_id) == "f7"
+    assert keys.format_first_key(new_id) == "f10"
 
 
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:

@@ -20,7 +20,7 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, ModelRequest, TextDelta
 from roamtui.models.secrets import get_recommended_key_variable
-from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, format_key
+from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, format_keys
 from roamtui.tui.context import ModelFactory
 from roamtui.tui.screens.dialogs import Dialog, PickerDialog, PickerItem
 from roamtui.tui.status_line import adapt_flags
@@ -76,7 +76,7 @@ def _to_item(action: Action, *, is_suggested: bool = False) -> PickerItem:
     return PickerItem(
         value=action.id,
         label=f"{where}: {action.label}" if is_suggested and action.scope is not Scope.GLOBAL else label,
-        keys=" ".join(format_key(key) for key in action.keys),
+        keys=" ".join(format_keys(action.keys)),
         note=action.help,
         group="Suggested" if is_suggested else where,
     )
