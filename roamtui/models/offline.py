@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 
 from roamtui.conversation.transcript import Role, ToolCall, Usage
 from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived, UsageReported
-from roamtui.models.offline_passages import EVIDENCE_MIN, EXCEPTIONS, choose_cards, rank_passages, write_passages
+from roamtui.models.offline_passages import EVIDENCE_MIN, EXCEPTIONS, PassageAnswer
 from roamtui.models.offline_request import HITS_MAX, ParsedRequest, parse_messages
 from roamtui.search.lexicon import get_synonyms
 from roamtui.search.terms import (
@@ -56,14 +56,15 @@ class OfflineModel:
         """Yield one reply: a call while there is something to look for, then an answer, word by word."""
         parsed = await asyncio.to_thread(parse_messages, request.messages)
         tools = {tool.name for tool in request.tools} if request.allow_calls else set[str]()
-        if call := _choose_call(parsed, tools):
+        passages = PassageAnswer(parsed)
+        if call := await asyncio.to_thread(_choose_call, passages, tools):
             name, arguments = call
             text = json.dumps(arguments, ensure_ascii=False)
             yield ToolCallReceived(ToolCall(id=f"offline_{len(request.messages)}", name=name, arguments=text))
             yield UsageReported(_FREE)
             yield ReplyFinished("tool_calls")
             return
-        answer = await asyncio.to_thread(write_passages, parsed)
+        answer = await asyncio.to_thread(passages.write)
         if not any(message.role is Role.ASSISTANT and _LABEL in message.text for message in request.messages):
             answer = f"{answer}\n\n{_LABEL}"
         for word in answer.split(" "):
@@ -77,9 +78,10 @@ class OfflineModel:
 
 
 def _choose_call(  # noqa: PLR0911 - one case a step
-    parsed: ParsedRequest, tools: set[str]
+    passages: PassageAnswer, tools: set[str]
 ) -> tuple[str, dict[str, object]] | None:
     """Return the next call, or None if it is time to answer."""
+    parsed = passages.parsed
     question = parsed.question
     if not question.strip() or len(parsed.steps) >= _STEPS_MAX:
         return None
@@ -88,7 +90,7 @@ def _choose_call(  # noqa: PLR0911 - one case a step
         texts = (f"{section.path}\n{section.text}" for section in parsed.delivered)
         if terms and any({term for _, term in locate_terms(text, terms)} >= set(terms) for text in texts):
             return None  # an open section already contains every word of the follow-up
-        opened = rank_passages(parsed).candidates if parsed.started_ids else ()
+        opened = passages.ranking.candidates if parsed.started_ids else ()
         if any(candidate.coverage >= _START_COVERAGE_MIN for candidate in opened):
             return None  # the sections that search opened with the question cover enough of it
     if "search_sections" in tools and (not parsed.has_searched or parsed.has_new_page):
@@ -105,9 +107,9 @@ def _choose_call(  # noqa: PLR0911 - one case a step
         section_ids = tuple(dict.fromkeys(section_id for section_id in listed if section_id not in closed))
         section_ids = section_ids[:SECTIONS_MAX] or _choose_pages(parsed)
         has_words_left = parsed.found and not parsed.found_before and "search_sections" in tools
-        if not section_ids and has_words_left and (other_words := _choose_synonyms(parsed)):
+        if not section_ids and has_words_left and (other_words := _choose_synonyms(passages)):
             return "search_sections", {"query": other_words, "limit": HITS_MAX}
-    section_ids = section_ids or _guess_sections(parsed)
+    section_ids = section_ids or _guess_sections(passages)
     return ("expand_sections", {"section_ids": list(section_ids)}) if section_ids else None
 
 
@@ -129,12 +131,11 @@ def choose_sections(parsed: ParsedRequest) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _choose_synonyms(parsed: ParsedRequest) -> str:
+def _choose_synonyms(passages: PassageAnswer) -> str:
     """Return other words for those of the question if no passage holds most of it; empty if one does."""
-    ranking, terms = rank_passages(parsed), query_terms(parsed.question)
-    if ranking.compute_evidence(choose_cards(ranking, parsed.delivered, terms)) >= _CERTAIN_EVIDENCE:
+    if passages.evidence >= _CERTAIN_EVIDENCE:
         return ""
-    return " ".join(get_synonyms(terms))
+    return " ".join(get_synonyms(query_terms(passages.parsed.question)))
 
 
 def _choose_pages(parsed: ParsedRequest) -> tuple[str, ...]:
@@ -145,12 +146,12 @@ def _choose_pages(parsed: ParsedRequest) -> tuple[str, ...]:
     return tuple(page for page in pages if page not in parsed.asked_pages)
 
 
-def _guess_sections(parsed: ParsedRequest) -> tuple[str, ...]:
+def _guess_sections(passages: PassageAnswer) -> tuple[str, ...]:
     """Guess what to open, once per question: before any search by its words, then the suggested ids."""
+    parsed = passages.parsed
     if parsed.found or parsed.within_id is not None or not query_terms(parsed.question):
         return ()
-    ranking = rank_passages(parsed)
-    if ranking.compute_evidence(choose_cards(ranking, parsed.delivered, query_terms(parsed.question))) >= EVIDENCE_MIN:
+    if passages.evidence >= EVIDENCE_MIN:
         return ()
     if not parsed.nearest_ids and not parsed.has_searched:
         return (parsed.question.strip(),)

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 from roamtui.document.tokens import estimate_tokens
@@ -173,17 +174,35 @@ class PassageRanking:
         return min(1.0, share / (min(sum(self.weights.values()), _EVIDENCE_TERMS_MAX) + self.doubt))
 
 
-def write_passages(parsed: ParsedRequest) -> str:
-    """Answer with up to five passages and what limits them, or say that nothing was found."""
-    terms = query_terms(parsed.question)
-    if not terms:
-        return "Please ask a question about the document, in words that it may contain."
-    ranking = rank_passages(parsed)
-    cards = choose_cards(ranking, parsed.delivered, terms)
-    if ranking.compute_evidence(cards) < EVIDENCE_MIN:
-        looked = ", ".join(f"“{term}”" for term in terms[:6])
-        return f"Not found: no passage that was read holds enough of this. Looked for {looked}."
-    return "\n\n".join(map(_write_card, cards))
+class PassageAnswer:
+    """The answer to one request. Its passages are ranked and chosen once, when they are first needed."""
+
+    def __init__(self, parsed: ParsedRequest) -> None:
+        self.parsed = parsed
+        self._terms = query_terms(parsed.question)
+
+    @cached_property
+    def ranking(self) -> PassageRanking:
+        """The passages of the delivered sections."""
+        return rank_passages(self.parsed)
+
+    @cached_property
+    def evidence(self) -> float:
+        """How much of what the question is about the best passage holds; about 1 for all of it."""
+        return self.ranking.compute_evidence(self._cards)
+
+    @cached_property
+    def _cards(self) -> Sequence[Card]:
+        return choose_cards(self.ranking, self.parsed.delivered, self._terms)
+
+    def write(self) -> str:
+        """Answer with up to five passages and what limits them, or say that nothing was found."""
+        if not self._terms:
+            return "Please ask a question about the document, in words that it may contain."
+        if self.evidence < EVIDENCE_MIN:
+            looked = ", ".join(f"“{term}”" for term in self._terms[:6])
+            return f"Not found: no passage that was read holds enough of this. Looked for {looked}."
+        return "\n\n".join(map(_write_card, self._cards))
 
 
 def choose_cards(ranking: PassageRanking, delivered: Sequence[DeliveredSection], terms: Sequence[str]) -> list[Card]:
