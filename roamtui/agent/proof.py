@@ -6,9 +6,10 @@ The screen, the terminal, the replay and the export all use it to show an answer
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from roamtui.agent.answer import is_not_found
 from roamtui.agent.citations import MARK, MARKED_ID, ParsedAnswer, Quotation, QuoteChecker, parse_citations
@@ -69,18 +70,32 @@ class ProvenMark:
         return f"[{numbers} {self.state.sign}]" if self.state.sign else f"[{numbers}]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AnswerProof:
     """The verdicts of an answer. All offsets are in its text."""
 
+    answer: str = field(repr=False)
+    parsed: ParsedAnswer = field(repr=False)
     quotes: tuple[ProvenQuote, ...]
     """In order."""
     marks: tuple[ProvenMark, ...]
     """In order."""
-    statements: tuple[Bounds, ...]
-    """Start and end of each statement: a sentence, a list item or a table row that claims something."""
-    unquoted: tuple[Bounds, ...]
-    """The statements without a quote."""
+
+    # Computed when they are first needed, because an answer that streams in is proven again and again without them.
+    @cached_property
+    def statements(self) -> tuple[Bounds, ...]:
+        """Start and end of each statement: a sentence, a list item or a table row that claims something."""
+        return tuple(bounds for bounds, _ in self._quoted_statements)
+
+    @cached_property
+    def unquoted(self) -> tuple[Bounds, ...]:
+        """The statements without a quote."""
+        cited = {quote.start for quote in self.quotes}
+        return tuple(bounds for bounds, own in self._quoted_statements if cited.isdisjoint(q.start for q in own))
+
+    @cached_property
+    def _quoted_statements(self) -> Sequence[tuple[Bounds, Sequence[Quotation]]]:
+        return () if is_not_found(self.answer) else [*_list_statements(self.answer, self.parsed)]
 
     @property
     def summary(self) -> str:
@@ -123,8 +138,7 @@ class ProofReader:
             for quote in parsed.quotes
             if quote.start >= open_from and quote.start not in bound and not quote.is_code and not quote.marks
         ]
-        quotes = tuple(sorted((*proof.quotes, *early), key=lambda quote: quote.start))
-        return AnswerProof(quotes=quotes, marks=proof.marks, statements=proof.statements, unquoted=proof.unquoted)
+        return replace(proof, quotes=tuple(sorted((*proof.quotes, *early), key=lambda quote: quote.start)))
 
 
 def _bind(answer: str, parsed: ParsedAnswer, citations: Sequence[Citation]) -> AnswerProof:
@@ -165,15 +179,7 @@ def _bind(answer: str, parsed: ParsedAnswer, citations: Sequence[Citation]) -> A
                     state=min((state for _, state in own), key=_WORST_FIRST.index, default=QuoteState.NO_QUOTE),
                 )
             )
-    statements = [] if is_not_found(answer) else [*_list_statements(answer, parsed)]
-    cited = {quote.start for quote in quotes}
-    unquoted = [bounds for bounds, own in statements if cited.isdisjoint(quote.start for quote in own)]
-    return AnswerProof(
-        quotes=tuple(quotes),
-        marks=tuple(marks),
-        statements=tuple(bounds for bounds, _ in statements),
-        unquoted=tuple(unquoted),
-    )
+    return AnswerProof(answer=answer, parsed=parsed, quotes=tuple(quotes), marks=tuple(marks))
 
 
 def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds, Sequence[Quotation]]]:
@@ -183,16 +189,18 @@ def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds
     """
     pending: tuple[Bounds, list[Quotation]] | None = None
     texts = [answer[start:end] for start, end in parsed.sentences]
+    quote_starts = [quote.start for quote in parsed.quotes]
     for (start, end), following in zip(parsed.sentences, [*texts[1:], ""], strict=True):
-        own = [quote for quote in parsed.quotes if start <= quote.start < end]
-        around = [quote for quote in parsed.quotes if quote.start < start < quote.end]
+        first_index = bisect_left(quote_starts, start)
+        own = parsed.quotes[first_index : bisect_left(quote_starts, end)]
+        around = first_index > 0 and parsed.quotes[first_index - 1].end > start  # quotes do not overlap
         first = _LEAD.match(answer, start, end)
         assert first is not None  # it matches nothing too
         bounds = first.end(), start + len(answer[start:end].rstrip(" \t\n|"))
         if not (around or _TABLE_RULE.match(following)) and _is_claim(answer[start:end], start, own):
             if pending is not None:
                 yield pending
-            pending = bounds, own
+            pending = bounds, [*own]
         elif pending is not None:
             pending[1].extend(own)
     if pending is not None:
