@@ -74,13 +74,10 @@ def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
 
 def resolve_citation(citation: Citation | None, state: ConversationState) -> Span | None:
     """Return the span of a citation in the document as it is now, or None if it is gone."""
-    if citation is None or citation.span is None:
-        return None
-    try:
-        document = state.library.document(citation.span.doc)
-    except KeyError:
+    if citation is None or citation.span is None or not state.library.has_document(citation.span.doc):
         return None
     span, quote = citation.span, citation.quote
+    document = state.library.document(span.doc)
     if quote is None or find_quoted_words(quote, document.text[span.start : span.end]) is not None:
         return span if span.end <= len(document.text) else None
     if citation.section_id not in state.library:

@@ -29,11 +29,10 @@ def list_passages(exchange: Exchange, library: Library) -> tuple[ShownPassage, .
 
 
 def _list_passages(exchange: Exchange, library: Library) -> Iterator[ShownPassage]:
-    keys = {document.key for document in library.documents}
     for citation in exchange.citations:
         if citation.quote is not None and citation.is_verified:
             span = citation.span
-            text = library.text_at(span) if span is not None and span.doc in keys else citation.quote
+            text = library.text_at(span) if span is not None and library.has_document(span.doc) else citation.quote
             yield ShownPassage(citation=citation, text=text if _is_same(text, citation.quote) else citation.quote)
 
 

@@ -28,8 +28,7 @@ def format_source(citation: Citation, library: Library) -> str:
 def find_holder(citation: Citation, library: Library) -> str:
     """Return the section that contains a quote: the cited one, unless the quote was found in another."""
     span = citation.span
-    is_there = span is not None and any(document.key == span.doc for document in library.documents)
-    if citation.state is not QuoteState.MISATTRIBUTED or span is None or not is_there:
+    if citation.state is not QuoteState.MISATTRIBUTED or span is None or not library.has_document(span.doc):
         return citation.section_id
     return library.section_at(span.doc, span.start) or citation.section_id
 

@@ -310,6 +310,10 @@ class Library:
         """Return the text from a heading to the next one of the same or a higher level."""
         return self.text_at(self.span(section_id))
 
+    def has_document(self, key: str) -> bool:
+        """Check whether the document with this key is loaded."""
+        return key in self._documents_by_key
+
     def document(self, key: str) -> Document:
         """Return the loaded document with this key."""
         return self._documents_by_key[key]
