@@ -25,7 +25,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor
 from roamtui.evaluation.question_set import SearchedQuestion
 
-_READ_KINDS = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
+_KINDS_WITH_TEXT = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
 _FILE_NAME = re.compile(r"(?!\S*\s)\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?#]\S*)?", re.IGNORECASE)
 """The text of an image without a description: only the name or URL of its file."""
 _EMPTY_ALT = re.compile(r"""<img\b[^>]*\balt=(?:""|'')""", re.IGNORECASE)
@@ -102,7 +102,7 @@ class DocumentFacts:
 
 
 def read_facts(library: Library) -> DocumentFacts:
-    """Collect the facts; pages behind links are skipped, because their text is not the source's own."""
+    """Collect the facts. Pages behind links are skipped, because the source does not contain their text."""
     facts = DocumentFacts(library)
     for document in library.documents:
         kinds, starts = document.columns.kinds, document.columns.starts
@@ -115,18 +115,18 @@ def read_facts(library: Library) -> DocumentFacts:
         for row, kind in enumerate(kinds):
             if kind is NodeKind.SECTION:
                 facts.sections.append(SourceLocation(document, row, starts[row]))
-            if kind in _READ_KINDS:
-                _read_row(facts, document, row, definitions)
+            if kind in _KINDS_WITH_TEXT:
+                _collect_row(facts, document, row, definitions)
     return facts
 
 
-def _read_row(facts: DocumentFacts, document: Document, row: int, definitions: Definitions) -> None:
+def _collect_row(facts: DocumentFacts, document: Document, row: int, definitions: Definitions) -> None:
     start, end = document.columns.starts[row : row + 2]
     text = document.text[start:end]
     front_matter_length = measure_front_matter(text) if start == 0 else 0
     markdown = read_markdown(text[front_matter_length:], start=start + front_matter_length, definitions=definitions)
     is_first = True
-    for block in _walk(markdown.blocks):
+    for block in _iter_nested(markdown.blocks):
         if isinstance(block, Paragraph):
             words = " ".join("".join(word.text for word in block.words if not word.is_image).split())
             if words:
@@ -140,36 +140,36 @@ def _read_row(facts: DocumentFacts, document: Document, row: int, definitions: D
                 facts.tables.append((SourceLocation(document, row, first.start), has_names))
         match block:
             case Heading() | Paragraph():
-                _read_words(facts, SourceLocation(document, row, block.start), block.words, markdown.links)
+                _collect_words(facts, SourceLocation(document, row, block.start), block.words, markdown.links)
             case Table():
                 for table_row in block.rows:
                     for cell in table_row.cells:
-                        _read_words(facts, SourceLocation(document, row, table_row.start), cell, markdown.links)
+                        _collect_words(facts, SourceLocation(document, row, table_row.start), cell, markdown.links)
             case _:
                 pass
         is_first = is_first and isinstance(block, Heading)
 
 
-def _walk(blocks: Sequence[Block]) -> Iterator[Block]:
+def _iter_nested(blocks: Sequence[Block]) -> Iterator[Block]:
     # Nested blocks come before the block that contains them.
     for block in blocks:
         match block:
             case List():
                 for item in block.items:
-                    yield from _walk(item.blocks)
+                    yield from _iter_nested(item.blocks)
             case Quote() | Details():
-                yield from _walk(block.blocks)
+                yield from _iter_nested(block.blocks)
             case _:
                 pass
         yield block
 
 
-def _read_words(facts: DocumentFacts, location: SourceLocation, words: Inline, links: Sequence[Link]) -> None:
+def _collect_words(facts: DocumentFacts, location: SourceLocation, words: Inline, links: Sequence[Link]) -> None:
     for word in words:
         if word.is_image:
-            near = location.document.text[location.offset : location.offset + _TAG_DISTANCE_MAX]
+            following = location.document.text[location.offset : location.offset + _TAG_DISTANCE_MAX]
             is_described = _FILE_NAME.fullmatch(word.text.strip()) is None
-            facts.images.append((location, is_described or _EMPTY_ALT.search(near) is not None))
+            facts.images.append((location, is_described or _EMPTY_ALT.search(following) is not None))
     for number in dict.fromkeys(word.link for word in words if word.link is not None):
         if not links[number].is_mark:
             facts.links.append((location, links[number].href))

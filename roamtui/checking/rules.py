@@ -36,40 +36,47 @@ LONG_TOKENS = 2_000
 """About three pages of a book: too much for one heading."""
 OUTLINE_TOKENS = 2_500
 _PROSE_SHARE_MIN = 0.5
-_LEFT_OUT_MIN, _LEFT_OUT_BELOW_MIN = 20, 60
+"""A text counts as prose if at least this share of its length is prose."""
+_OMITTED_MIN, _OMITTED_BELOW_MIN = 20, 60
+"""Numbers of omitted children from which the top of the outline is reported, and from which any other node is."""
 _REPEATED_MIN = 10
-_NOTHING = re.compile(
+"""Number of sections from which a shared title is reported."""
+_EMPTY_ON_PURPOSE = re.compile(
     r"[(\[](?:weggefallen|aufgehoben|repealed|reserved|deleted|removed|deprecated|omitted)[)\]]|\breserved\.?$", re.I
 )
-"""Headings that say that their section is empty."""
-_ID = re.compile(r"\[([0-9a-f]{8})\]")
-_LIST = re.compile(r"\b(?:glossary|definitions?|defined terms|interpretation|references|bibliography|index)\b", re.I)
+"""A heading, or the start of a text, that says why the section is empty."""
+_OUTLINE_ID = re.compile(r"\[([0-9a-f]{8})\]")
+_LIST_TITLE = re.compile(
+    r"\b(?:glossary|definitions?|defined terms|interpretation|references|bibliography|index)\b", re.I
+)
 """Titles of long lists of short entries, which nobody reads in full."""
-_NUMBER = re.compile(
+_NUMBER_TITLE = re.compile(
     r"(?:(?i:art|article|artikel|section|sec|chapter|part|step|appendix|annex|exhibit|schedule|teil|kapitel|abschnitt"
     r"|item|figure|table|§+)[.:]?[ ]*(?<=[ .:§]))?"
     r"(?:\d+|X{0,3}(?:IX|IV|V?I{0,3})|[A-Z])(?<!\A)(?:[.-](?:\d+|[A-Za-z]))*[.:)]*"
 )
-_VERSION = re.compile(r"\W*v?\d+\.\d+(?:\.\w+)*\W*|.*\b(?:19|20)\d\d\b.*|.*\bv?\d+\.\d+\.\d+\b.*", re.IGNORECASE)
-"""A release or a date, which people do look up."""
-_BACKWARD = re.compile(
+_VERSION_TITLE = re.compile(r"\W*v?\d+\.\d+(?:\.\w+)*\W*|.*\b(?:19|20)\d\d\b.*|.*\bv?\d+\.\d+\.\d+\b.*", re.IGNORECASE)
+"""A release or a date: people look these up, so such a title is a name, not only a number."""
+_REFERS_BACK = re.compile(
     r"(?:however|also|additionally|furthermore|moreover|otherwise|instead|therefore|thus|likewise|similarly|besides"
     r"|consequently|nevertheless|alternatively|in addition|on the other hand|for the same reason"
     r"|as (?:mentioned|described|noted|said|shown|seen|stated|discussed|explained)(?: above| before| earlier)?),",
     re.IGNORECASE,
 )
 _SENTENCE_END = (".", "!", "?", ":", ")", ";", '"', "”", "。")
-_LETTERS_MIN = 0.9
+_LETTER_SHARE_MIN = 0.9
 """Minimum share of letters and spaces in a passage that is not code."""
 _DUPLICATE_WORDS_MIN = 40
-_SHOWN = 60
+"""Number of words from which a repeated passage is reported."""
+_EXCERPT_LENGTH = 60
 _ANCHOR_LENGTH_MIN = 8
 """Minimum length of a heading that may match the end of an anchor, because some tools prepend text."""
-_SUFFIXES = (".md", ".mdx", ".markdown", ".txt", ".rst", ".html")
-_TARGET = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)""", re.MULTILINE)
-_NO_ALNUM = re.compile(r"[\W_]+")
-_LINKS_MANY = 50
-_ITEM_LINK = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)|<?https?://\S+")
+_TEXT_SUFFIXES = (".md", ".mdx", ".markdown", ".txt", ".rst", ".html")
+_ANCHOR = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)""", re.MULTILINE)
+"""An anchor that HTML or an attribute of a heading defines."""
+_NON_ALNUM = re.compile(r"[\W_]+")
+_LONG_LIST_LINKS = 50
+_LINK_OR_URL = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)|<?https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -84,7 +91,7 @@ def check_long_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
             yield Diagnostic(SourceLocation(document, 0, 0), f"{tokens:,} tokens have no heading at all")
         for row, tokens in enumerate(document.own_tokens):
             is_long = kinds[row] in (NodeKind.SECTION, NodeKind.PREAMBLE) and tokens > LONG_TOKENS
-            is_list = _LIST.search(document.columns.titles[row]) is not None
+            is_list = _LIST_TITLE.search(document.columns.titles[row]) is not None
             if is_long and not is_list and _is_prose(document.text[starts[row] : starts[row + 1]]):
                 yield Diagnostic(
                     SourceLocation(document, row, starts[row]), f"{tokens:,} tokens have no heading of their own"
@@ -105,8 +112,8 @@ def check_empty_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
         if location.document.page_starts:
             continue  # headings of a PDF are inferred from its layout, so the fault may be ours
         is_leaf = columns.ends[location.row] == location.row + 1 and location.section_id not in facts.library.grafts
-        is_said = _NOTHING.search(location.title) or "](" in facts.library.own_text(location.section_id)
-        if is_leaf and not is_said and not has_own_text(facts.library, location.section_id):
+        is_explained = _EMPTY_ON_PURPOSE.search(location.title) or "](" in facts.library.own_text(location.section_id)
+        if is_leaf and not is_explained and not has_own_text(facts.library, location.section_id):
             yield Diagnostic(location, f"there is nothing below {location.quoted_title}")
 
 
@@ -133,20 +140,22 @@ def check_left_out(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield nodes with so many children that the outline cannot list them."""
     library = facts.library
     outlined = list_outlined_ids(library)
-    tops = {library.root_id, library.title_id()}
+    top_ids = {library.root_id, library.title_id()}
     for parent in (library.root_id, *library.walk()) if facts.sections else ():
-        below = list_outline_children(library, parent) if parent in tops or parent in outlined else ()
-        left = sum(node_id not in outlined for node_id in below)
-        if left >= (_LEFT_OUT_MIN if parent in tops else _LEFT_OUT_BELOW_MIN) and 2 * left > len(below):
+        children = list_outline_children(library, parent) if parent in top_ids or parent in outlined else ()
+        omitted = sum(node_id not in outlined for node_id in children)
+        if omitted >= (_OMITTED_MIN if parent in top_ids else _OMITTED_BELOW_MIN) and 2 * omitted > len(children):
             document, row = library.locate(parent) if parent in library else (library.root, 0)
             location = SourceLocation(document, row, document.columns.starts[row])
-            message = f"an outline of {OUTLINE_TOKENS:,} tokens omits {left} of {len(below)} parts at the same level"
-            yield Diagnostic(location, message, count=left)
+            message = (
+                f"an outline of {OUTLINE_TOKENS:,} tokens omits {omitted} of {len(children)} parts at the same level"
+            )
+            yield Diagnostic(location, message, count=omitted)
 
 
 def list_outlined_ids(library: Library) -> set[str]:
     """Return the ids that the outline lists."""
-    return set(_ID.findall(render_outline(library, budget_tokens=OUTLINE_TOKENS)))
+    return set(_OUTLINE_ID.findall(render_outline(library, budget_tokens=OUTLINE_TOKENS)))
 
 
 def check_number_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -154,8 +163,8 @@ def check_number_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
     groups: dict[tuple[int, int], list[SourceLocation]] = defaultdict(list)
     for location in facts.sections:
         title = sanitise_line(location.title)
-        is_void = _NOTHING.search(facts.library.own_text(location.section_id, length_max=60))
-        is_name = not _NUMBER.fullmatch(title) or _VERSION.fullmatch(title)
+        is_void = _EMPTY_ON_PURPOSE.search(facts.library.own_text(location.section_id, length_max=60))
+        is_name = not _NUMBER_TITLE.fullmatch(title) or _VERSION_TITLE.fullmatch(title)
         if not is_name and not is_void and not location.document.page_starts:
             groups[id(location.document), location.document.columns.parents[location.row]].append(location)
     for locations in groups.values():
@@ -171,11 +180,11 @@ def check_repeated_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
     for location in facts.sections:
         columns = location.document.columns
         parent = columns.parents[location.row]
-        if parent < 0 or not _VERSION.fullmatch(columns.titles[parent]):
+        if parent < 0 or not _VERSION_TITLE.fullmatch(columns.titles[parent]):
             title = strip_anchor(sanitise_line(location.title)).casefold()
             groups[id(location.document), title].append(location)
     for (_, title), locations in groups.items():
-        if title and len(locations) >= _REPEATED_MIN and not _NUMBER.fullmatch(title):
+        if title and len(locations) >= _REPEATED_MIN and not _NUMBER_TITLE.fullmatch(title):
             message = f"{locations[0].quoted_title} is the title of {len(locations)} sections"
             yield Diagnostic(locations[0], message, count=len(locations))
 
@@ -183,26 +192,26 @@ def check_repeated_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
 def check_leaning_starts(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield sections whose first words refer to the previous section."""
     for passage in facts.passages:
-        is_read = passage.is_first and not passage.location.document.page_starts
-        lean = _BACKWARD.match(passage.text) if is_read else None
-        if lean is not None and passage.location.title:
+        is_checked = passage.is_first and not passage.location.document.page_starts
+        start = _REFERS_BACK.match(passage.text) if is_checked else None
+        if start is not None and passage.location.title:
             yield Diagnostic(
-                passage.location, f"{passage.location.quoted_title} begins with “{sanitise_line(lean.group())}”"
+                passage.location, f"{passage.location.quoted_title} begins with “{sanitise_line(start.group())}”"
             )
 
 
 def check_duplicates(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield long passages that occur again; consecutive ones are one finding."""
-    first: dict[str, int] = {}
+    """Yield long passages that occur again. Consecutive passages are one finding."""
+    number_by_text: dict[str, int] = {}
     copies: dict[int, list[int]] = defaultdict(list)
     previous = (-2, -2)
     for number, passage in enumerate(facts.passages):
         text = passage.text
         if len(text.split()) < _DUPLICATE_WORDS_MIN or not text.endswith(_SENTENCE_END):
             continue
-        if sum(character.isalnum() or character.isspace() for character in text) < _LETTERS_MIN * len(text):
+        if sum(character.isalnum() or character.isspace() for character in text) < _LETTER_SHARE_MIN * len(text):
             continue
-        origin = first.setdefault(passage.text, number)
+        origin = number_by_text.setdefault(passage.text, number)
         if origin == number:
             continue
         if previous != (number - 1, origin - 1):
@@ -211,7 +220,7 @@ def check_duplicates(facts: DocumentFacts) -> Iterator[Diagnostic]:
     for origin, numbers in copies.items():
         passage, copy = facts.passages[origin], facts.passages[numbers[0]]
         more = f" and {len(numbers) - 1} more times" if len(numbers) > 1 else ""
-        words = shorten(sanitise_line(passage.text), _SHOWN)
+        words = shorten(sanitise_line(passage.text), _EXCERPT_LENGTH)
         key = copy.location.document.key
         line = copy.location.document.text[: copy.location.offset].count("\n") + 1
         position = f"{key} line {line}" if key else f"line {line}"
@@ -236,42 +245,45 @@ def check_undescribed_images(facts: DocumentFacts) -> Iterator[Diagnostic]:
 def check_dead_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield links to headings and files that do not exist in the source."""
     library = facts.library
-    targets: dict[int, frozenset[str]] = {}
+    anchors: dict[int, frozenset[str]] = {}
     for document in library.documents:  # anchors of headings, HTML and attributes, reduced to letters and digits
-        names = (*document.anchors, *(match.group(1) for match in _TARGET.finditer(str(document.text))))
-        targets[id(document)] = frozenset(_NO_ALNUM.sub("", name).casefold() for name in names)
+        names = (*document.anchors, *(match.group(1) for match in _ANCHOR.finditer(str(document.text))))
+        anchors[id(document)] = frozenset(_NON_ALNUM.sub("", name).casefold() for name in names)
     for location, href in facts.links:
-        end = resolve_link(href, library, location.section_id)
-        if isinstance(end, DeadLink) and _is_internal(href, location, library, targets[id(location.document)]):
+        target = resolve_link(href, library, location.section_id)
+        if isinstance(target, DeadLink) and _should_exist(href, location, library, anchors[id(location.document)]):
             yield Diagnostic(
-                location, f"a link under {location.quoted_title} leads nowhere: {shorten(sanitise_line(href), _SHOWN)}"
+                location,
+                f"a link under {location.quoted_title} leads nowhere: {shorten(sanitise_line(href), _EXCERPT_LENGTH)}",
             )
 
 
-def _is_internal(href: str, location: SourceLocation, library: Library, targets: frozenset[str]) -> bool:
-    # Whether a dead link should lead to something inside the source.
+def _should_exist(href: str, location: SourceLocation, library: Library, anchors: frozenset[str]) -> bool:
+    # Whether the target of a dead link would be inside the source.
     parts = urlsplit(href.strip())
     if parts.scheme or parts.netloc or parts.path.startswith("/") or parts.fragment.startswith("sec-"):
         return False  # another site, a path of the published site, or an anchor that a tool generates
     if not parts.path:
-        wanted = _NO_ALNUM.sub("", unquote(parts.fragment)).casefold()
+        anchor = _NON_ALNUM.sub("", unquote(parts.fragment)).casefold()
         return (
-            bool(wanted)
-            and wanted not in targets
-            and not wanted.endswith(tuple(name for name in targets if len(name) >= _ANCHOR_LENGTH_MIN))
+            bool(anchor)
+            and anchor not in anchors
+            and not anchor.endswith(tuple(name for name in anchors if len(name) >= _ANCHOR_LENGTH_MIN))
         )
     if not library.root.columns.has_files or not os.path.isdir(library.source):  # noqa: PTH112 - never raises
         return False
     path = posixpath.normpath(posixpath.join(posixpath.dirname(location.document.key), unquote(parts.path)))
     suffix = posixpath.splitext(parts.path)[1].lower()
-    is_named = suffix in _SUFFIXES or (not suffix and "/" in parts.path)  # a bare word may be a label of another tool
+    is_named = suffix in _TEXT_SUFFIXES or (
+        not suffix and "/" in parts.path
+    )  # a bare word may be a label of another tool
     if path.startswith("..") or not is_named:
         return False
     return not Path(library.source, path).exists()
 
 
 def check_undescribed_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield lists with links without a description, at the first of them."""
+    """Yield lists that do not describe some of their links, at the first such link."""
     groups: dict[tuple[int, int], list[SourceLocation]] = defaultdict(list)
     counts: dict[tuple[int, int], int] = defaultdict(int)
     for location in facts.listed_links:
@@ -279,7 +291,7 @@ def check_undescribed_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
         key = id(document), document.columns.parents[location.row]
         counts[key] += 1
         item = document.text[location.offset : starts[location.row + 1]]
-        if item and not _WORD.search(_ITEM_LINK.sub("", item)):
+        if item and not _WORD.search(_LINK_OR_URL.sub("", item)):
             groups[key].append(location)
     for key, locations in groups.items():
         first = locations[0]
@@ -290,10 +302,10 @@ def check_undescribed_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_missing_optional(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield a long list of links without optional ones."""
+    """Yield a long list of links if none of them is marked as optional."""
     root = facts.library.root
     count = root.columns.kinds.count(NodeKind.LINK)
-    if count >= _LINKS_MANY and OPTIONAL not in (title.casefold() for title in root.columns.titles):
+    if count >= _LONG_LIST_LINKS and OPTIONAL not in (title.casefold() for title in root.columns.titles):
         yield Diagnostic(SourceLocation(root, 0, 0), f"none of {count} links is marked as optional")
 
 
@@ -315,11 +327,11 @@ def check_html_pages(facts: DocumentFacts) -> Iterator[Diagnostic]:
 def search_questions(
     library: Library, questions: Sequence[EvalQuestion], searcher: Searcher
 ) -> tuple[tuple[tuple[SourceLocation, SearchedQuestion], ...], tuple[str, ...]]:
-    """Search for the questions about a library; return them with their first section, and a sentence per unusable one.
+    """Search a library for its questions. Return each with its first gold section, and a sentence per unusable one.
 
     Args:
-        library: With all its files loaded.
-        questions: As for `roamtui eval`; those about other documents are skipped, and earlier turns are ignored.
+        library: All its files must be loaded.
+        questions: As for `roamtui eval`. Questions about other documents are skipped, and earlier turns are ignored.
         searcher: Searches the library.
     """
     has_files = library.root.columns.has_files
@@ -353,7 +365,7 @@ def check_unfound_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_unnamed_questions(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield questions whose section the outline does not lead to."""
+    """Yield questions if the outline lists neither their section nor any section above it."""
     library = facts.library
     outlined = list_outlined_ids(library) - {library.title_id()} if facts.questions else set()
     for location, searched in facts.questions:
@@ -371,7 +383,7 @@ class Rule:
     """A rule with its check and its advice."""
 
     code: str
-    """The letter is a key of `PARTS`."""
+    """Its letter is a key of `PARTS`."""
     name: str
     check: Callable[[DocumentFacts], Iterable[Diagnostic]]
     count: Callable[[DocumentFacts], int]
@@ -383,7 +395,7 @@ def _count_sections(facts: DocumentFacts) -> int:
     return len(facts.sections) or 1
 
 
-def _count_items(facts: DocumentFacts) -> int:
+def _count_listed_links(facts: DocumentFacts) -> int:
     return len(facts.listed_links)
 
 
@@ -400,10 +412,16 @@ RULES = (
     Rule("T03", "nameless-columns", check_nameless_columns, lambda facts: len(facts.tables), "Name the columns."),
     Rule("T04", "undescribed-image", check_undescribed_images, lambda facts: len(facts.images), "Say what it shows."),
     Rule("L01", "dead-link", check_dead_links, lambda facts: len(facts.links), "Fix or remove it."),
-    Rule("X01", "undescribed-link", check_undescribed_links, _count_items, "Describe the content of each page."),
-    Rule("X02", "no-markdown", check_html_pages, _count_items, "Link to Markdown, or serve it as page.md."),
-    Rule("X03", "failing-page", check_failing_pages, _count_items, "Fix the link or the page."),
-    Rule("X04", "no-optional", check_missing_optional, _count_items, "Move rarely needed links under “## Optional”."),
+    Rule("X01", "undescribed-link", check_undescribed_links, _count_listed_links, "Describe the content of each page."),
+    Rule("X02", "no-markdown", check_html_pages, _count_listed_links, "Link to Markdown, or serve it as page.md."),
+    Rule("X03", "failing-page", check_failing_pages, _count_listed_links, "Fix the link or the page."),
+    Rule(
+        "X04",
+        "no-optional",
+        check_missing_optional,
+        _count_listed_links,
+        "Move rarely needed links under “## Optional”.",
+    ),
     Rule(
         "Q01", "unfound", check_unfound_questions, lambda facts: len(facts.questions), "Use the question's words there."
     ),
@@ -442,22 +460,21 @@ def choose_rules(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule,
                 raise UsageError(f'no rule matches "{sanitise_line(word)}". docs/check.md lists them.')
             yield from found
 
-    chosen, left = set(expand(selected)) or set(RULES), set(expand(ignored))
-    return tuple(rule for rule in RULES if rule in chosen - left)
+    chosen = (set(expand(selected)) or set(RULES)) - set(expand(ignored))
+    return tuple(rule for rule in RULES if rule in chosen)
 
 
 def check(facts: DocumentFacts, rules: Sequence[Rule] = RULES) -> CheckReport:
     """Apply rules and compute the score."""
     findings: list[tuple[Rule, Diagnostic]] = []
-    shares: dict[str, list[float]] = {}
+    shares_without: dict[str, list[float]] = {}
     for rule in rules:
         found = [*rule.check(facts)]
         findings += ((rule, finding) for finding in found)
-        locations = rule.count(facts)
-        if locations:
-            share = min(1.0, sum(finding.count for finding in found) / locations)
-            shares.setdefault(PARTS[rule.code[0]], []).append(1 - share)
+        if checked := rule.count(facts):
+            share = min(1.0, sum(finding.count for finding in found) / checked)
+            shares_without.setdefault(PARTS[rule.code[0]], []).append(1 - share)
     order = {id(document): number for number, document in enumerate(facts.library.documents)}
     findings.sort(key=lambda pair: (order[id(pair[1].location.document)], pair[1].location.offset, pair[0].code))
-    parts = {name: int(100 * sum(kept) / len(kept)) for name, kept in shares.items()}
+    parts = {name: int(100 * sum(shares) / len(shares)) for name, shares in shares_without.items()}
     return CheckReport(findings=tuple(findings), parts=parts)

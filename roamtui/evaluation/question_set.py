@@ -1,7 +1,4 @@
-"""Questions with known sections: read them from a JSON Lines file, resolve their gold sections, and search for them.
-
-Errors name the line.
-"""
+"""Reads questions from a JSON Lines file, resolves their gold sections, and searches for them."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ from roamtui.errors import RoamtuiError, SourceError
 from roamtui.search.base import Searcher
 
 HITS_MAX = 10
-"""Number of search results that count."""
-_NEEDED = 'it needs "gold_section_titles_path" (headings) or "gold_line" (a line number)'
+"""Number of search results in which a gold section counts as found."""
+_GOLD_HINT = 'it needs "gold_section_titles_path" (headings) or "gold_line" (a line number)'
 _Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 _Line = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -35,7 +32,7 @@ class Gold:
 
     doc: str
     titles: tuple[str, ...]
-    """Headings from the top, or only the last one; empty if only a line is given."""
+    """Headings from the top, or only the section's own. Empty if only a line is given."""
     line: int | None
     """Line number, from 1, of the heading or inside the section."""
 
@@ -100,12 +97,12 @@ class SearchedQuestion:
     """Duration of the search."""
 
 
-class _PlaceError(ValueError):
+class _MissingGoldError(ValueError):
     """A question does not say where its gold section is."""
 
 
 class _GoldRecord(msgspec.Struct):
-    """A gold section in the file; a person's own file may use the shorter field names."""
+    """A gold section in the file. The shorter field names are for files that people write themselves."""
 
     doc: str | None = None
     gold_section_titles_path: str | list[str] = []
@@ -114,11 +111,11 @@ class _GoldRecord(msgspec.Struct):
     gold_line: _Line | None = None
     line: _Line | None = None
 
-    def read(self, doc: str, *, may_lack_place: bool = False) -> Gold:
+    def to_gold(self, doc: str, *, may_be_page: bool = False) -> Gold:
         titles = self.gold_section_titles_path or self.path or self.heading
         line = self.line if self.gold_line is None else self.gold_line
-        if not titles and line is None and not may_lack_place:
-            raise _PlaceError(_NEEDED)
+        if not titles and line is None and not may_be_page:
+            raise _MissingGoldError(_GOLD_HINT)
         return Gold(doc=self.doc or doc, titles=(titles,) if isinstance(titles, str) else tuple(titles), line=line)
 
 
@@ -164,9 +161,9 @@ def read_questions(path: Path) -> QuestionFile:
     for number, line in read_lines(path, "Name a file of questions."):
         try:
             record = msgspec.convert(json.loads(line.decode("utf-8")), _QuestionRecord)
-            golds = [record.read(record.doc, may_lack_place=bool(record.gold_is_page))]
-            golds += (gold.read(record.doc) for gold in record.gold_alt or ())
-        except (_PlaceError, msgspec.ValidationError) as error:
+            golds = [record.to_gold(record.doc, may_be_page=bool(record.gold_is_page))]
+            golds += (gold.to_gold(record.doc) for gold in record.gold_alt or ())
+        except (_MissingGoldError, msgspec.ValidationError) as error:
             problems.append(f"{path.name} line {number} is not a question: {sanitise_line(str(error))}; skipped.")
             continue
         except (ValueError, RecursionError):
@@ -193,7 +190,7 @@ def read_questions(path: Path) -> QuestionFile:
 
 
 def sample_questions(questions: Sequence[EvalQuestion], count: int, seed: int) -> tuple[EvalQuestion, ...]:
-    """Return a random sample in the original order; all questions if there are not more than `count`."""
+    """Return `count` random questions in their original order, or all if there are no more."""
     if count >= len(questions):
         return tuple(questions)
     chosen = random.Random(seed).sample(range(len(questions)), count)  # noqa: S311 - not a secret
@@ -205,7 +202,7 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
 
     Args:
         question: Locates gold sections by headings or lines.
-        documents: The searched documents by path; gold sections in others cannot be hit.
+        documents: The searched documents by path. Gold sections in other documents are ignored.
 
     Raises:
         GoldError: A gold section is not where the question says.
@@ -219,7 +216,7 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
         if question.is_page and gold is question.golds[0]:
             strict.update(document.ids)
             continue
-        row = _resolve_gold(document, gold)
+        row = _find_gold_row(document, gold)
         if row is None:
             named = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.line}"
             raise GoldError(f"{named} is not in {gold.doc}")
@@ -234,7 +231,7 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
 
 
 def search_question(question: EvalQuestion, golds: GoldIds, searcher: Searcher | None) -> SearchedQuestion:
-    """Search for a question after its earlier turns. Without a searcher, nothing is found."""
+    """Search for a question, with its earlier turns as context. Without a searcher, nothing is found."""
     started = time.perf_counter()
     found: tuple[str, ...] = ()
     if searcher is not None:
@@ -245,8 +242,8 @@ def search_question(question: EvalQuestion, golds: GoldIds, searcher: Searcher |
     return SearchedQuestion(question=question, golds=golds, found=found, ms=ms)
 
 
-def _resolve_gold(document: Document, gold: Gold) -> int | None:
-    # Among equal headings, the last at or before the line wins. If a heading has moved, its path finds it.
+def _find_gold_row(document: Document, gold: Gold) -> int | None:
+    # Among equal headings, the last one at or before the line wins. If the heading has moved, its path finds it.
     columns, line_starts = document.columns, document.line_starts
     row = None
     if gold.line is not None and gold.line <= len(line_starts):
@@ -254,14 +251,14 @@ def _resolve_gold(document: Document, gold: Gold) -> int | None:
         row = before - 1 if before else None
     if not gold.titles:
         return row
-    wanted = [_fold(title) for title in gold.titles]
-    if row is not None and _fold(columns.titles[row]) == wanted[-1]:
+    wanted = [_normalise(title) for title in gold.titles]
+    if row is not None and _normalise(columns.titles[row]) == wanted[-1]:
         return row
-    rows = [index for index, title in enumerate(columns.titles) if _fold(title) == wanted[-1]]
-    rows = [index for index in rows if [_fold(title) for title in columns.path(index)][-len(wanted) :] == wanted]
+    rows = [index for index, title in enumerate(columns.titles) if _normalise(title) == wanted[-1]]
+    rows = [index for index in rows if [_normalise(title) for title in columns.path(index)][-len(wanted) :] == wanted]
     line = gold.line or 0
     return min(rows, key=lambda index: abs(line_number_at(line_starts, columns.starts[index]) - line), default=None)
 
 
-def _fold(title: str) -> str:
+def _normalise(title: str) -> str:
     return " ".join(title.split()).casefold()

@@ -30,12 +30,12 @@ from roamtui.search.base import Searcher
 from roamtui.sources.read import read_file
 
 SCOPE_ALL = "all"
-_KEPT_DOCUMENTS = 64
+_DOCUMENTS_CACHED = 64
 _FAILURES_MAX = 5
 """The run stops after this many consecutive failures of the model."""
-_WARM_UP = "warm up"
-_OPENED = (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
-_SUFFIXES = frozenset({".md", ".markdown", ".txt"})
+_WARM_UP_QUERY = "warm up"
+_OPENED_STATUSES = (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
+_TEXT_SUFFIXES = frozenset({".md", ".markdown", ".txt"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class EvalPlan:
     questions: tuple[EvalQuestion, ...]
     make_searcher: Callable[[Library], Searcher | None]
     make_model: Callable[[], Model] | None = None
-    """Creates a model for each parallel worker; None measures only search."""
+    """Creates a model for each parallel worker, or None to measure only search."""
     agent_options: AgentOptions | None = None
     jobs: int = 1
     """Number of parallel workers."""
@@ -73,7 +73,7 @@ class _Corpus:
 
 
 def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
-    """Load one document of the folder, or all if `doc` is empty, and warm up the search.
+    """Load one document of the folder, or all if `doc` is empty, and prepare the search.
 
     Raises:
         SourceError: A document cannot be read or is outside the folder, or there are none.
@@ -88,7 +88,7 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
     else:
         if not folder.is_dir():
             raise SourceError(f"no folder {folder}. Name the folder of the documents with --docs.")
-        paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
+        paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _TEXT_SUFFIXES and path.is_file())
         if not paths:
             raise SourceError(f"{folder} contains no Markdown or text files.")
         files = [_read_document(path, key=path.relative_to(folder).as_posix()) for path in paths]
@@ -98,8 +98,8 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
         library = library.graft_all(dict(zip(root.ids, files, strict=True)))
         documents = {document.key: document for document in library.grafts.values()}
     searcher = plan.make_searcher(library)
-    if searcher is not None:
-        searcher.search(_WARM_UP, limit=1)
+    if searcher is not None:  # builds the index now, so that the duration of the first search does not include it
+        searcher.search(_WARM_UP_QUERY, limit=1)
     return _Corpus(library=library, searcher=searcher, documents=documents)
 
 
@@ -111,22 +111,22 @@ def _read_document(path: Path, *, key: str) -> Document:
 async def run_questions(
     plan: EvalPlan, file: ResultFile | None = None, on_progress: Callable[[int, int], None] | None = None
 ) -> EvalRun:
-    """Ask every question and return the results; saved results in `file` are reused, new ones added.
+    """Ask every question and return the results. Saved results in `file` are reused, and new ones are added to it.
 
     Raises:
         RoamtuiError: The documents cannot be read, or the model does not answer.
     """
     run = EvalRun()
-    get_corpus = lru_cache(maxsize=_KEPT_DOCUMENTS)(partial(_make_corpus, plan))
+    get_corpus = lru_cache(maxsize=_DOCUMENTS_CACHED)(partial(_make_corpus, plan))
     if plan.key.scope == SCOPE_ALL:
         get_corpus("")
-    waiting = iter(plan.questions)
+    pending = iter(plan.questions)
 
     async def work(model: Model | None) -> None:
-        for question in waiting:  # shared by all workers
+        for question in pending:  # shared by all workers
             row = file.done.get(question.id) if file is not None else None
             if row is None or row.question != question.question:
-                row = await _score(question, plan, get_corpus, run, model)
+                row = await _score_question(question, plan, get_corpus, run, model)
                 if row is not None and file is not None:
                     file.add(row)
             if row is not None:
@@ -150,7 +150,7 @@ async def run_questions(
     return run
 
 
-async def _score(
+async def _score_question(
     question: EvalQuestion, plan: EvalPlan, get_corpus: Callable[[str], _Corpus], run: EvalRun, model: Model | None
 ) -> QuestionResult | None:
     """Score a question, or return None and record the problem."""
@@ -201,10 +201,10 @@ async def _ask_agent(
     await controller.ask(searched.question.question)
     seconds = round(time.perf_counter() - started, 3)
     results = [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
-    opened = {result.section_id for result in results if result.section_id and result.status in _OPENED}
+    opened = {result.section_id for result in results if result.section_id and result.status in _OPENED_STATUSES}
     final = next(event for event in reversed(events) if isinstance(event, QuestionAnswered))
     read, golds, state = {*opened}, searched.golds, controller.state
-    for section_id in golds.relaxed:  # its text may have been delivered with its parent
+    for section_id in golds.relaxed:  # a section's text may have been delivered with its parent
         if section_id in state.library:
             span = state.library.get_own_content_span(section_id)
             if len(span) and not subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())):
@@ -228,13 +228,13 @@ async def _ask_agent(
 
 
 def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:
-    """Convert earlier turns to exchanges; consecutive turns of one speaker are joined."""
+    """Convert earlier turns to exchanges. Consecutive turns of the same speaker are joined."""
     pairs: list[tuple[list[str], list[str]]] = []
     for turn in history:
         if (turn.is_user and (not pairs or pairs[-1][1])) or not pairs:
             pairs.append(([], []))
         pairs[-1][0 if turn.is_user else 1].append(turn.text)
     return tuple(
-        Exchange(number=number, question="\n".join(asked), answer="\n".join(answered), stopped=StopReason.ANSWERED)
-        for number, (asked, answered) in enumerate(pairs, start=1)
+        Exchange(number=number, question="\n".join(questions), answer="\n".join(answers), stopped=StopReason.ANSWERED)
+        for number, (questions, answers) in enumerate(pairs, start=1)
     )

@@ -16,11 +16,11 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.question_set import read_lines
 
 _RESAMPLES = 1_000
-_SHARES = 40
-"""Quantiles of 2.5 % each: the interval excludes the first and the last."""
-_PLACES = (1, 5, 10)
+_QUANTILES = 40
+"""Each has 2.5 % of the values. The interval excludes the first and the last."""
+_HIT_RANKS = (1, 5, 10)
 _RELAXED = "relaxed_"
-_RANK_NAMES = (*(f"hit_at_{place}" for place in _PLACES), "mrr")
+_RANK_NAMES = (*(f"hit_at_{limit}" for limit in _HIT_RANKS), "mrr")
 AGENT_NAMES = (
     "gold_opened",
     "gold_cited",
@@ -35,7 +35,7 @@ AGENT_NAMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunKey:
-    """What two results must share to be comparable."""
+    """The settings of a run. Only results with equal settings are comparable."""
 
     set: str
     """Name of the question set."""
@@ -150,11 +150,11 @@ class Metric:
     values: tuple[float, ...]
     """One per question."""
     weights: tuple[float, ...] | None = None
-    """If given, the metric is the sum of the values divided by the sum of the weights."""
+    """If not None, the metric is the sum of the values divided by the sum of the weights."""
     is_median: bool = False
 
     def compute(self, indexes: Sequence[int] | None = None) -> float | None:
-        """Compute the metric over some questions, by default all; None if it is undefined."""
+        """Compute the metric over the questions at `indexes`, by default over all. Return None if it is undefined."""
         values = self.values if indexes is None else list(map(self.values.__getitem__, indexes))
         if not values:
             return None
@@ -168,7 +168,7 @@ class Metric:
 
 
 def bootstrap_intervals(metrics: Sequence[Metric], *, seed: int = 0) -> dict[str, tuple[float, float]]:
-    """Compute the 95 % percentile interval of each metric, all over the same resampled questions."""
+    """Compute the 95 % percentile interval of each metric. All metrics use the same resampled questions."""
     count = len(metrics[0].values) if metrics else 0
     generator = random.Random(seed)  # noqa: S311 - not a secret
     draws = [generator.choices(range(count), k=count) for _ in range(_RESAMPLES)] if count else []
@@ -176,19 +176,19 @@ def bootstrap_intervals(metrics: Sequence[Metric], *, seed: int = 0) -> dict[str
     for metric in metrics:
         values = [value for draw in draws if (value := metric.compute(draw)) is not None]
         if len(values) > 1:
-            bounds = quantiles(values, n=_SHARES, method="inclusive")
+            bounds = quantiles(values, n=_QUANTILES, method="inclusive")
             intervals[metric.name] = bounds[0], bounds[-1]
     return intervals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunScore:
-    """The metrics of one run; None means undefined."""
+    """The metrics of one run."""
 
     key: RunKey
     questions: int
     values: Mapping[str, float | None]
-    """By name; those that also accept the parent section start with ``relaxed_``."""
+    """By name. None means undefined. Names of metrics that also accept the parent section start with ``relaxed_``."""
     intervals: Mapping[str, tuple[float, float]]
 
 
@@ -203,8 +203,8 @@ def score_run(key: RunKey, rows: Sequence[QuestionResult], *, seed: int = 0) -> 
 
     if key.mode != "off":
         for prefix, ranks in (("", [row.rank for row in rows]), (_RELAXED, [row.relaxed_rank for row in rows])):
-            for place in _PLACES:
-                add(f"{prefix}hit_at_{place}", [float(rank is not None and rank <= place) for rank in ranks])
+            for limit in _HIT_RANKS:
+                add(f"{prefix}hit_at_{limit}", [float(rank is not None and rank <= limit) for rank in ranks])
             add(f"{prefix}mrr", [1 / rank if rank is not None else 0.0 for rank in ranks])
         add("median_ms", [row.ms for row in rows])
     agents = [row.agent for row in rows if row.agent is not None]
@@ -229,7 +229,7 @@ def score_run(key: RunKey, rows: Sequence[QuestionResult], *, seed: int = 0) -> 
 def to_json_score(score: RunScore) -> dict[str, Any]:
     """Convert the metrics of a run to the command line's JSON."""
     relaxed = {name.removeprefix(_RELAXED): value for name, value in score.values.items() if name.startswith(_RELAXED)}
-    described: dict[str, Any] = {
+    data: dict[str, Any] = {
         "questions": score.questions,
         "scope": score.key.scope,
         "mode": score.key.mode,
@@ -238,6 +238,6 @@ def to_json_score(score: RunScore) -> dict[str, Any]:
         "median_ms": score.values.get("median_ms"),
     }
     if score.key.model:
-        described |= {"model": score.key.model, **{name: score.values.get(name) for name in AGENT_NAMES}}
-    described["intervals"] = {name: list(interval) for name, interval in score.intervals.items()}
-    return described
+        data |= {"model": score.key.model, **{name: score.values.get(name) for name in AGENT_NAMES}}
+    data["intervals"] = {name: list(interval) for name, interval in score.intervals.items()}
+    return data

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape, unescape
 from itertools import groupby
@@ -48,42 +48,42 @@ from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.paths import display_path
 
 _SIBLINGS_MAX = 40
-"""With more siblings than this, the outline shows only those that the conversation touched."""
-_TEXT_MAX = 40_000
-"""Maximum characters per section."""
+"""In a longer list of siblings, the outline shows only those that the conversation touched, and their ancestors."""
+_SECTION_LENGTH_MAX = 40_000
+"""In characters."""
 _STEP_TICKS = 8
 """Duration of a step of the replay, in ticks of the script."""
 _TAG = re.compile(r"<[^>]*>")
 _WORD = re.compile(r"&[#\w]+;|\w+|[^\w\s]", re.ASCII)
 
 
-def render_html(saved: ConversationState, source: str, library: Library | None) -> str:
+def render_html(state: ConversationState, source: str, library: Library | None) -> str:
     """Render a conversation as a page that replays it.
 
     Args:
-        saved: The conversation.
+        state: The conversation.
         source: Path or URL of the document.
         library: The current version of the document, or None if it cannot be read. Then the page shows no sections.
     """
     page = _ReplayPage(library)
-    title = sanitise_line(saved.title) or "Conversation"
-    articles = "".join(page.write_exchange(exchange) for exchange in saved.transcript.exchanges)
+    title = sanitise_line(state.title) or "Conversation"
+    articles = "".join(page.write_exchange(exchange) for exchange in state.transcript.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
-    allowed = f"style-src {_sign(style)}; script-src {_sign(script)}"
-    about = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(saved.model))}"
+    policy = f"style-src {_hash_source(style)}; script-src {_hash_source(script)}"
+    subtitle = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(state.model))}"
     timeline = json.dumps(page.timeline).replace("<", "\\u003c")
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; {policy}; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>{escape(title)} · roamtui</title>
 <style>{style}</style>
 </head>
 <body>
-<header><h1>{escape(title)}</h1><p>{about}</p></header>
+<header><h1>{escape(title)}</h1><p>{subtitle}</p></header>
 <nav aria-label="Outline">{page.write_outline()}</nav>
 <main>{articles}</main>
 <section class="sections" aria-label="Sections that were opened">{page.write_sections()}</section>
@@ -102,7 +102,7 @@ def render_html(saved: ConversationState, source: str, library: Library | None) 
 
 @dataclass(slots=True)
 class _ReplayPage:
-    """The parts of a page, which share state."""
+    """Renders the parts of a page: each exchange, then the outline and the sections that the exchanges touched."""
 
     library: Library | None
     timeline: list[dict[str, Any]] = field(default_factory=list)
@@ -112,7 +112,7 @@ class _ReplayPage:
     opened: dict[str, None] = field(default_factory=dict)
     """The touched sections that the page shows."""
     quotes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    """Quotes by section, each with the id of its mark."""
+    """Quotes by section, each with the id of its highlight in the page."""
 
     def write_exchange(self, exchange: Exchange) -> str:
         """Render a question with its answer and sources, and add its events to the timeline."""
@@ -176,7 +176,7 @@ class _ReplayPage:
         return f'<li id="{name}" title="{escape(state.label)}">{sign}{path} {words} <small>{location}</small></li>'
 
     def write_outline(self) -> str:
-        """Render the outline around the touched sections; long lists of siblings are shortened."""
+        """Render the outline around the touched sections. Long lists of siblings are shortened."""
         if self.library is None:
             return "<p>The source was not read, so its outline is not shown.</p>"
         near = {self.library.root_id, *self.touched}
@@ -199,13 +199,15 @@ class _ReplayPage:
     def write_sections(self) -> str:
         """Render each opened section's own text in document order, with its quotes marked."""
         library, sections = self.library, list[str]()
-        for section_id in library.walk() if library is not None and self.opened else ():
-            if library is not None and section_id in self.opened:
-                text = library.text_at(library.get_own_content_span(section_id), length_max=_TEXT_MAX)
-                body = _render(text)
+        if library is None or not self.opened:
+            return ""
+        for section_id in library.walk():
+            if section_id in self.opened:
+                text = library.text_at(library.get_own_content_span(section_id), length_max=_SECTION_LENGTH_MAX)
+                body = _render_markdown(text)
                 for quote, name in self.quotes.get(section_id, ()):
-                    marked = _mark(body, quote, name)
-                    body = marked if marked != body else f'<span id="{name}"></span>{body}'
+                    highlighted = _highlight_quote(body, quote, name)
+                    body = highlighted if highlighted != body else f'<span id="{name}"></span>{body}'
                 title = escape(sanitise_line(library.title_of(section_id)))
                 sections.append(f'<section id="s-{section_id}" aria-label="{title}">{body}</section>')
         return "".join(sections)
@@ -223,10 +225,10 @@ class _BlockWriter:
 
     links: Sequence[Link]
     proof: AnswerProof = _EMPTY_PROOF
-    """The verdicts of an answer, whose groups and marks the blocks have."""
+    """The verdicts of the answer. The blocks refer to its quotes and marks by their numbers."""
     source_prefix: str = ""
-    """Before the number of a source, its id in the page."""
-    shown: Iterable[str] = ()
+    """A source has this prefix and its number as its id in the page."""
+    shown_ids: Iterable[str] = ()
     """The sections that the page shows."""
 
     def write(self, blocks: Sequence[Block], *, is_tight: bool = False) -> str:
@@ -241,8 +243,14 @@ class _BlockWriter:
                 return f"<h{level}>{self._write_words(words)}</h{level}>"
             case Code(text=text):
                 return f"<pre><code>{escape(sanitise_text(text))}\n</code></pre>"
-            case Table():
-                return f"<table>{''.join(self._list_rows(block))}</table>"
+            case Table(rows=rows, alignments=alignments):
+                texts = []
+                for row in rows:
+                    tag, padded = "th" if row.is_head else "td", (*alignments, *[""] * len(row.cells))
+                    cells = zip(row.cells, padded, strict=False)
+                    cell_texts = [f'<{tag} class="{side}">{self._write_words(cell)}</{tag}>' for cell, side in cells]
+                    texts.append(f"<tr>{''.join(cell_texts)}</tr>")
+                return f"<table>{''.join(texts)}</table>"
             case List(items=items, number=number):
                 texts = [
                     f"<li>{_BOXES[item.is_done]}{self.write(item.blocks, is_tight=block.is_tight)}</li>"
@@ -260,18 +268,8 @@ class _BlockWriter:
             case ThematicBreak():
                 return "<hr/>"
 
-    def _list_rows(self, table: Table) -> Iterator[str]:
-        for row in table.rows:
-            tag = "th" if row.is_head else "td"
-            alignments = (*table.alignments, *[""] * len(row.cells))
-            cells = [
-                f'<{tag} class="{side}">{self._write_words(cell)}</{tag}>'
-                for cell, side in zip(row.cells, alignments, strict=False)
-            ]
-            yield f"<tr>{''.join(cells)}</tr>"
-
     def _write_words(self, inline: Inline) -> str:
-        """Write words: those of one quote in one element, and within it those of one link."""
+        """Write words. Those of a quote become one element, and within it those of a link."""
         parts = []
         for group, quoted in groupby(inline, key=lambda words: words.group):
             text = "".join(
@@ -298,7 +296,9 @@ class _BlockWriter:
         """Write a mark as on the screen, with a link for each of its numbers."""
         if not mark.numbers:
             text = f"[{mark.section_id}]"
-            return f'<a class="cite" href="#s-{mark.section_id}">{text}</a>' if mark.section_id in self.shown else text
+            return (
+                f'<a class="cite" href="#s-{mark.section_id}">{text}</a>' if mark.section_id in self.shown_ids else text
+            )
         numbers = ",".join(f'<a href="#{self.source_prefix}{number}">{number}</a>' for number in mark.numbers)
         sign = f" {mark.state.sign}" if mark.state.sign else ""
         return f'<span class="cite {mark.state.value}" title="{escape(mark.state.label)}">[{numbers}{sign}]</span>'
@@ -316,7 +316,7 @@ def _write_emphasis(words: Words) -> str:
     return text
 
 
-def _render(text: str) -> str:
+def _render_markdown(text: str) -> str:
     markdown = read_markdown(sanitise_text(text))
     return _BlockWriter(markdown.links).write(markdown.blocks)
 
@@ -327,19 +327,19 @@ def _to_plain_text(markdown: str) -> str:
     return sanitise_text("".join(piece.text for piece in words)).strip()
 
 
-def _mark(body: str, quote: str, name: str) -> str:
-    # Compares only words: tags and punctuation between them may differ.
+def _highlight_quote(body: str, quote: str, name: str) -> str:
+    # Puts the quote in <mark> elements. Compares only words: tags and punctuation between them may differ.
     words = [word.casefold() for word in _WORD.findall(_to_plain_text(quote)) if word[0].isalnum()]
     visible = _TAG.sub(lambda tag: "\0" * len(tag[0]), body)
-    found = [(m.start(), m.end()) for m in _WORD.finditer(visible) if unescape(m[0])[0].isalnum()]
-    texts = [visible[start:end].casefold() for start, end in found]
+    spans = [(m.start(), m.end()) for m in _WORD.finditer(visible) if unescape(m[0])[0].isalnum()]
+    texts = [visible[start:end].casefold() for start, end in spans]
     for first in range(len(texts) - len(words) + 1) if words else ():
         if texts[first : first + len(words)] == words:
-            start, end = found[first][0], found[first + len(words) - 1][1]
-            inside = re.sub(r"((?:<[^>]*>)+)", r"</mark>\1<mark>", body[start:end])
-            return f'{body[:start]}<mark id="{name}">{inside}</mark>{body[end:]}'
+            start, end = spans[first][0], spans[first + len(words) - 1][1]
+            marked = re.sub(r"((?:<[^>]*>)+)", r"</mark>\1<mark>", body[start:end])
+            return f'{body[:start]}<mark id="{name}">{marked}</mark>{body[end:]}'
     return body
 
 
-def _sign(text: str) -> str:
+def _hash_source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

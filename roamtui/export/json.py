@@ -13,13 +13,13 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 
 _INTERNAL_FIELDS = ("deliveries", "used_ids", "unfolded_ids", "moved")
-"""Fields of events that no reader of an export needs, left out if they are empty."""
+"""Fields of events that readers of an export hardly need. They are left out if empty."""
 
 
-def render_json(saved: ConversationState, source: str) -> str:
-    """Render a conversation as one JSON object and a line end; a lone surrogate becomes an escape."""
+def render_json(state: ConversationState, source: str) -> str:
+    """Render a conversation as one JSON object and a line end. A lone surrogate is escaped."""
     exchanges = []
-    for exchange in saved.transcript.exchanges:
+    for exchange in state.transcript.exchanges:
         events = []
         for event in exchange.events:
             fields: dict[str, Any] = msgspec.to_builtins(event)
@@ -28,11 +28,11 @@ def render_json(saved: ConversationState, source: str) -> str:
         citations = [to_json_citation(citation) for citation in exchange.citations]
         exchanges.append({**msgspec.to_builtins(exchange), "events": events, "citations": citations})
     conversation = {
-        "id": saved.id,
+        "id": state.id,
         "source": source,
-        "title": saved.title,
-        "model": saved.model,
-        "open": [section.section_id for section in saved.open_sections],
+        "title": state.title,
+        "model": state.model,
+        "open": [section.section_id for section in state.open_sections],
         "exchanges": exchanges,
     }
     text = json.dumps(conversation, ensure_ascii=False, indent=2)

@@ -1,4 +1,4 @@
-"""Render conversations and notes as Markdown.
+"""Conversations and notes as Markdown.
 
 `roamtui.agent.recheck` parses the source lines, so it must understand every change to their format.
 """
@@ -23,16 +23,16 @@ from roamtui.document.plain import sanitise_line
 from roamtui.document.text import normalise_line_ends
 
 _NEXT_ITEM = re.compile(r"(?<!\s)\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
-_BREAKS_STRIKE = re.compile(r"\n[ \t]*(?:\n|[-*+>#|]|\d+[.)])|~")
-"""Words with these in them cannot be struck through as a whole."""
-_QUOTED = re.compile(r".\s*(?P<words>\S.*?)\s*[\"“”«»」』〞〟＂]?\Z", re.DOTALL)
+_NO_STRIKE = re.compile(r"\n[ \t]*(?:\n|[-*+>#|]|\d+[.)])|~")
+"""Words that contain a match cannot be struck through as a whole."""
+_QUOTED_WORDS = re.compile(r".\s*(?P<words>\S.*?)\s*[\"“”«»」』〞〟＂]?\Z", re.DOTALL)
 _PATH_STEP = " › "
 
 
 def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes.
 
-    Quotes that are not in the text are struck through, and marks have the number of their source and a sign.
+    Quotes that were not found are struck through. Marks show the number of their source and the sign of its verdict.
     """
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in state.transcript.exchanges:
@@ -58,17 +58,17 @@ def _add_verdicts(answer: str, proof: AnswerProof) -> str:
 
 
 def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, end and text of each replacement. A mark in code, in a link or without a citation stays."""
+    """Yield the start, end and text of each replacement. Marks in code, in a link or without a citation are kept."""
     code = [span for span in extract_quotations(answer) if span.is_code]
-    for start, marks in groupby(proof.marks, key=lambda mark: mark.start):
-        together = [*marks]
+    for start, group in groupby(proof.marks, key=lambda mark: mark.start):
+        marks = [*group]
         is_code = any(span.start < start < span.end for span in code)
-        if all(mark.numbers for mark in together) and not is_code and not is_link_text(answer, together[0]):
-            yield start, together[0].end, "".join(mark.label for mark in together)
+        if all(mark.numbers for mark in marks) and not is_code and not is_link_text(answer, marks[0]):
+            yield start, marks[0].end, "".join(mark.label for mark in marks)
     for quote in proof.quotes:
-        # Inside the quotation marks, since next to a letter, as in Chinese, ~~ outside of them strikes nothing through.
-        words = _QUOTED.match(answer, quote.start, quote.end)
-        if quote.state is QuoteState.UNVERIFIED and words is not None and not _BREAKS_STRIKE.search(words["words"]):
+        # Inside the quotation marks, because outside them ~~ has no effect next to a letter, as in Chinese.
+        words = _QUOTED_WORDS.match(answer, quote.start, quote.end)
+        if quote.state is QuoteState.UNVERIFIED and words is not None and not _NO_STRIKE.search(words["words"]):
             yield words.start("words"), words.start("words"), "~~"
             yield words.end("words"), words.end("words"), "~~"
 
