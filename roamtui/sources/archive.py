@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.zip_package import ENCRYPTED, FAILURES, is_bounded
+from roamtui.sources.convert.zip_package import ENCRYPTED_FLAG, ZIP_ERRORS, is_bounded
 from roamtui.sources.listing import (
     DEPTH_MAX,
     FILE_BYTES_MAX,
@@ -88,7 +88,7 @@ def _open(path: Path) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
     except zipfile.BadZipFile:
         raise SourceError(f"{path} is damaged or not a zip archive. Name another file.") from None
-    except FAILURES as error:
+    except ZIP_ERRORS as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SourceError(f"{path} cannot be read: {reason}. Name another file.") from None
     if len(archive.infolist()) > _MEMBERS_MAX:
@@ -97,7 +97,7 @@ def _open(path: Path) -> zipfile.ZipFile:
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, cache_dir: Path | None) -> RawText:
-    if info.flag_bits & ENCRYPTED:
+    if info.flag_bits & ENCRYPTED_FLAG:
         raise SourceError(f"{key} is encrypted. Unpack the archive and open the folder.")
     if not is_bounded(info):
         raise SourceError(f"{key} uses an unsupported compression. Unpack the archive and open the folder.")
@@ -106,6 +106,6 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, cach
     try:
         with archive.open(info) as member:
             data = member.read(FILE_BYTES_MAX + 1)
-    except FAILURES as error:
+    except ZIP_ERRORS as error:
         raise SourceError(f"{key} cannot be unpacked: {error}. The archive may be damaged.") from None
     return to_raw_text(data, source=key, name=key.rpartition("/")[2], cache_dir=cache_dir)

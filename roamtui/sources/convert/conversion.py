@@ -21,11 +21,11 @@ _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:(!doctype\s+html)|html[\s>])", re.I | re.S
 )
 SLOW_SUFFIXES = frozenset({".docx", ".epub", ".pdf"})
-"""Binary formats, which a subprocess converts."""
-_NEVER_HTML = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
+"""Suffixes of the formats that are always converted in a subprocess."""
+_TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
 """Suffixes of files that are text even if they start like a web page."""
-_MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
-_BY_SUFFIX = {
+_MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
+_FORMATS_BY_SUFFIX = {
     ".pdf": Format.PDF,
     ".epub": Format.EPUB,
     ".docx": Format.DOCX,
@@ -35,8 +35,8 @@ _BY_SUFFIX = {
     ".rst": Format.RST,
     ".rest": Format.RST,
 }
-CONVERTED_SUFFIXES = frozenset(_BY_SUFFIX)
-_BY_MEDIA_TYPE = {
+CONVERTED_SUFFIXES = frozenset(_FORMATS_BY_SUFFIX)
+_FORMATS_BY_MEDIA_TYPE = {
     "application/pdf": Format.PDF,
     "application/epub+zip": Format.EPUB,
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Format.DOCX,
@@ -60,18 +60,18 @@ def convert(
     Raises:
         SourceError: The file is damaged, protected, empty or too large, or the converter is not installed.
     """
-    found = detect_format(data, name, media_type)
-    if found is None:
+    source_format = detect_format(data, name, media_type)
+    if source_format is None:
         return None
     if len(data) > _BYTES_MAX:
         raise SourceError(f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. Split it, or convert it to text.")
-    if found is Format.RST or (found is Format.HTML and len(data) <= _QUICK_BYTES_MAX):
-        converted = get_converter(found)(data, name)
+    if source_format is Format.RST or (source_format is Format.HTML and len(data) <= _QUICK_BYTES_MAX):
+        converted = get_converter(source_format)(data, name)
     else:
         from roamtui.sources.convert.subprocess_converter import convert_cached  # noqa: PLC0415 - rarely needed
 
-        converted = convert_cached(found, data, name, cache_dir=cache_dir, report=report)
-    note = f"{name}: converted from {found.value}; line numbers refer to the converted text."
+        converted = convert_cached(source_format, data, name, cache_dir=cache_dir, report=report)
+    note = f"{name}: converted from {source_format.value}; line numbers refer to the converted text."
     return replace(
         converted, notes=(note, *(f"{name}: {sentence[:1].lower()}{sentence[1:]}" for sentence in converted.notes))
     )
@@ -83,17 +83,21 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     The first bytes take precedence over the name and the media type, which are often wrong.
     """
     suffix = PurePosixPath(name).suffix.lower()
-    declared = _BY_MEDIA_TYPE.get((media_type or "").partition(";")[0].strip().lower()) or _BY_SUFFIX.get(suffix)
+    declared = _FORMATS_BY_MEDIA_TYPE.get(
+        (media_type or "").partition(";")[0].strip().lower()
+    ) or _FORMATS_BY_SUFFIX.get(suffix)
     if data.startswith(_PDF_START):
         return Format.PDF
     if data.startswith(_ARCHIVE_START):
         if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
             return Format.EPUB
-        found = Format.DOCX if b"word/document.xml" in data else declared  # only the name may tell of a damaged file
-        return found if found in (Format.EPUB, Format.DOCX) else None
+        detected = (
+            Format.DOCX if b"word/document.xml" in data else declared
+        )  # in a damaged file, only the name may show the format
+        return detected if detected in (Format.EPUB, Format.DOCX) else None
     start = _HTML_START.match(data[:_SAMPLE_LENGTH])
     # Markdown may start with an HTML element, but not with a doctype.
-    if start is not None and suffix not in _NEVER_HTML and (start[1] or suffix not in _MARKDOWN):
+    if start is not None and suffix not in _TEXT_SUFFIXES and (start[1] or suffix not in _MARKDOWN_SUFFIXES):
         return Format.HTML
     if declared in (Format.PDF, Format.EPUB, Format.DOCX) and looks_like_text(data):
         return None
@@ -101,6 +105,6 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
 
 
 def looks_like_text(data: bytes) -> bool:
-    """Check whether a file starts without NUL characters, or with the byte order mark of UTF-16 or UTF-32."""
+    """Check whether the start of a file has no NUL characters, or the byte order mark of UTF-16 or UTF-32."""
     sample = data[:_SAMPLE_LENGTH]
     return b"\0" not in sample or sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))

@@ -18,10 +18,11 @@ class Format(StrEnum):
 
 
 PageReport = Callable[[int, int, str], None]
-"""Receives the number of pages or chapters read so far, their total (0 and 0 while unknown), and the text read since
-the last call: whole pages to show until the document is ready, possibly empty.
+"""Function that a converter calls several times a second.
 
-It is called several times a second during a conversion. An exception that it raises ends the conversion.
+The arguments are the number of pages or chapters read so far, their total (both 0 while unknown), and the text read
+since the last call: whole pages to show until the document is ready, or an empty string. If the function raises an
+exception, the conversion ends.
 """
 
 
@@ -35,4 +36,4 @@ class ConvertedText:
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the format has no pages."""
     notes: tuple[str, ...] = ()
-    """One sentence for each kind of lost content, without the file name."""
+    """One sentence for each kind of content that was lost, without the file name."""

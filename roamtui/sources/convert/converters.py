@@ -9,13 +9,13 @@ from typing import assert_never
 from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
 
 
-def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], ConvertedText]:
+def get_converter(source_format: Format, report: PageReport | None = None) -> Callable[[bytes, str], ConvertedText]:
     """Return the function that converts a file, given its bytes and the name to use in messages.
 
     Raises:
         ImportError: The converter is not installed.
     """
-    match wanted:
+    match source_format:
         case Format.PDF:
             from roamtui.sources.convert.pdf.convert import convert_pdf  # noqa: PLC0415 - each is heavy
 

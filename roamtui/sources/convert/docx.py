@@ -15,7 +15,7 @@ from roamtui.sources.convert.zip_package import ZipPackage
 
 _MAIN_PART = "word/document.xml"
 _TITLE_PART = "docProps/core.xml"
-_STYLES = """
+_STYLE_RULES = """
 p[style-name='Title'] => h1.title:fresh
 p[style-name='heading 7'] => h6:fresh
 p[style-name='heading 8'] => h6:fresh
@@ -44,12 +44,12 @@ _NOTE_START = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
 _BACKLINK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 _REFERENCE = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
 _PLACEHOLDER = re.compile("\ue000(\\d+)\ue001")
-"""Number of a note between private-use characters, which replaces its reference."""
+"""Number of a note between private-use characters. It replaces the reference to the note during the conversion."""
 _IMAGE = re.compile(r"!\[(?:\\.|[^\[\]\\\n])*\]\([^()\n]*\)")
 _FENCE = re.compile(r"\s*(`{3,})")
 _DOCUMENT_TITLE = '<h1 class="title">'
 _HEADING_TAG = re.compile("<(/?)h([1-5])>")
-"""Tags of the levels that move one level down if the document has a title."""
+"""Tags of headings, which move one level down if the document has a title."""
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 
 
@@ -67,7 +67,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
             raise SourceError(f"{name} declares XML entities, which no Word document does. It was not opened.")
     page = mammoth.convert_to_html(
         io.BytesIO(data),
-        style_map="\n".join([*_list_heading_styles(package.read(_STYLES_PART) or b""), _STYLES]),
+        style_map="\n".join([*_list_heading_styles(package.read(_STYLES_PART) or b""), _STYLE_RULES]),
         include_embedded_style_map=False,
         convert_image=mammoth.images.img_element(lambda _: {}),
         external_file_access=False,
@@ -128,13 +128,13 @@ def _list_heading_styles(styles: bytes) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Style:
-    """A style, with its own settings only."""
+    """A style of the document, without what it inherits."""
 
     name: str = ""
     base: str = ""
-    """Id of the base style."""
+    """Id of the style that it inherits from; empty if there is none."""
     level: int | None = None
-    """Outline level; None if the style sets none."""
+    """Outline level, from 0; None if the style sets none."""
 
 
 def _insert_notes(text: str, notes: Sequence[str]) -> str:

@@ -15,14 +15,14 @@ from urllib.parse import unquote
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText, PageReport
-from roamtui.sources.convert.escaping import escape_marks, write_heading
+from roamtui.sources.convert.escaping import escape_inline, write_heading
 from roamtui.sources.convert.html import convert_html, decode_html
 from roamtui.sources.convert.html_tree import Tag, iter_tags, read_first_text, read_tokens
 from roamtui.sources.convert.zip_package import ZipPackage
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
-_CIPHER = b"xmlenc#aes"
+_TEXT_CIPHER = b"xmlenc#aes"
 """Algorithm of encrypted text; obfuscated fonts use another one."""
 _CHAPTERS_MAX = 5_000
 _DRAWING_TYPE = "image/svg+xml"
@@ -30,23 +30,24 @@ _PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dt
 _POINTS_MAX = 20_000
 _TITLE_LENGTH_MAX = 500
 _MARKER = re.compile("\ue000(\\d+)\ue001")
-"""Number of a navigation point between private-use characters, at the place in the text that it leads to."""
+"""Number of a navigation point between private-use characters. It marks the place that the point leads to."""
 _LINK_TARGET = re.compile(r"\]\([^()\n]*\)")
 _ID = re.compile(r"""<([a-zA-Z][\w:]*)(?![\w:])[^<>]{0,2000}?\sid\s*=\s*["']([^"'<>]{1,300})["'][^<>]*>""")
 _MARKED_BEFORE = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
-"""Elements that may not contain text directly, so the marker goes before them."""
+"""Elements that may not contain text directly. Their marker is inserted before them, not inside."""
 _DRAWING = re.compile(r"(?<=<)(/?)(?:[\w-]{1,20}:)?svg(?=[\s/>])")
 _DRAWN_TEXT = frozenset({"title", "desc", "text"})
 """Elements of an SVG drawing that contain text."""
-_UNMARKED = frozenset({"html", "head", "title", "script", "style", "meta", "link"})
+_WITHOUT_MARKER = frozenset({"html", "head", "title", "script", "style", "meta", "link"})
 _HEADING = re.compile(r"(#{1,6}) (.*)")
 _FENCE = re.compile(r"(`{3,})")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _SIMILAR_LENGTH_MIN = 4
-_SHARE_MIN = 0.3
-"""Shortest share of a title that counts as similar if the title ends in it."""
-_DISTANCE_MAX = 8
-"""Blocks from the start of a chapter in which its title is looked for."""
+"""Titles with fewer letters and digits are similar only if they are the same."""
+_ENDING_SHARE_MIN = 0.3
+"""Two titles are similar if one ends with the other, and the other has at least this share of its length."""
+_TITLE_DISTANCE_MAX = 8
+"""Number of blocks at the start of a chapter in which its title is searched for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ class _Book:
 
     title: str
     chapters: Mapping[str, str]
-    """Parts in reading order, each mapped to the part to read: itself, or its fallback if it is not a page."""
+    """Part of each chapter, in reading order, mapped to the part to read: itself, or a fallback if it is not a page."""
     drawings: frozenset[str]
     """Parts that are SVG drawings."""
     navigation: str
@@ -66,7 +67,7 @@ class _Book:
 def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) -> ConvertedText:
     """Convert a book to Markdown."""
     package = ZipPackage(data, name)
-    if _CIPHER in (package.read(_ENCRYPTION) or b""):
+    if _TEXT_CIPHER in (package.read(_ENCRYPTION) or b""):
         raise SourceError(f"{name} is protected by DRM and cannot be read.")
     book = _read_book(package)
     points: dict[str, list[_NavigationPoint]] = {}
@@ -74,7 +75,7 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
         source = decode_html(package.read(book.navigation) or b"")[0]
         entries = list(islice(_read_ncx(source) if book.is_ncx else _read_nav(source), _POINTS_MAX))
         target = ("", "")
-        # From the end, because an entry without a target leads where the next entry does.
+        # From the last to the first, because an entry without a target leads to the target of the next one.
         for level, title, href in reversed(entries):
             target = _split_href(href, book.navigation) if href else target
             if title and target[0]:
@@ -83,18 +84,18 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
         for part_points in points.values():
             part_points.reverse()
     texts, missing, is_empty, shift = [], 0, True, 0
-    for number, (chapter, read) in enumerate(islice(book.chapters.items(), _CHAPTERS_MAX)):
+    for number, (part, read_part) in enumerate(islice(book.chapters.items(), _CHAPTERS_MAX)):
         if report is not None:
             report(number, len(book.chapters), "")
-        content = package.read(read)
+        content = package.read(read_part)
         if content is None:
             missing += 1
         else:
-            chapter_points = [*points.get(chapter, []), *(points.get(read, []) if read != chapter else [])]
+            chapter_points = [*points.get(part, []), *(points.get(read_part, []) if read_part != part else [])]
             source = decode_html(content)[0]
-            is_drawing = read in book.drawings
+            is_drawing = read_part in book.drawings
             page = convert_html(_read_drawing(source) if is_drawing else _insert_markers(source, chapter_points))
-            words = _MARKER.sub("", _LINK_TARGET.sub("]", page.text))  # the alternative text of an image counts
+            words = _MARKER.sub("", _LINK_TARGET.sub("]", page.text))  # the alternative text of an image counts as text
             is_empty = is_empty and not any(map(str.isalnum, words))
             text, shift = _adjust_heading_levels(page.text, chapter_points, shift)
             texts.append(text)
@@ -121,18 +122,18 @@ def _read_book(package: ZipPackage) -> _Book:
     if ncx not in items:
         ncx = next((key for key, item in items.items() if item.get("media-type", "").endswith("ncx+xml")), "")
     listed = [tag.attributes.get("idref", "") for tag in iter_tags(source, "itemref")]
-    readable: dict[str, str] = {}
+    read_keys: dict[str, str] = {}
     for key in listed:
         if key in items and key != nav:
             # An item that is not a page names another one as its fallback.
-            read, seen = key, {""}
-            while read not in seen and items.get(read, {}).get("media-type", "") not in _PAGE_TYPES:
-                seen.add(read)
-                read = items.get(read, {}).get("fallback", "")
-            readable[key] = key if read in seen else read
+            read_key, seen = key, {""}
+            while read_key not in seen and items.get(read_key, {}).get("media-type", "") not in _PAGE_TYPES:
+                seen.add(read_key)
+                read_key = items.get(read_key, {}).get("fallback", "")
+            read_keys[key] = key if read_key in seen else read_key
     return _Book(
         title=read_first_text(source, "dc:title", "title"),
-        chapters={part_names[key]: part_names[read] for key, read in readable.items()},
+        chapters={part_names[key]: part_names[read_key] for key, read_key in read_keys.items()},
         drawings=frozenset(part_names[key] for key, item in items.items() if item.get("media-type") == _DRAWING_TYPE),
         navigation=part_names.get(nav or ncx, ""),
         is_ncx=not nav,
@@ -163,11 +164,11 @@ class _NavigationPoint:
     """From 1."""
     title: str
     fragment: str
-    """Id in the part that it leads to; empty for its start."""
+    """Id of the element that it leads to; empty for the start of a part."""
 
 
 def _split_href(href: str, part_name: str) -> tuple[str, str]:
-    """Resolve a link in a part to the part that it leads to and the fragment."""
+    """Return the name of the part that a link in another part leads to, and the fragment of the link."""
     path, _, fragment = href.partition("#")
     folder = posixpath.dirname(part_name)
     target = posixpath.normpath(posixpath.join(folder, unquote(path))) if path else part_name
@@ -175,7 +176,7 @@ def _split_href(href: str, part_name: str) -> tuple[str, str]:
 
 
 def _read_nav(source: str) -> Iterator[tuple[int, str, str]]:
-    """Yield level, title and href from the nested lists of the first `nav` with the contents (EPUB 3)."""
+    """Yield level, title and href from the nested lists in the first `nav` that is a table of contents (EPUB 3)."""
     level = 0
     title: list[str] = []
     href = entry_tag = ""
@@ -196,12 +197,12 @@ def _read_nav(source: str) -> Iterator[tuple[int, str, str]]:
         elif entry_tag and token.name == "img" and not token.is_end:
             title.append(f" {token.attributes.get('alt') or token.attributes.get('title', '')} ")
         elif entry_tag and token.is_end and token.name in (entry_tag, "li"):
-            yield max(level, 1), _join(title), href
+            yield max(level, 1), _join_title(title), href
             entry_tag = ""
 
 
 def _read_ncx(source: str) -> Iterator[tuple[int, str, str]]:
-    """Yield level, title and href from the points of an NCX (EPUB 2)."""
+    """Yield level, title and href of the navigation points in an NCX file (EPUB 2)."""
     level = 0
     title: list[str] = []
     is_text = False
@@ -217,13 +218,13 @@ def _read_ncx(source: str) -> Iterator[tuple[int, str, str]]:
         elif name == "text":
             is_text = level > 0 and not token.is_end
         elif name == "content" and not token.is_end and level > 0:
-            yield level, _join(title), token.attributes.get("src", "")
+            yield level, _join_title(title), token.attributes.get("src", "")
         elif name in ("pagelist", "navlist") and not token.is_end:
             return
 
 
-def _join(title: list[str]) -> str:
-    return " ".join("".join(title).split())[:_TITLE_LENGTH_MAX]
+def _join_title(pieces: list[str]) -> str:
+    return " ".join("".join(pieces).split())[:_TITLE_LENGTH_MAX]
 
 
 @dataclass(slots=True)
@@ -251,7 +252,7 @@ def _insert_markers(source: str, points: list[_NavigationPoint]) -> str:
     position = 0
     for found in _ID.finditer(source) if numbers else ():
         matching = numbers.pop(html.unescape(found[2]), None)
-        if matching is None or found[1].lower() in _UNMARKED:
+        if matching is None or found[1].lower() in _WITHOUT_MARKER:
             continue
         end = found.start() if found[1].lower() in _MARKED_BEFORE else found.end()
         pieces += [source[position:end], *(f"\ue000{number}\ue001" for number in matching)]
@@ -262,15 +263,16 @@ def _insert_markers(source: str, points: list[_NavigationPoint]) -> str:
 def _adjust_heading_levels(text: str, points: Sequence[_NavigationPoint], shift: int) -> tuple[str, int]:
     """Give a chapter's headings the levels of the navigation, and insert a heading for each point without one.
 
-    `shift` is added to the levels of headings to which no point leads. The next chapter's shift is returned.
+    `shift` is added to the level of each heading to which no point leads. Return the text, and the shift for the next
+    chapter.
     """
     blocks = _split_blocks(text)
     # Points without a marker lead to the chapter as a whole or to a missing id.
-    placed = {number for block in blocks for number in block.points}
+    marked = {number for block in blocks for number in block.points}
     start = 0
     for number, point in enumerate(points):
-        if number not in placed:
-            near = range(start, min(len(blocks), start + _DISTANCE_MAX))
+        if number not in marked:
+            near = range(start, min(len(blocks), start + _TITLE_DISTANCE_MAX))
             headings = [index for index in near if blocks[index].level and not blocks[index].points]
             similar = (index for index in headings if _is_similar(blocks[index].title, point.title))
             start = next(similar, start)
@@ -290,13 +292,13 @@ def _adjust_heading_levels(text: str, points: Sequence[_NavigationPoint], shift:
             highest = min((later.level for later in blocks[index:] if later.level), default=1)
             shift = points[number].level + 1 - highest
         if pending and not block.level and _simplify(block.text) == _simplify(points[pending[-1]].title):
-            block.text = ""  # the title as a paragraph
+            block.text = ""  # it repeats the title as a paragraph
         pending = []
         if own_point is not None:
             shift = own_point.level - block.level
             # The navigation often has the number, as in "Chapter 1. Title", where the page has only the title.
             if len(_simplify(own_point.title)) > len(_simplify(block.title)):
-                block.text = escape_marks(own_point.title)
+                block.text = escape_inline(own_point.title)
         if block.text:
             out.append(write_heading(block.level + shift, block.title) if block.level else block.text)
     out.extend(_write_title(points[number]) for number in pending)
@@ -304,11 +306,12 @@ def _adjust_heading_levels(text: str, points: Sequence[_NavigationPoint], shift:
 
 
 def _is_similar(first: str, second: str) -> bool:
+    """Check whether two titles are the same, or one starts or ends with the other."""
     first, second = _simplify(first), _simplify(second)
     short, long = sorted((first, second), key=len)
     if len(short) < _SIMILAR_LENGTH_MIN:
         return first == second
-    return long.startswith(short) or (long.endswith(short) and len(short) >= _SHARE_MIN * len(long))
+    return long.startswith(short) or (long.endswith(short) and len(short) >= _ENDING_SHARE_MIN * len(long))
 
 
 def _simplify(title: str) -> str:
@@ -316,7 +319,7 @@ def _simplify(title: str) -> str:
 
 
 def _write_title(point: _NavigationPoint) -> str:
-    return write_heading(point.level, escape_marks(point.title))
+    return write_heading(point.level, escape_inline(point.title))
 
 
 def _split_blocks(text: str) -> list[_Block]:
@@ -333,6 +336,8 @@ def _split_blocks(text: str) -> list[_Block]:
             points = tuple(map(int, _MARKER.findall(block)))
             blocks.append(_Block(unmarked if unmarked.strip() else "", len(heading[1]) if heading else 0, points))
             lines = []
-        mark = _FENCE.match(line)
-        fence = (mark[1] if mark else "") if not fence else "" if line == fence else fence
+        if fence:
+            fence = "" if line == fence else fence
+        elif opening := _FENCE.match(line):
+            fence = opening[1]
     return blocks

@@ -10,7 +10,8 @@ _LINE_START = re.compile(
 )
 """Line starts that Markdown would read as a heading, quote, list, rule, code fence, definition or link reference."""
 _NUMBER_START = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
-_SPECIAL = re.compile(
+"""Start of a line that Markdown would read as an item of a numbered list."""
+_INLINE_SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])"
     r"|[`*](?!\s)|(?<=\S)\*"
     r"|(?<![^\W_])_|_(?![^\W_])"
@@ -20,30 +21,30 @@ _SPECIAL = re.compile(
     r"|~(?=~)"
 )
 """Characters that Markdown could read as inline syntax."""
-_BACKSLASH = r"\\"
 _CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
-_TICKS = re.compile("`{3,}")
+_FENCES = re.compile("`{3,}")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def escape_marks(text: str) -> str:
+def escape_inline(text: str) -> str:
     """Escape inline Markdown syntax with backslashes."""
-    return _SPECIAL.sub(r"\\\g<0>", text)
+    return _INLINE_SYNTAX.sub(r"\\\g<0>", text)
 
 
 def escape_line_starts(text: str) -> str:
-    """Escape line starts that would make a heading, a list, a quote or code."""
+    """Escape line starts that Markdown would read as a heading, a list, a quote or code."""
     return _NUMBER_START.sub(r"\1\\", _LINE_START.sub(r"\\", text))
 
 
 def write_heading(level: int, title: str) -> str:
     """Write a heading, without a line end. A level above 6 becomes 6; line ends in the title become blanks."""
-    return f"{'#' * max(1, min(6, level))} {_CLOSING_HASHES.sub(_BACKSLASH, ' '.join(title.split()))}"
+    line = _CLOSING_HASHES.sub(r"\\", " ".join(title.split()))
+    return f"{'#' * max(1, min(6, level))} {line}"
 
 
 def write_code(text: str, language: str = "") -> str:
-    """Write a code block whose fence is longer than any in the text, without a line end."""
-    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
+    """Write a code block, without a line end. Its fence is longer than any fence in the text."""
+    fence = "`" * max(3, 1 + max(map(len, _FENCES.findall(text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
 
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.escaping import escape_line_starts, escape_marks, write_code, write_heading
+from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_code, write_heading
 from roamtui.sources.convert.html_tree import CELLS, HEADINGS, INLINE, LISTS, Element, is_anchor_sign, read_page
 from roamtui.sources.decode import normalise_charset
 
 _SHELL_LENGTH_MAX = 1_500
-"""Characters. A longer page is never taken for an empty shell that waits for JavaScript or a captcha."""
-_SHELL = re.compile(
+"""Length in characters. A longer page is never taken for a shell that waits for JavaScript or a captcha."""
+_SHELL_TEXT = re.compile(
     r"enable javascript|javascript is (?:required|disabled|not enabled)|requires javascript|without javascript enabled"
     r"|checking your browser|checking if the site connection is secure|just a moment|verif(?:y|ying) (?:that )?you are"
     r"|are you (?:a )?(?:human|robot)|complete the (?:security check|captcha)|attention required|ddos protection by"
@@ -25,41 +25,42 @@ _SHELL = re.compile(
     re.IGNORECASE,
 )
 _SHELL_HEADINGS_MAX = 2
+"""A page with this many headings below its first line is not a shell."""
 _HEAD_LENGTH = 4_096
 _CHARSET = re.compile(
     rb"""<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?([\w.:-]{1,40})""", re.I
 )
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_FALLBACK = "cp1252"
+_FALLBACK_ENCODING = "cp1252"
 """Encoding that browsers assume if a page is not UTF-8 and names no charset."""
 _BLANKS = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _BRACKETS = re.compile(r"[\[\]\\]")
-_BACKSLASHED = r"\\\g<0>"
-_LINES = re.compile("^(?=.)", re.MULTILINE)
+_ESCAPED = r"\\\g<0>"
+_LINE_START = re.compile("^(?=.)", re.MULTILINE)
 _WHOLE_LINE = re.compile("^(.*)", re.MULTILINE)
 _TICKS = re.compile("`+")
-_BREAK = "\\\n"
-_MARKS = {
+_LINE_BREAK = "\\\n"
+_MARKS_BY_NAME = {
     **dict.fromkeys(("b", "strong"), "**"),
     **dict.fromkeys(("i", "em", "cite", "var"), "*"),
     **dict.fromkeys(("del", "s", "strike"), "~~"),
 }
-_CODE = frozenset({"code", "kbd", "samp", "tt"})
+_CODE_NAMES = frozenset({"code", "kbd", "samp", "tt"})
 _COLUMNS_MAX = 50
-"""Columns that `colspan` and `rowspan` may fill."""
+"""Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
 _Nodes = Sequence[Element | str | None]
 
 
 def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
-    """Convert a page to Markdown: empty if the page has no text, or only asks for JavaScript or a captcha.
+    """Convert a page to Markdown. The text is empty if the page has none, or only asks for JavaScript or a captcha.
 
     Headings keep their levels, code blocks their language, and images their alternative text. Navigation and hidden
-    elements are left out. The title is that of `<title>`, and not part of the text.
+    elements are left out. The title comes from the element `title`, and is not part of the text.
     """
     root, title = read_page(html, base_url)
     text = _write_main_text(root)
     is_short = len(text) <= _SHELL_LENGTH_MAX and text.count("\n#") < _SHELL_HEADINGS_MAX
-    if is_short and (_SHELL.search(text) or _SHELL.search(title)):
+    if is_short and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
         text = ""
     return ConvertedText(text=text + "\n" if text else "", title=title)
 
@@ -74,7 +75,7 @@ def convert_html_file(data: bytes, name: str) -> ConvertedText:
 
 
 def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """Decode a page as browsers do, and return its text and notes on replaced characters."""
+    """Decode a page as browsers do. Return the text, and a note if characters were replaced."""
     encoding = "utf-8"
     for mark, mark_encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -88,7 +89,7 @@ def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
             charset = normalise_charset(declared[1].decode("ascii")) if declared else None
             # A page that is not valid UTF-8 but declares it, or declares ASCII or Latin-1, is cp1252 to a browser.
             is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(charset).startswith("utf-16")
-            encoding = str(charset) if is_credible else _FALLBACK
+            encoding = str(charset) if is_credible else _FALLBACK_ENCODING
     text = data.decode(encoding, "replace")
     replaced = text.count("\N{REPLACEMENT CHARACTER}")
     note = f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}."
@@ -101,7 +102,7 @@ class _Block(NamedTuple):
 
 
 def _write_main_text(root: Element) -> str:
-    """Convert the `main` elements of a page, else its only `article`, else the whole page."""
+    """Write the `main` elements of a page. If there are none, write its only `article`; otherwise, the whole page."""
     for name in ("main", "article"):
         chosen = [element for element in root.walk() if element.name == name]
         body = [block for element in chosen for block in _write_blocks(element.children)]
@@ -117,7 +118,7 @@ def _write_main_text(root: Element) -> str:
 
 
 def _join(blocks: Iterable[_Block], *, is_item: bool = False) -> str:
-    """Join blocks with empty lines; within a list item, no empty line comes before a nested list."""
+    """Join blocks with empty lines. Inside a list item, there is no empty line before a nested list."""
     text = ""
     for block in blocks:
         text += ("\n" if is_item and block.is_list else "\n\n") * bool(text) + block.text
@@ -125,7 +126,7 @@ def _join(blocks: Iterable[_Block], *, is_item: bool = False) -> str:
 
 
 def _write_blocks(children: _Nodes, mark: str = "") -> list[_Block]:
-    """Convert children to blocks, with loose inline text wrapped in a `mark` element such as `b`."""
+    """Write nodes as blocks. Inline nodes between two blocks become a paragraph, inside an element `mark` if given."""
     blocks: list[_Block] = []
     line: list[Element | str] = []
     for child in [*children, None]:
@@ -175,7 +176,7 @@ def _write_list(element: Element) -> str:
         blocks = _write_blocks(stray)
         stray = []
         if blocks and items:  # a list within a list, outside of its items, belongs to the item before it
-            items[-1] += f"\n{_LINES.sub('  ', _join(blocks))}"
+            items[-1] += f"\n{_LINE_START.sub('  ', _join(blocks))}"
         elif blocks:
             items.append(_write_item("- ", blocks))
         number = _parse_number(child.attributes.get("value", ""), number + 1)
@@ -185,7 +186,7 @@ def _write_list(element: Element) -> str:
 
 
 def _write_item(mark: str, blocks: Iterable[_Block]) -> str:
-    return mark + _LINES.sub(" " * len(mark), _join(blocks, is_item=True))[len(mark) :]
+    return mark + _LINE_START.sub(" " * len(mark), _join(blocks, is_item=True))[len(mark) :]
 
 
 def _write_table(element: Element) -> Iterator[_Block]:
@@ -216,7 +217,7 @@ def _write_table(element: Element) -> Iterator[_Block]:
 def _list_cells(row: Element, filled: dict[int, int]) -> list[str]:
     """List the cells of a row, with empty cells for the columns and rows that another cell spans.
 
-    `filled` maps columns to the number of further rows that a cell above spans; it is updated.
+    `filled` is updated. It maps a column to the number of further rows that a cell above spans.
     """
     cells: list[str] = []
 
@@ -250,39 +251,39 @@ def _write_line(nodes: _Nodes) -> str:
 
 
 def _write_paragraph(nodes: _Nodes) -> str:
-    lines = [line.strip() for line in _write_words(nodes, frozenset()).split(_BREAK)]
+    lines = [line.strip() for line in _write_words(nodes, frozenset()).split(_LINE_BREAK)]
     while lines and not lines[0]:
         lines.pop(0)
     while lines and not lines[-1]:
         lines.pop()
-    return escape_line_starts(_BREAK.join(_BLANKS.sub(" ", line) for line in lines))
+    return escape_line_starts(_LINE_BREAK.join(_BLANKS.sub(" ", line) for line in lines))
 
 
-def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _BREAK) -> str:
-    """Write inline content, with `end` for `<br>`. The marks that are open `around` it are not repeated."""
+def _write_words(nodes: _Nodes, around: frozenset[str], end: str = _LINE_BREAK) -> str:
+    """Write inline content. A `<br>` becomes `end`. Marks that are already open `around` the content are omitted."""
     parts = []
     for node in nodes:
         if node is None:
             parts.append(" ")
         elif isinstance(node, str):
             text = _BLANKS.sub(" ", node)
-            parts.append(text if "code" in around else escape_marks(text))
+            parts.append(text if "code" in around else escape_inline(text))
         elif node.name == "br":
             parts.append(" " if "code" in around else end)
         elif node.name == "img":
             alt = _BLANKS.sub(" ", node.attributes["alt"]).strip()
             # A heading or a cell keeps only the words of an image.
-            image = f"![{_BRACKETS.sub(_BACKSLASHED, alt)}]({node.attributes['src']})"
-            parts.append(escape_marks(alt) if end == " " else image)
+            image = f"![{_BRACKETS.sub(_ESCAPED, alt)}]({node.attributes['src']})"
+            parts.append(escape_inline(alt) if end == " " else image)
         else:
             parts.append(_write_inline(node, around, end))
     return "".join(parts)
 
 
 def _write_inline(element: Element, around: frozenset[str], end: str) -> str:
-    """Write an inline element, with blanks at the ends of its text moved outside its marks."""
+    """Write an inline element. Blanks at the ends of its text are moved outside its marks."""
     name, children = element.name, element.children
-    mark = "code" if name in _CODE else _MARKS.get(name, "")
+    mark = "code" if name in _CODE_NAMES else _MARKS_BY_NAME.get(name, "")
     text = _write_words(children, around | {mark}, end)
     inner = text.strip()
     has_image = any(isinstance(child, Element) and child.name == "img" for child in children)

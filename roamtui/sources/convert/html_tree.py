@@ -19,11 +19,11 @@ from lxml.etree import HTMLParser, XMLSyntaxError
 from roamtui.sources.convert.escaping import replace_surrogates
 
 _CHUNK_BYTES = 1 << 14
-_OPEN_MAX = 2_000
-"""With more open elements, a new parser reads the next chunk: libxml2 searches all of them for each stray end tag."""
+_OPEN_ELEMENTS_MAX = 2_000
+"""With more open elements, a new parser reads the next chunk, because libxml2 searches them all at a stray end tag."""
 _ATTRIBUTES_MAX = 60
 _HEADING_TAG = re.compile(r"<(/?)(h[1-6])(?=[\s/>])", re.IGNORECASE)
-_HEADING_MARK = "as-"
+_HEADING_PREFIX = "as-"
 """Prefix that hides heading names from libxml2, which would end a heading at a paragraph inside it."""
 _NON_TEXT = frozenset({"script", "style", "svg", "noscript", "iframe", "xmp", "noembed", "noframes"})
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -44,14 +44,14 @@ BLOCKS = frozenset(
 INLINE = frozenset(
     {"a", "b", "strong", "i", "em", "cite", "del", "s", "strike", "code", "kbd", "samp", "tt", "var", "q"}
 )
-"""Inline elements that Markdown can express; of all others only the text is kept."""
+"""Inline elements that Markdown can express. All others are replaced with their text."""
 _PERMALINK_CLASSES = frozenset(
     {
         *("headerlink", "header-anchor", "heading-anchor", "hash-link", "permalink", "anchor", "anchorjs-link"),
         "heading-link",
     }
 )
-_CHROME = frozenset(
+_CHROME_NAMES = frozenset(
     {"nav", "footer", "template", "select", "object", "audio", "video", "canvas", "button", "textarea", "dialog"}
 )
 _CHROME_ROLES = frozenset(
@@ -68,27 +68,27 @@ _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
     re.IGNORECASE,
 )
-_LANGUAGE = re.compile(
+_LANGUAGE_CLASS = re.compile(
     r"^(?:language|lang|highlight-source|highlight-text|highlight|brush:)-?([A-Za-z0-9+#._-]{1,30})$"
 )
-_NO_LANGUAGE = frozenset({"default", "none", "notranslate", "plaintext", "nohighlight", "wrapper", "text", "source"})
+_NOT_A_LANGUAGE = frozenset({"default", "none", "notranslate", "plaintext", "nohighlight", "wrapper", "text", "source"})
 _LANGUAGE_ATTRIBUTES = ("data-language", "data-lang", "data-code-lang")
 _LANGUAGE_NAME = re.compile(r"^[A-Za-z0-9+#._-]{1,30}$")
 _REGIONS = frozenset({"main", "article"})
 _ENDS_HEADING = HEADINGS | {"p", "ul", "ol", "dl", "table", "pre", "blockquote"}
-_NESTING = LISTS | {"blockquote"}
-_NESTED_MAX = 16
-"""Nested lists and quotes; deeper ones become plain blocks."""
+_NESTABLE = LISTS | {"blockquote"}
+_NESTING_DEPTH_MAX = 16
+"""Maximum number of lists and quotes inside each other. Deeper ones become plain blocks."""
 _TREE_DEPTH_MAX = 64
 _LANGUAGE_TAGS = 3
-"""A code block's own tag and enclosing tags that may name its language."""
+"""Number of tags that may name the language of a code block: its own tag and those around it."""
 _TITLE_LENGTH_MAX = 300
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
 _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞", "link", "permalink", "anchor"})
 _HREF_LENGTH_MAX = 2_000
 _SCHEMES = frozenset({"", "http", "https", "mailto"})
-_UNWRITABLE = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029]")
-_STRIPPED = "".join(map(chr, range(33)))
+_NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029]")
+_BLANKS_AND_CONTROLS = "".join(map(chr, range(33)))
 
 
 class Tag(NamedTuple):
@@ -102,7 +102,7 @@ class Tag(NamedTuple):
 
 
 class _TokenCollector:
-    """Parser target that collects tokens, without elements such as scripts."""
+    """Collects the tokens that the parser reads, except for elements such as scripts."""
 
     def __init__(self) -> None:
         self.tokens: list[Tag | str] = []
@@ -114,7 +114,7 @@ class _TokenCollector:
         if self._skipped_depth or name in _NON_TEXT:
             self._skipped_depth += 1
         else:
-            tag_name = name.removeprefix(_HEADING_MARK)
+            tag_name = name.removeprefix(_HEADING_PREFIX)
             self.tokens.append(Tag(tag_name, dict(islice(attributes.items(), _ATTRIBUTES_MAX)), is_end=False))
 
     def end(self, name: str) -> None:
@@ -122,7 +122,7 @@ class _TokenCollector:
         if self._skipped_depth:
             self._skipped_depth -= 1
         else:
-            self.tokens.append(Tag(name.removeprefix(_HEADING_MARK), {}, is_end=True))
+            self.tokens.append(Tag(name.removeprefix(_HEADING_PREFIX), {}, is_end=True))
 
     def data(self, text: str) -> None:
         if not self._skipped_depth:
@@ -137,14 +137,14 @@ def read_tokens(source: str) -> Iterator[Tag | str]:
 
     Comments, declarations, scripts, styles and SVG are skipped. Unclosed elements end where browsers end them.
     """
-    data = _HEADING_TAG.sub(rf"<\1{_HEADING_MARK}\2", replace_surrogates(source)).encode()
+    data = _HEADING_TAG.sub(rf"<\1{_HEADING_PREFIX}\2", replace_surrogates(source)).encode()
     collector = _TokenCollector()
     parser = _make_parser(collector)
     start = 0
     while start < len(data):
         end = data.find(b"<", start + _CHUNK_BYTES)
         end = len(data) if end < 0 else end
-        if collector.depth > _OPEN_MAX:
+        if collector.depth > _OPEN_ELEMENTS_MAX:
             _close(parser)
             parser = _make_parser(collector)
         parser.feed(data[start:end])
@@ -184,7 +184,7 @@ def read_first_text(source: str, *names: str) -> str:
 
 def _is_hidden(name: str, attributes: Mapping[str, str]) -> bool:
     """Check whether an element is invisible, or part of the navigation around the text."""
-    if name in _CHROME or attributes.get("role", "").lower() in _CHROME_ROLES:
+    if name in _CHROME_NAMES or attributes.get("role", "").lower() in _CHROME_ROLES:
         return True
     if "hidden" in attributes and attributes.get("role") != "tabpanel":
         return True
@@ -201,22 +201,22 @@ def _split_classes(attributes: Mapping[str, str]) -> list[str]:
 
 
 def _extract_code_language(attributes: Mapping[str, str]) -> str:
-    """Return the programming language that an element declares, or an empty string."""
+    """Return the programming language that the attributes of an element declare, or an empty string."""
     for attribute in _LANGUAGE_ATTRIBUTES:
         value = attributes.get(attribute, "").lower()
-        if value not in _NO_LANGUAGE and _LANGUAGE_NAME.match(value):
+        if value not in _NOT_A_LANGUAGE and _LANGUAGE_NAME.match(value):
             return value
     classes = _split_classes(attributes)
     for previous, name in zip(["", *classes], classes, strict=False):
-        found = _LANGUAGE.match(f"brush:{name}" if previous == "brush:" else name)
-        if found and found[1].lower() not in _NO_LANGUAGE:
+        found = _LANGUAGE_CLASS.match(f"brush:{name}" if previous == "brush:" else name)
+        if found and found[1].lower() not in _NOT_A_LANGUAGE:
             return found[1].lower()
     return ""
 
 
 def make_absolute_href(href: str, base_url: str | None) -> str:
-    """Return a link target quoted for Markdown, absolute if `base_url` is known, or an empty string if invalid."""
-    href = href.strip(_STRIPPED).replace("\t", "").replace("\n", "").replace("\r", "")
+    """Return a link target, quoted for Markdown and absolute if `base_url` is given, or an empty string if invalid."""
+    href = href.strip(_BLANKS_AND_CONTROLS).replace("\t", "").replace("\n", "").replace("\r", "")
     if not href or len(href) > _HREF_LENGTH_MAX:
         return ""
     try:
@@ -226,7 +226,7 @@ def make_absolute_href(href: str, base_url: str | None) -> str:
             return ""
     except ValueError:
         return ""
-    return _UNWRITABLE.sub(lambda found: quote(found[0]), href)
+    return _NEEDS_QUOTING.sub(lambda found: quote(found[0]), href)
 
 
 def is_anchor_sign(text: str) -> bool:
@@ -241,9 +241,9 @@ class Element:
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
     children: list[Element | str | None] = field(default_factory=list)
-    """None is the end of a line. Code has only text children."""
-    seen: int = 0
-    """Number of visible items before this element, which shows whether anything was added since."""
+    """None marks the end of a line. Code blocks have only text children."""
+    visible_before: int = 0
+    """Number of visible texts and images before this element. It shows whether anything visible was added since."""
 
     def walk(self) -> Iterator[Element]:
         """Yield this element and all its descendants, in order."""
@@ -253,14 +253,14 @@ class Element:
                 yield from child.walk()
 
     def add_text(self, text: str) -> None:
-        """Append text, merged with a text child before it."""
+        """Append text to the last child if that is text too, otherwise as a new child."""
         if self.children and isinstance(self.children[-1], str):
             text = self.children.pop() + text  # type: ignore[operator]
         self.children.append(text)
 
 
 def read_page(source: str, base_url: str | None) -> tuple[Element, str]:
-    """Return the tree of a page and its title."""
+    """Return the tree of a page, and its title."""
     builder = _TreeBuilder(base_url)
     for token in read_tokens(source.replace("\0", "")):
         if isinstance(token, str):
@@ -273,7 +273,7 @@ def read_page(source: str, base_url: str | None) -> tuple[Element, str]:
 
 
 class _TreeBuilder:
-    """Builds the tree from tags, each of which is ended in order."""
+    """Builds the tree of a page. Every tag that starts must also end, in order."""
 
     def __init__(self, base_url: str | None) -> None:
         self.root = Element("")
@@ -283,32 +283,32 @@ class _TreeBuilder:
         """Open elements, outermost first."""
         self._tags: list[tuple[Tag, Element | None]] = []
         """Open tags with their elements; None for a tag without an element."""
-        self._hidden = 0
-        """Number of open tags up to the one that hides its content; 0 outside hidden content."""
+        self._hidden_depth = 0
+        """Number of open tags up to and including the one that hides its content; 0 outside hidden content."""
         self._link = ""
-        """Target of the open link, which applies to all blocks inside it."""
-        self._seen = 0
+        """Target of the open link, which also applies to the blocks inside the link."""
+        self._visible_count = 0
 
     def add_text(self, text: str) -> None:
         if self._tags and self._tags[-1][0].name == "title":
             self.title.append(text)
-        elif self._hidden:
+        elif self._hidden_depth:
             return
         elif self._path[-1].name == "pre":
             self._path[-1].add_text(text.replace("\r", "").replace("\N{NO-BREAK SPACE}", " "))
-            self._seen += 1
+            self._visible_count += 1
         else:
             if text.strip():
                 self._resume_link()
-            self._seen += not is_anchor_sign(text)
+            self._visible_count += not is_anchor_sign(text)
             self._path[-1].add_text(text)
 
     def start(self, tag: Tag) -> None:
         element = None
-        if self._hidden:
+        if self._hidden_depth:
             pass
         elif _is_hidden(tag.name, tag.attributes):
-            self._hidden = len(self._tags) + 1
+            self._hidden_depth = len(self._tags) + 1
             self._end_line(tag.name)
         elif tag.name in BLOCKS:
             element = self._start_block(tag)
@@ -325,9 +325,9 @@ class _TreeBuilder:
 
     def end(self) -> None:
         tag, element = self._tags.pop()
-        if self._hidden:
-            if len(self._tags) < self._hidden:
-                self._hidden = 0
+        if self._hidden_depth:
+            if len(self._tags) < self._hidden_depth:
+                self._hidden_depth = 0
                 self._end_line(tag.name)
             return
         self._end_line(tag.name)
@@ -338,7 +338,7 @@ class _TreeBuilder:
             del self._path[self._path.index(element) :]
 
     def _end_line(self, name: str) -> None:
-        """End the open line and its inline elements if a block with this name starts or ends."""
+        """If an element with this name is a block, end the open line and the inline elements in it."""
         if name not in BLOCKS:
             return
         while self._path[-1].name in INLINE:
@@ -361,13 +361,13 @@ class _TreeBuilder:
     def _push(self, name: str, attributes: dict[str, str] | None = None) -> Element | None:
         if len(self._path) >= _TREE_DEPTH_MAX:
             return None
-        element = Element(name, attributes or {}, seen=self._seen)
+        element = Element(name, attributes or {}, visible_before=self._visible_count)
         self._path[-1].children.append(element)
         self._path.append(element)
         return element
 
     def _resume_link(self) -> None:
-        """Start the open link again in a block inside it: a Markdown link cannot span blocks."""
+        """Start the open link again in a block inside it, because a Markdown link cannot span blocks."""
         if self._link and all(element.name != "a" for element in self._path):
             self._push("a", {"href": self._link})
 
@@ -385,13 +385,12 @@ class _TreeBuilder:
         return self._push("a", {"href": self._link, **({"is-mark": ""} if is_permalink else {})})
 
     def _add_void_element(self, tag: Tag) -> None:
-        is_confined = self._is_confined()
         match tag.name:
             case "base" if self._base_url and "href" in tag.attributes:
                 self._base_url = make_absolute_href(tag.attributes["href"], self._base_url) or self._base_url
             case "br":
                 self._path[-1].children.append(Element("br"))
-            case "hr" if not is_confined:
+            case "hr" if not self._is_confined():
                 self._end_line("p")
                 self._path[-1].children.append(Element("hr"))
             case "img":
@@ -400,7 +399,7 @@ class _TreeBuilder:
                 image = {"alt": tag.attributes.get("alt", ""), "src": make_absolute_href(source, self._base_url)}
                 if any(image.values()):
                     self._resume_link()
-                    self._seen += 1
+                    self._visible_count += 1
                     self._path[-1].children.append(Element("img", image))
             case _:
                 pass
@@ -410,7 +409,9 @@ class _TreeBuilder:
         # An open heading or code block ends if an element that cannot be inside it starts.
         for index, element in enumerate(self._path):
             if (is_heading := element.name in HEADINGS) or element.name == "pre":
-                if name in HEADINGS or (is_heading and name in _ENDS_HEADING and self._seen > element.seen):
+                if name in HEADINGS or (
+                    is_heading and name in _ENDS_HEADING and self._visible_count > element.visible_before
+                ):
                     del self._path[index:]
                 break
         self._end_line(name)
@@ -422,7 +423,7 @@ class _TreeBuilder:
                 if element.name == "blockquote":
                     break
                 if element.name == "table" or (element.name in LISTS and name != "pre"):
-                    if self._seen == element.seen:  # it shows nothing yet
+                    if self._visible_count == element.visible_before:  # it shows nothing yet
                         self._path[index - 1].children.remove(element)
                     del self._path[index:]
                     break
@@ -439,7 +440,7 @@ class _TreeBuilder:
         return self._start_container(tag)
 
     def _start_container(self, tag: Tag) -> Element | None:
-        """Open a region, a list, a quote, a table or a part of one, if it is allowed here."""
+        """Open a region, a list, a quote, a table, or a part of a list or table, if it is allowed here."""
         name, outer = tag.name, self._path[-1].name
         role = tag.attributes.get("role", "").lower()
         if name in _REGIONS or role in _REGIONS:
@@ -449,11 +450,11 @@ class _TreeBuilder:
             return self._push(name, tag.attributes) if fits[name] else None
         if outer in ("table", "tr"):
             return None
-        nested = sum(element.name in _NESTING for element in self._path)
-        if name == "table" or (name in _NESTING and nested < _NESTED_MAX):
+        nested = sum(element.name in _NESTABLE for element in self._path)
+        if name == "table" or (name in _NESTABLE and nested < _NESTING_DEPTH_MAX):
             return self._push(name, tag.attributes)
         return None
 
     def _is_confined(self) -> bool:
-        """Check whether a heading or a cell is open, which must stay on one line."""
+        """Check whether a heading or a table cell is open. Its content must stay on one line."""
         return any(element.name in HEADINGS or element.name in CELLS for element in self._path)

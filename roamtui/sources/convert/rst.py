@@ -1,4 +1,4 @@
-"""Convert reStructuredText to Markdown: headings by their adornments, code and tables as code, the rest as written.
+"""Convert reStructuredText to Markdown: headings by their adornments, tables as code, the rest nearly as written.
 
 Comments and the targets of internal links are left out. No directive reads a file.
 """
@@ -15,27 +15,27 @@ from roamtui.sources.convert.escaping import escape_line_starts, write_code, wri
 from roamtui.sources.decode import decode_text
 
 _TAB_LENGTH = 8
-_INDENT_MAX = 3
+_PARAGRAPH_INDENT_MAX = 3
 """Markdown reads a deeper indent as code."""
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
-_SHORT_ADORNMENT = 4
-"""From this length, docutils accepts an adornment that is shorter than its title."""
+_SHORT_ADORNMENT_MIN = 4
+"""An adornment with this length may be shorter than its title, as in docutils."""
 _BULLET = re.compile(r"[-*+•‣⁃]\s")
-_ITEM = re.compile(r"([-*+]|\d{1,9}[.)])\s+")
-_CODE = re.compile(
+_LIST_ITEM = re.compile(r"([-*+]|\d{1,9}[.)])\s+")
+_CODE_DIRECTIVE = re.compile(
     r"\.\. (?:math::|(?:code|code-block|sourcecode|parsed-literal|prompt|doctest)::(?:\s+(?P<language>[\w+#.-]+).*)?)"
 )
-_OPTION = re.compile(r"\s*:[\w-]+:(?:\s|$)")
+_DIRECTIVE_OPTION = re.compile(r"\s*:[\w-]+:(?:\s|$)")
 _LABEL = re.compile(r"\.\. _.+:")
 _COMMENT = re.compile(r"\.\.(?:$|\s+(?=\S)(?!\[|_.+:(?: |$)|.*::))")
-"""Explicit markup that is not a directive, a footnote or a link target."""
+"""Two dots, unless they start a directive, a footnote or a link target."""
 _SIMPLE_TABLE = re.compile(r"=+(?:\s+=+)+")
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|" + _SIMPLE_TABLE.pattern + "$")
-"""First line of a doctest or of a table. Both end at an empty line."""
+"""First line of a doctest or a table, which is written as code up to the next empty line."""
 _ROLE = re.compile(r":[A-Za-z][\w.+:-]{0,60}:(?=`)")
 _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<(https?://[^<>`\s]+)>`__?")
 _TAG_LIKE = re.compile(r"(``.+?``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
-"""Literal text, else what Markdown would read as HTML."""
+"""Literal text (in the group), or a character that Markdown would read as the start of HTML."""
 
 
 def convert_rst(text: str) -> str:
@@ -63,7 +63,7 @@ def convert_rst(text: str) -> str:
             if content != ".." or any(lines[position : position + 1]):
                 _, position = _read_block(lines, position, indent)
         elif not _LABEL.fullmatch(content):
-            item = _ITEM.match(content)
+            item = _LIST_ITEM.match(content)
             mark = f"{item[1]} " if item else ""
             words = content[item.end() :] if item else content
             body: list[str] = []
@@ -73,20 +73,20 @@ def convert_rst(text: str) -> str:
             if body:
                 words = words[:-1].rstrip(": ") + ":" if len(words) > 2 else ""
             if words or not body:
-                out.append(" " * min(indent, _INDENT_MAX) + mark + escape_line_starts(_write_inline(words)))
+                out.append(" " * min(indent, _PARAGRAPH_INDENT_MAX) + mark + escape_line_starts(_write_inline(words)))
             if body:
                 out += ["", _write_code(body), ""]
                 position = end
-    pieces = [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
-    return "\n".join(pieces).strip("\n") + "\n"
+    kept = [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
+    return "\n".join(kept).strip("\n") + "\n"
 
 
 def _read_code(lines: list[str], position: int, indent: int) -> tuple[str, int] | None:
-    """Return the code block for a directive, a doctest or a table at a line, and the position after it, or None."""
+    """Return the code block for a directive, doctest or table that starts at a line, and the position after it."""
     content = lines[position].lstrip()
-    if directive := _CODE.fullmatch(content):
+    if directive := _CODE_DIRECTIVE.fullmatch(content):
         body, end = _read_block(lines, position + 1, indent)
-        return _write_code([*dropwhile(_OPTION.match, body)], directive["language"] or ""), end
+        return _write_code([*dropwhile(_DIRECTIVE_OPTION.match, body)], directive["language"] or ""), end
     if not _CODE_START.match(content):
         return None
     end = position + 1
@@ -103,18 +103,19 @@ def _read_title(lines: list[str], position: int) -> tuple[str, tuple[str, bool],
     line, below, closing = [*lines[position : position + 3], "", ""][:3]
     if _ADORNMENT.fullmatch(line) and below:
         title = below.strip()
-        is_title = closing[:1] == line[0] and _ADORNMENT.fullmatch(closing) and _is_as_long(line, title)
+        is_title = closing[:1] == line[0] and _ADORNMENT.fullmatch(closing) and _is_long_enough(line, title)
         return (title, (line[0], True), position + 3) if is_title else None
-    is_free = (not position or not lines[position - 1]) and line[:1].strip() and not _BULLET.match(line)
-    if is_free and _ADORNMENT.fullmatch(below) and _is_as_long(below, line):
+    starts_text = (not position or not lines[position - 1]) and line[:1].strip() and not _BULLET.match(line)
+    if starts_text and _ADORNMENT.fullmatch(below) and _is_long_enough(below, line):
         return line, (below[0], False), position + 2
     return None
 
 
-def _is_as_long(adornment: str, title: str) -> bool:
+def _is_long_enough(adornment: str, title: str) -> bool:
+    """Check whether an adornment is long enough for a title, which may have wide East Asian letters."""
     width = sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in title)
-    is_adornment = len(adornment) < width and _ADORNMENT.fullmatch(title)
-    return len(adornment) >= min(width, _SHORT_ADORNMENT) and not is_adornment
+    is_title = len(adornment) >= width or not _ADORNMENT.fullmatch(title)
+    return is_title and len(adornment) >= min(width, _SHORT_ADORNMENT_MIN)
 
 
 def _read_block(lines: list[str], start: int, indent: int) -> tuple[list[str], int]:
@@ -133,7 +134,7 @@ def _write_code(lines: list[str], language: str = "") -> str:
 
 
 def _write_inline(text: str) -> str:
-    """Escape what looks like HTML, and convert links to other sites. Literals and emphasis are as in Markdown."""
+    """Escape what looks like HTML, and convert links to other sites. Emphasis is written the same way in Markdown."""
     text = _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
     return _TAG_LIKE.sub(lambda found: found[1] or f"\\{found[0]}", text)
 

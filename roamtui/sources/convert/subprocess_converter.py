@@ -1,8 +1,8 @@
 """Convert a file in a subprocess with limits of time and memory, and cache slow conversions on disk.
 
-The subprocess converts one file and ends. A hostile file can therefore neither hang nor fill this process, and a large
-book does not block its threads. Cached texts are found by the digest of the file. A damaged one, or one of another
-version, is ignored.
+The subprocess converts one file and ends. A hostile file can therefore neither hang nor fill the main process, and a
+large book does not block its threads. A cached text is found by the file's digest, and ignored if it is damaged or of
+another version.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _SECONDS_MAX = 300
 _REPORT_SECONDS = 0.1
 _MEMORY_BYTES_MAX = 2_000_000_000
 _CHARACTERS_MAX = 100_000_000
-_EXTRA = 'pip install "roamtui[convert]"'
+_INSTALL_COMMAND = 'pip install "roamtui[convert]"'
 _CACHED_SECONDS_MIN = 0.2
 """A faster conversion is repeated each time."""
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder; the least recently used files are deleted first."""
 _DIGEST_SIZE = 16
 _VERSION = 9
-"""To be incremented when a converter's output changes."""
+"""Increment it when a converter's output changes."""
 
 
 def convert_cached(
-    wanted: Format, data: bytes, name: str, *, cache_dir: Path | None = None, report: PageReport | None = None
+    source_format: Format, data: bytes, name: str, *, cache_dir: Path | None = None, report: PageReport | None = None
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess, or load it from the cache folder `cache_dir`.
 
@@ -55,8 +55,8 @@ def convert_cached(
         SourceError: See `convert_in_subprocess`.
     """
     if cache_dir is None:
-        return convert_in_subprocess(wanted, data, name, report=report)
-    digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
+        return convert_in_subprocess(source_format, data, name, report=report)
+    digest = blake2b(data, digest_size=_DIGEST_SIZE, person=source_format.name.encode())
     digest.update(f"{__version__} {_VERSION}".encode())
     path = cache_dir / f"{digest.hexdigest()}.json"
     with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -64,7 +64,7 @@ def convert_cached(
         os.utime(path)  # marks it as used
         return cached
     started = time.perf_counter()
-    converted = convert_in_subprocess(wanted, data, name, report=report)
+    converted = convert_in_subprocess(source_format, data, name, report=report)
     if time.perf_counter() - started >= _CACHED_SECONDS_MIN:
         with contextlib.suppress(OSError):
             make_private_folder(cache_dir)
@@ -78,7 +78,12 @@ def convert_cached(
 
 
 def convert_in_subprocess(
-    wanted: Format, data: bytes, name: str, *, report: PageReport | None = None, seconds_max: float = _SECONDS_MAX
+    source_format: Format,
+    data: bytes,
+    name: str,
+    *,
+    report: PageReport | None = None,
+    seconds_max: float = _SECONDS_MAX,
 ) -> ConvertedText:
     """Convert a file to Markdown in a subprocess, which is killed however this call ends.
 
@@ -87,7 +92,7 @@ def convert_in_subprocess(
     """
     try:
         process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
-            [sys.executable, *_COMMAND, wanted.name, name],
+            [sys.executable, *_COMMAND, source_format.name, name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -111,7 +116,7 @@ def convert_in_subprocess(
 
 
 def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
-    """Send a file to the subprocess, pass on its progress reports, and return its result, empty if it ended early."""
+    """Send a file to the subprocess, pass its progress reports on, and return its result: empty if it ended early."""
     lines: SimpleQueue[bytes] = SimpleQueue()
 
     def write_file() -> None:
@@ -149,11 +154,11 @@ def _read_result(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Convert standard input, and write the result or one sentence about the problem as JSON on the last line.
+    """Convert standard input, and write the result or one sentence about the problem as JSON, on the last line.
 
-    Each earlier line is a progress report, an array of the arguments of a `PageReport`.
+    Each line before it is a progress report: a JSON array with the arguments of a `PageReport`.
     """
-    wanted, name = Format[arguments[0]], arguments[1]
+    source_format, name = Format[arguments[0]], arguments[1]
     data = sys.stdin.buffer.read()
     output = sys.stdout
     reported_at = 0.0
@@ -168,17 +173,17 @@ def main(arguments: Sequence[str]) -> None:
             output.flush()
             unreported.clear()
 
-    with contextlib.redirect_stdout(sys.stderr):  # a library's prints must not mix with the result
-        result = _convert(wanted, data, name, report)
+    with contextlib.redirect_stdout(sys.stderr):  # what a library prints must not mix with the result
+        result = _convert(source_format, data, name, report)
     output.write(json.dumps(result))
 
 
-def _convert(wanted: Format, data: bytes, name: str, report: PageReport) -> dict[str, object]:
+def _convert(source_format: Format, data: bytes, name: str, report: PageReport) -> dict[str, object]:
     try:
         _limit_resources()
-        converted = get_converter(wanted, report)(data, name)
+        converted = get_converter(source_format, report)(data, name)
     except ImportError:
-        problem = f"{name} is a {wanted.value} file. To open it, install the converter: `{_EXTRA}`."
+        problem = f"{name} is a {source_format.value} file. To open it, install the converter: `{_INSTALL_COMMAND}`."
     except RoamtuiError as error:
         problem = str(error)
     except (MemoryError, RecursionError):
@@ -205,17 +210,17 @@ def _limit_resources() -> None:
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - Windows has none
 
-        for kind, most in (
+        for kind, limit in (
             (resource.RLIMIT_AS, _MEMORY_BYTES_MAX),
             (resource.RLIMIT_CPU, _SECONDS_MAX),
             (resource.RLIMIT_FSIZE, 0),
         ):
             with contextlib.suppress(OSError, ValueError):
-                resource.setrlimit(kind, (most, most))
+                resource.setrlimit(kind, (limit, limit))
 
 
 def _watch_memory(process: Any) -> None:  # noqa: ANN401 - psutil is not installed on Linux
-    """End this process if it uses too much memory. The parent then reports that as the possible cause."""
+    """End this process when it uses too much memory. The main process then reports memory as a possible cause."""
     while process.memory_info().rss <= _MEMORY_BYTES_MAX:
         time.sleep(_REPORT_SECONDS)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""`ZipPackage`: the parts of an EPUB or DOCX file, which is a zip archive, read within limits."""
+"""`ZipPackage`: reads the parts of an EPUB or DOCX file, which is a zip archive, within limits."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _PARTS_MAX: Final = 20_000
 _PART_BYTES_MAX: Final = 32_000_000
 _BYTES_MAX: Final = 200_000_000
 """Limit for the total unpacked size of all parts that are read."""
-ENCRYPTED = 1
-"""Flag of a member that needs a password."""
-FAILURES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
-"""What `zipfile` raises on a damaged archive."""
-_BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ENCRYPTED_FLAG = 1
+"""Bit in `flag_bits` of a file in an archive that needs a password."""
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+"""Exceptions that `zipfile` raises for a damaged archive."""
+_BOUNDED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ZipPackage:
-    """Reads parts by name. Nothing is unpacked to disk, so a part name cannot point outside the archive."""
+    """Reads parts by name. Nothing is unpacked to disk, so no part name can lead outside the archive."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self._bytes_read = 0
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
-        except FAILURES:
+        except ZIP_ERRORS:
             raise SourceError(f"{name} is damaged or password-protected. Save it again without a password.") from None
         parts = self._archive.infolist()
         if len(parts) > _PARTS_MAX:
@@ -43,12 +43,12 @@ class ZipPackage:
         """Return the content of a part, or None if there is no such part.
 
         Raises:
-            SourceError: The part is damaged, encrypted or too large, alone or with the parts read before it.
+            SourceError: The part is damaged or encrypted, or all parts read so far are too large.
         """
         part = self._parts.get(part_name)
         if part is None:
             return None
-        if part.flag_bits & ENCRYPTED:
+        if part.flag_bits & ENCRYPTED_FLAG:
             raise SourceError(f"{self.name} is password-protected. Save it again without a password.")
         if not is_bounded(part):
             raise SourceError(f"{self.name} uses an unsupported compression. Save it again in its own program.")
@@ -58,13 +58,13 @@ class ZipPackage:
         try:
             with self._archive.open(part) as stream:
                 return stream.read(_PART_BYTES_MAX + 1)
-        except FAILURES:
+        except ZIP_ERRORS:
             raise SourceError(f"{self.name} is damaged. Open it in its own program and save it again.") from None
 
 
 def is_bounded(info: zipfile.ZipInfo) -> bool:
-    """Check whether `zipfile` unpacks only as much of a member as is read.
+    """Check whether `zipfile` unpacks a file in an archive piece by piece, so that reading can stop at a limit.
 
-    It unpacks bzip2 and LZMA members whole, whatever size they claim: 1 kB may become gigabytes.
+    It unpacks bzip2 and LZMA files as a whole, whatever size they claim: 1 kB may become gigabytes.
     """
-    return info.compress_type in _BOUNDED
+    return info.compress_type in _BOUNDED_COMPRESSIONS

@@ -29,19 +29,20 @@ from roamtui.sources.convert.pdf.worded_headings import (
 
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
-"""Reading stops after the first page that ends later."""
+"""Reading stops after the first page that is read later than this."""
 _BOOKMARKS_MIN = 5
-_BOOKMARKS_DENSE = 4
-"""Fewer bookmarks are still an outline if there is one for at most this many pages."""
+_PAGES_PER_BOOKMARK_MAX = 4
+"""Fewer than five bookmarks are still an outline if the file has at most this many pages for each marked one."""
 _FIRST_WORDS_LENGTH = 60
 _RANGES_MAX = 12
 _SAMPLE_ROWS = 3
+"""Number of rows of each page in which unreadable characters are counted."""
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
-_UNREADABLE_MAX = 0.3
-_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
-_FIGURES = re.compile(r"\d+")
-_PROGRAM = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re.IGNORECASE)
-"""Titles that a program wrote, not a person."""
+_UNREADABLE_SHARE_MAX = 0.3
+_OCR_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
+_DIGITS = re.compile(r"\d+")
+_PROGRAM_TITLE = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re.IGNORECASE)
+"""Titles in the metadata that a program wrote, not a person."""
 
 
 def convert_pdf(
@@ -49,7 +50,7 @@ def convert_pdf(
 ) -> ConvertedText:
     """Convert a PDF to Markdown.
 
-    Tests turn `uses_bookmarks` off to measure the other detectors of headings.
+    `uses_bookmarks` is off in tests that measure the other ways to detect headings.
 
     Raises:
         SourceError: The file is damaged or protected, or contains no text.
@@ -58,9 +59,9 @@ def convert_pdf(
     pages, notes = _read_pages(file, report)
     rows = [page.rows for page in pages]
     if not any(rows):
-        if not any(page.is_read for page in pages):
+        if not any(page.is_readable for page in pages):
             raise SourceError(f"{name} is damaged: it has no page. Open it in its own program and save it again.")
-        raise SourceError(f"{name} contains no text; it may be a scan. {_ADVICE.format(shlex.quote(name))}")
+        raise SourceError(f"{name} contains no text; it may be a scan. {_OCR_ADVICE.format(shlex.quote(name))}")
     repairer = WordRepairer(rows)
     for page_rows in rows:
         repairer.repair(page_rows)
@@ -79,7 +80,7 @@ def convert_pdf(
     title = file.read_title()
     return ConvertedText(
         text="".join(writer.pieces),
-        title="" if _PROGRAM.search(title) else title[:300],
+        title="" if _PROGRAM_TITLE.search(title) else title[:300],
         page_starts=tuple(writer.page_starts),
         notes=tuple(notes),
     )
@@ -96,30 +97,30 @@ def _read_pages(file: PdfFile, report: PageReport | None) -> tuple[list[PageText
         with file.open_page(number) as page:
             rows = read_rows(page) if page is not None else []
             links = page.read_links() if page is not None and rows else []
-            pages.append(PageText(rows, links, is_wide=page is not None and page.is_wide, is_read=page is not None))
+            pages.append(PageText(rows, links, is_wide=page is not None and page.is_wide, is_readable=page is not None))
             if page is not None and not rows and not page.is_blank():
                 without_text.append(number + 1)
         if report is not None:
             text = "\n".join(row.text for row in rows).replace(HYPHEN, "-")
             report(number + 1, file.page_count, f"· {number + 1} ·\n\n{text}\n\n")
     notes = []
-    damaged = [number for number, page in enumerate(pages, start=1) if not page.is_read]
+    damaged = [number for number, page in enumerate(pages, start=1) if not page.is_readable]
     if damaged:
         notes.append(f"{_format_pages(damaged)} damaged and were skipped.")
     if without_text:
-        notes.append(f"{_format_pages(without_text)} without text, perhaps scanned. {_ADVICE.format('IN.pdf')}")
+        notes.append(f"{_format_pages(without_text)} without text, perhaps scanned. {_OCR_ADVICE.format('IN.pdf')}")
     if len(pages) < file.page_count:
         notes.append(f"Only the first {len(pages):,} of its {file.page_count:,} pages were read.")
     sample = "".join(row.text for page in pages for row in page.rows[:_SAMPLE_ROWS])
-    if len(_UNREADABLE.findall(sample)) > _UNREADABLE_MAX * len(sample):
+    if len(_UNREADABLE.findall(sample)) > _UNREADABLE_SHARE_MAX * len(sample):
         notes.append(
-            f"Its fonts lack character mappings, so much of the text is unreadable. {_ADVICE.format('IN.pdf')}"
+            f"Its fonts lack character mappings, so much of the text is unreadable. {_OCR_ADVICE.format('IN.pdf')}"
         )
     return pages, notes
 
 
 def _format_pages(numbers: list[int]) -> str:
-    """Format page numbers as `Pages 3-5, 9 are`."""
+    """Format page numbers as the start of a sentence, such as `Pages 3-5, 9 are`."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and number == ranges[-1][1] + 1:
@@ -132,12 +133,14 @@ def _format_pages(numbers: list[int]) -> str:
 
 
 def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: PrintedNumbers) -> list[DetectedHeading]:
-    """Return all headings in order: from bookmarks or contents, by words, by typography; else one for each page."""
+    """Return all headings in order, from bookmarks or contents, words and typography. If none, return one per page."""
     entries, contents_rows = detect_contents(pages, printed)
     marked_pages = len({mark.page for mark in bookmarks})
-    names = {_FIGURES.sub("#", mark.title) for mark in bookmarks}
-    is_dense = marked_pages * _BOOKMARKS_DENSE >= len(pages) or (len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2)
-    # Bookmarks that differ only in their number, such as "Page 7", are no outline.
+    names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}
+    is_dense = marked_pages * _PAGES_PER_BOOKMARK_MAX >= len(pages) or (
+        len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2
+    )
+    # Bookmarks that differ only in a number, such as "Page 7", are not an outline.
     if is_dense and not (len(names) == 1 and "#" in names.pop()):
         entries = [mark for mark in bookmarks if mark.page is not None and mark.page < len(pages)]
     anchored = TitleAnchorer(pages, contents_rows).anchor(entries)
@@ -145,7 +148,7 @@ def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: P
     if slides:
         return merge_headings(anchored, slides)
     has_outline = bool(anchored)
-    # An Item whose title is not on its page may be listed with a wrong page: what the words show is better.
+    # If an Item's title is not on its page, the list may be wrong, so a title that is detected by its words is better.
     doubtful = [heading for heading in anchored if not heading.count and parse_item(heading.title)]
     headings = merge_headings([heading for heading in anchored if heading not in doubtful], ())
     items = detect_items(pages, contents_rows, headings)

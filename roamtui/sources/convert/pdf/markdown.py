@@ -1,4 +1,4 @@
-"""Write rows, headings and tables as Markdown, and repair words that are split or lack a letter in the file."""
+"""Write rows, headings and tables as Markdown, and repair words that the file splits or that lack a letter."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from roamtui.sources.convert.pdf.pdfium import HYPHEN
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.tables import write_table
 
-_APART = 1.35
-"""Minimum distance between paragraphs, relative to the median distance between rows."""
-_DIVIDING = 1.5
-"""Gap that separates cells outside tables too, in letter heights."""
+_PARAGRAPH_GAP_MIN = 1.35
+"""Minimum distance between paragraphs, as a multiple of the median distance between rows."""
+_CELL_GAP_MIN = 1.5
+"""Minimum gap between cells outside tables, in letter heights."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
-_RARE_MAX = 3
-"""Highest count of a piece of a split word; real words occur more often."""
+_PIECE_COUNT_MAX = 3
+"""A piece of a split word occurs at most this often in the file; real words occur more often."""
 _SINGLE_F = re.compile(r"(?<!f)f(?!f)")
 _HYPHENS = f"-\u2010{HYPHEN}"
 
 
 class WordRepairer:
-    """Repairs split words and words that lack an f, using the words of the whole file."""
+    """Repairs words that are split or lack an f, by comparing them with all words of the file."""
 
     def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
         self._counts: Counter[str] = Counter()
         for rows in pages:
             for row in rows:
                 self._counts.update(row.text.lower().split())
-        self._lost: dict[str, str] = {}
-        """Words that lack one of two f, mapped to the spelling that is more frequent in the file."""
+        self._spellings: dict[str, str] = {}
+        """Words that lack one f of a double f, mapped to the full spelling, which is more frequent in the file."""
         for word, count in self._counts.items():
             match = _SINGLE_F.search(word) if len(word) > 3 else None
             whole = f"{word[: match.start()]}f{word[match.start() :]}" if match is not None else ""
             if self._counts[whole] > count:
-                self._lost[word] = whole
+                self._spellings[word] = whole
 
     def repair(self, rows: Sequence[PageRow]) -> None:
         """Repair the words in the cells of rows."""
@@ -55,15 +55,15 @@ class WordRepairer:
                     common = max(self._counts[start.lower()], self._counts[word.lower()])
                     # Two pieces are a split word if they are rare by themselves and frequent as one word.
                     if (
-                        common <= _RARE_MAX
-                        and self._counts[(start + word).lower()] > _RARE_MAX * common
+                        common <= _PIECE_COUNT_MAX
+                        and self._counts[(start + word).lower()] > _PIECE_COUNT_MAX * common
                         and start.isalpha()
                         and word.isalpha()
                         and (start.isupper() == word.isupper() or word.islower())
                     ):
                         repaired[-1] += word
                     else:
-                        repaired.append(self._lost.get(word, word))
+                        repaired.append(self._spellings.get(word, word))
                 if repaired != words:
                     cell.text = " ".join(repaired)
                     is_changed = True
@@ -71,7 +71,7 @@ class WordRepairer:
                 row.refresh()
 
     def join(self, start: str, end: str) -> str:
-        """Join a word that was hyphenated at a line end, with the hyphen if the file has the word so more often."""
+        """Join two lines between which a word is hyphenated. Keep the hyphen if the file has it more often than not."""
         first, last = _trim(start.rpartition(" ")[2]), _trim(end.partition(" ")[0])
         keeps = self._counts[f"{first}-{last}"] > self._counts[f"{first}{last}"] or not end[:1].islower()
         return f"{start}-{end}" if keeps else start + end
@@ -91,14 +91,14 @@ class MarkdownWriter:
         self.page_starts: list[int] = []
         self._length = 0
         self._is_open = False
-        """Whether the last paragraph may continue on the next page."""
+        """Whether the last paragraph of the page may continue on the next one."""
         self._table_head = ""
-        """Header of the table at the end of the last page; empty if there is none."""
+        """Header of the table with which the last page ends; empty if it does not end with a table."""
 
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
-        """Write a page with its headings, which are in order."""
+        """Write a page. Its headings must be in order."""
         gaps = [row.top - above.top for above, row in pairwise(page.rows) if row.top > above.top]
-        gap_max = _APART * median(gaps) if gaps else 0.0
+        gap_max = _PARAGRAPH_GAP_MIN * median(gaps) if gaps else 0.0
         blocks: list[str] = []
         start = 0
         for heading in headings:
@@ -120,7 +120,7 @@ class MarkdownWriter:
             self._table_head = blocks[-1].partition("\n")[0] if blocks[-1].startswith("| ") else ""
 
     def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:
-        """Yield the tables and paragraphs between two rows. A gap above `gap_max` starts a paragraph."""
+        """Yield the tables and paragraphs from row `start` to `end`. A gap above `gap_max` starts a paragraph."""
         for table in page.tables:
             low, high = max(start, table.start), min(end, table.end)
             if low < high:
@@ -133,7 +133,7 @@ class MarkdownWriter:
         yield from self._write_paragraphs(page.rows[start:end], gap_max)
 
     def _write_paragraphs(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
-        """Yield the paragraphs of rows, with words joined that were hyphenated at line ends."""
+        """Yield the paragraphs of rows. Words that were hyphenated at line ends are joined."""
         lines: list[str] = []
         for above, row in zip([None, *rows], [*rows, None], strict=True):
             begins_paragraph = (
@@ -154,7 +154,7 @@ class MarkdownWriter:
                 return
             line = row.cells[0].text
             for before, cell in pairwise(row.cells):  # justified lines have wide gaps inside a sentence
-                line += f"{' | ' if cell.x0 - before.x1 > _DIVIDING * row.size else ' '}{cell.text}"
+                line += f"{' | ' if cell.x0 - before.x1 > _CELL_GAP_MIN * row.size else ' '}{cell.text}"
             if lines and lines[-1][-1] in _HYPHENS and lines[-1][-2:-1].isalpha() and line[0].isalpha():
                 lines[-1] = self._repairer.join(lines[-1][:-1], line)
             else:

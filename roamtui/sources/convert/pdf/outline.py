@@ -1,4 +1,4 @@
-"""`PageText` and `DetectedHeading`, and functions to parse and compare titles."""
+"""`PageText`, `DetectedHeading`, and functions to parse and compare titles."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from roamtui.sources.convert.pdf.pdfium import HYPHEN, PageLink
 from roamtui.sources.convert.pdf.rows import PageRow
 from roamtui.sources.convert.pdf.tables import PageTable
 
-MARKS = re.compile(r"[\W\d_]+")
-_NOT_LETTERS = re.compile(r"[\W_]+")
+NON_LETTERS = re.compile(r"[\W\d_]+")
+_NON_WORD = re.compile(r"[\W_]+")
 _ITEM = re.compile(
     r"(?:part\s+[iv]+\s*[,.:;\u2013\u2014-]*\s*)?items?\s*(\d{1,2})(?:(\.\d\d)\b|\s?\(?([abc])\)?(?![a-z])|(?!\d))"
     r"(?=$|[\W_]|[A-Z])",
@@ -23,6 +23,8 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3}){0,5}|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
     re.IGNORECASE,
 )
+SIZE_TOLERANCE = 0.06
+"""Greatest difference between the letter sizes of two rows of one title, as a share."""
 CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
 
 
@@ -35,8 +37,8 @@ class PageText:
     tables: list[PageTable] = field(default_factory=list)
     is_wide: bool = False
     """Whether the page is clearly wider than high, like a slide."""
-    is_read: bool = True
-    """False for a damaged page."""
+    is_readable: bool = True
+    """False if the page is damaged."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,11 +49,11 @@ class DetectedHeading:
     row: int
     """Index of the row before which the heading is inserted."""
     count: int
-    """Number of rows that are the heading itself; 0 if the page does not have its title."""
+    """Number of rows of the heading; 0 if its title is not on the page."""
     level: int
     title: str
     style: tuple[float, ...] = ()
-    """Typographic strength, if the heading was detected by its letters: a greater tuple is a higher level."""
+    """Typographic strength of a heading that was detected by its letters. A greater tuple is a higher level."""
 
     @property
     def position(self) -> tuple[int, int]:
@@ -60,31 +62,29 @@ class DetectedHeading:
 
     @property
     def end(self) -> tuple[int, int]:
-        """Page and row after the heading."""
+        """Page, and the row after the heading."""
         return self.page, self.row + self.count
 
 
 def make_comparison_key(title: str) -> str:
-    """Return the letters and digits of a title in lower case."""
-    return _NOT_LETTERS.sub("", title).casefold()
+    """Return the letters and digits of a title, in lower case."""
+    return _NON_WORD.sub("", title).casefold()
 
 
 def parse_item(title: str) -> tuple[int, str] | None:
-    """Parse the number of an Item in an SEC filing: `(7, "a")`, `(7, "")` or, in a Form 8-K, `(5, ".02")`."""
+    """Parse the number of an Item in an SEC filing: `(7, "a")` for "Item 7A", `(5, ".02")` for "Item 5.02"."""
     match = _ITEM.match(title)
     return (int(match[1]), (match[2] or match[3] or "").lower()) if match else None
 
 
 def parse_part(title: str) -> int | None:
-    """Parse the number of a Part, or return None."""
+    """Parse the number of a Part in an SEC filing: 2 for "Part II". Return None if the title has none."""
     match = _PART.match(title)
-    if match is None:
-        return None
-    return {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}.get(match[1].lower())
+    return {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}.get(match[1].lower()) if match else None
 
 
 def split_number(title: str) -> tuple[str, str]:
-    """Split a title into its number, as a comparison key or empty, and the rest."""
+    """Split a title into its number, as a comparison key, and the rest. The number is empty if there is none."""
     item = _ITEM.match(title)
     if item:
         return "".join(map(str, parse_item(title) or ())), title[item.end() :].lstrip(" .:;\u2014\u2013-|")
@@ -95,7 +95,7 @@ def split_number(title: str) -> tuple[str, str]:
 
 
 def join_rows(rows: Sequence[PageRow]) -> str:
-    """Join the rows of one title."""
+    """Join the rows of one title, without the hyphens at row ends."""
     text = ""
     for row in rows:
         text = text[:-1] + row.text if text and text[-1] == HYPHEN else f"{text} {row.text}".strip()
@@ -103,18 +103,18 @@ def join_rows(rows: Sequence[PageRow]) -> str:
 
 
 def is_capitals(text: str) -> bool:
-    """Check whether most of at least four letters are capitals, and none is in lower case."""
-    letters = MARKS.sub("", text)
+    """Check whether a text has at least four letters: most of them capitals, none in lower case."""
+    letters = NON_LETTERS.sub("", text)
     return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
 
 
 def continues_title(above: PageRow, row: PageRow, *, leading_max: float = 1.5) -> bool:
-    """Check whether a row belongs to the same title as the row above it: it looks the same and is close to it.
+    """Check whether a row continues the title in the row above: both look alike and are close to each other.
 
-    `leading_max` is the greatest distance, in letter heights.
+    `leading_max` is the greatest distance between them, in letter heights.
     """
     is_alike = above.text[-1] == HYPHEN or (
-        abs(row.size - above.size) < 0.06 * above.size
+        abs(row.size - above.size) < SIZE_TOLERANCE * above.size
         and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)
         and is_capitals(row.text) == is_capitals(above.text)
     )

@@ -1,7 +1,7 @@
-"""`PdfFile`: reads words with their boxes, fonts, links and bookmarks by pdfium.
+"""`PdfFile`: reads words with their boxes and fonts, links and bookmarks, by pdfium.
 
 Only this module calls pdfium. `pypdfium2_raw` is the part of pypdfium2 that imports in 0.02 s instead of 0.05 s.
-Coordinates are those of the reader: x to the right, y downwards, even if the text is rotated.
+Coordinates are as the reader sees the page: x grows to the right and y downwards, even if the text is rotated.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import ctypes
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import pypdfium2_raw as pdfium
 
@@ -33,11 +35,11 @@ _RIGHT_TO_LEFT = (
 )
 """Letters of right-to-left scripts, without their digits and marks."""
 RIGHT_TO_LEFT = re.compile(f"[{_RIGHT_TO_LEFT}]")
-_PIECE = re.compile(
+_MIXED_WORD = re.compile(
     f"[{_RIGHT_TO_LEFT}]+|[$€£¥]?(?![{_RIGHT_TO_LEFT}])[^\\W_](?:[^\\s\\x00-\\x1f{_RIGHT_TO_LEFT}]*"
     f"(?![{_RIGHT_TO_LEFT}])[^\\W_])?[\\x02\ufffe%\u066a]?|[^\\s\\x00-\\x1f\\x7f\ufffe]"
 )
-"""Text of one direction, or one mark: pdfium returns marks next to right-to-left text in any order."""
+"""A word of one direction, or a single mark, because pdfium returns marks next to right-to-left text in any order."""
 _LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
@@ -48,17 +50,18 @@ _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
 _QUARTER = math.pi / 2
-_TALL_SHARE = 0.9
-"""Quantile of word heights that is about the height of a row, because most words lack ascenders or descenders."""
-_LOOSE = 1.15
-"""Height of a font's box, relative to its letters."""
-_WIDE = 1.2
+_ROW_HEIGHT_QUANTILE = 0.9
+"""Quantile of the heights of words that is about the height of a row: most words lack ascenders or descenders."""
+_FONT_HEIGHT_RATIO = 1.15
+"""Height of the box of a font, relative to its letters."""
+_WIDE_RATIO = 1.2
+"""Minimum width of a wide page, relative to its height."""
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
 
 @dataclass(slots=True)
 class Word:
-    """A run of characters without a blank."""
+    """Consecutive characters without a blank, with their box."""
 
     text: str
     x0: float
@@ -68,6 +71,7 @@ class Word:
     first: int
     """Index of its first character in drawing order."""
     last: int
+    """Index of its last character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +102,22 @@ class TocEntry:
     level: int
     """From 1."""
     page: int | None
-    """0-based; None if the list does not name it."""
+    """0-based; None if the contents do not name it."""
     y: float | None = None
-    """Position on the page; None for the whole page."""
+    """Position on the page; None if the entry leads to the whole page."""
 
 
 class PdfFile:
     """An open PDF."""
 
     def __init__(self, data: bytes, name: str) -> None:
-        """Open a file; `name` is for messages.
+        """Open a file. Its `name` appears in messages.
 
         Raises:
             SourceError: The file is damaged or protected.
         """
         pdfium.FPDF_InitLibrary()
-        self._data = data  # pdfium reads from it until the end
+        self._data = data  # pdfium reads from it as long as the file is open
         self._handle = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
         if not self._handle:
             if pdfium.FPDF_GetLastError() in _PASSWORD_ERRORS:
@@ -137,10 +141,10 @@ class PdfFile:
 
     def read_title(self) -> str:
         """Return the title in the file's metadata, or an empty string."""
-        return _read_utf16(lambda buffer, size: pdfium.FPDF_GetMetaText(self._handle, b"Title", buffer, size))
+        return _read_utf16(partial(pdfium.FPDF_GetMetaText, self._handle, b"Title"))
 
     def read_bookmarks(self) -> Iterator[TocEntry]:
-        """Yield the bookmarks that have a title and a page, in order."""
+        """Yield the bookmarks in order, except for those without a title or a page."""
         pending = [(pdfium.FPDFBookmark_GetFirstChild(self._handle, None), 1)]
         seen: set[int] = set()
         while pending and len(seen) < _BOOKMARKS_MAX:
@@ -151,7 +155,7 @@ class PdfFile:
             seen.add(address)
             pending.append((pdfium.FPDFBookmark_GetNextSibling(self._handle, mark), level))
             pending.append((pdfium.FPDFBookmark_GetFirstChild(self._handle, mark), level + 1))
-            title = _read_utf16(lambda buffer, size, mark=mark: pdfium.FPDFBookmark_GetTitle(mark, buffer, size))
+            title = _read_utf16(partial(pdfium.FPDFBookmark_GetTitle, mark))
             dest = pdfium.FPDFBookmark_GetDest(self._handle, mark)
             page = pdfium.FPDFDest_GetDestPageIndex(self._handle, dest) if dest else -1
             if title and 0 <= page < self.page_count:
@@ -163,7 +167,7 @@ class PdfFile:
 
 
 class PdfPage:
-    """A page while it is open."""
+    """An open page."""
 
     def __init__(self, document: object, page: object, text: object, fonts: dict[tuple[bytes, int], Font]) -> None:
         self._document = document
@@ -174,9 +178,9 @@ class PdfPage:
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
         self.is_mixed = False
-        """Whether the page has right-to-left words."""
+        """Whether the page has right-to-left words. Known after `read_words`, as are the next two."""
         self.is_mirrored = False
-        """Whether most of its words are right-to-left."""
+        """Whether most of its words are right-to-left, so that x grows to the left."""
         self.is_wide = False
         """Whether the page is clearly wider than high, after rotation."""
 
@@ -187,7 +191,7 @@ class PdfPage:
     def read_words(self) -> list[Word]:
         """Return the words in drawing order.
 
-        On a right-to-left page, x runs to the left. If directions are mixed, each mark is a word.
+        If the page has right-to-left words, each mark is a word. If most words are right-to-left, x grows to the left.
         """
         count = max(0, pdfium.FPDFText_CountChars(self._text))
         buffer = (ctypes.c_ushort * (count * 2 + 2))()
@@ -196,7 +200,7 @@ class PdfPage:
         if len(text) != count:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
-        # The text may be rotated by quarter turns: the majority of seven characters tells.
+        # The text may be rotated by quarter turns. Seven characters are asked, and the majority decides.
         angles = [
             round(pdfium.FPDFText_GetCharAngle(self._text, len(text) * part // 8) / _QUARTER) % 4
             for part in range(1, 8)
@@ -208,26 +212,30 @@ class PdfPage:
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
-        self.is_wide = right - left > _WIDE * (bottom - top)
+        self.is_wide = right - left > _WIDE_RATIO * (bottom - top)
         self.is_mixed = RIGHT_TO_LEFT.search(text) is not None
-        is_plain = not any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
+        has_no_ligatures = not any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
-        for match in (_PIECE if self.is_mixed else _WORD).finditer(text):
+        for match in (_MIXED_WORD if self.is_mixed else _WORD).finditer(text):
             first, end = match.span()
             bounds = self._read_box(first, end - 1, rotation)
             if bounds and bounds[1] > left and bounds[0] < right and bounds[3] > top and bounds[2] < bottom:
-                letters = match[0] if is_plain else match[0].translate(_LIGATURES)
+                letters = match[0] if has_no_ligatures else match[0].translate(_LIGATURES)
                 if self.is_mixed:
                     letters = self._order_letters(letters, first, rotation)
                 words.append(Word(letters, *bounds, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._normalise_heights(words, rotation)
         if self.is_mixed:
-            # Boxes of Arabic may be those of the font or of a letter, so words get the height of their font size.
+            # The box of an Arabic letter may be as high as the letter or the font, so all get the height of the font.
             matrix = pdfium.FS_MATRIX()
             for word in words:
                 pdfium.FPDFText_GetMatrix(self._text, word.first, matrix)
-                size = _LOOSE * pdfium.FPDFText_GetFontSize(self._text, word.first) * math.hypot(matrix.c, matrix.d)
+                size = (
+                    _FONT_HEIGHT_RATIO
+                    * pdfium.FPDFText_GetFontSize(self._text, word.first)
+                    * math.hypot(matrix.c, matrix.d)
+                )
                 missing = size - (word.bottom - word.top)
                 word.top -= missing / 2
                 word.bottom += missing / 2
@@ -238,7 +246,7 @@ class PdfPage:
         return words
 
     def _order_letters(self, piece: str, first: int, rotation: int) -> str:
-        """Put letters into reading order: pdfium may return right-to-left letters in either order."""
+        """Put the letters of a word into reading order. pdfium may return right-to-left letters in either order."""
         if not RIGHT_TO_LEFT.match(piece):
             return piece
         boxes = [self._read_box(first + index, first + index, rotation) or (0.0, 0.0) for index in range(len(piece))]
@@ -250,7 +258,7 @@ class PdfPage:
         return unicodedata.normalize("NFKC", piece)
 
     def _read_box(self, first: int, last: int, rotation: int) -> tuple[float, float, float, float] | None:
-        """Return left, right, top and bottom of the box around two characters, or None if the first has no box."""
+        """Return left, right, top and bottom of the box around two characters, or None if the first one has no box."""
         box = self._box
         if not pdfium.FPDFText_GetLooseCharBox(self._text, first, box):
             return None
@@ -260,7 +268,7 @@ class PdfPage:
         return (x0, x1, -high, -low) if not rotation else _rotate_box(x0, x1, low, high, rotation)
 
     def _normalise_heights(self, words: list[Word], rotation: int) -> None:
-        """Give words the height of a row: bitmap fonts have boxes only as high as each letter."""
+        """Give words the height of a row, because the boxes of bitmap fonts are only as high as each letter."""
         for word in words:
             for index in range(word.first + 1, word.last):
                 box = self._read_box(index, index, rotation)
@@ -268,10 +276,10 @@ class PdfPage:
                     word.x0, word.x1 = min(word.x0, box[0]), max(word.x1, box[1])
                     word.top, word.bottom = min(word.top, box[2]), max(word.bottom, box[3])
         heights = sorted(word.bottom - word.top for word in words)
-        usual = heights[int(len(heights) * _TALL_SHARE)]
+        usual = heights[int(len(heights) * _ROW_HEIGHT_QUANTILE)]
         for word in words:
             height = word.bottom - word.top
-            missing = max(height, usual) * _LOOSE - height
+            missing = max(height, usual) * _FONT_HEIGHT_RATIO - height
             word.top -= missing / 2
             word.bottom += missing / 2
 
@@ -303,7 +311,7 @@ class PdfPage:
 
 
 def get_direction(word: Word) -> int:
-    """Return -1 for a right-to-left word, 1 for a left-to-right word, 0 for figures and marks."""
+    """Return -1 for a right-to-left word, 1 for a left-to-right word, and 0 for a word without letters."""
     return -1 if RIGHT_TO_LEFT.search(word.text) else int(any(map(str.isalpha, word.text)))
 
 
@@ -320,14 +328,13 @@ def _rotate_box(x0: float, x1: float, low: float, high: float, rotation: int) ->
             return low, high, x0, x1
 
 
-def _read_utf16(read: object) -> str:
-    """Call a pdfium function that writes UTF-16 into a buffer, and return the text."""
-    assert callable(read)
-    size = read(None, 0)
+def _read_utf16(fill: Callable[[Any, int], int]) -> str:
+    """Return the text that a pdfium function writes into a buffer as UTF-16. It returns the size that it needs."""
+    size = fill(None, 0)
     if size <= 2:
         return ""
     buffer = ctypes.create_string_buffer(size)
-    read(buffer, size)
+    fill(buffer, size)
     return " ".join(
         replace_surrogates(buffer.raw[: size - 2].decode("utf-16-le", "replace")).replace("\0", " ").split()
     )

@@ -11,37 +11,42 @@ from statistics import median
 
 from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, get_direction
 
-_OVERLAP = 0.5
-"""Least vertical overlap of two words in one row, as a share of the lower word's height."""
+_OVERLAP_MIN = 0.5
+"""Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
 _CELL_GAP = 0.62
-"""Gap that separates cells, in letter heights."""
-_TOUCHING = 0.07
-"""A narrower gap, in letter heights, is no blank unless the page has a blank character."""
-_TALL = 1.8
-"""Height of initials and upright text, relative to the median height."""
+"""A wider gap separates cells, in letter heights."""
+_BLANK_GAP = 0.07
+"""A narrower gap, in letter heights, is not a blank, unless the page has a blank character there."""
+_TALL_RATIO = 1.8
+"""Minimum height of large initials and of upright text, relative to the median height of words."""
 _PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
+"""Cell that belongs to the figure after it."""
 _SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
+"""Cell that belongs to the figure before it."""
 _ENUMERATOR = re.compile(
     r"(?:item|note|part|chapter|section|article|exhibit|appendix)\s*[\divxlc]+[a-c]?\s?[.:\u2014\u2013-]?|[•▪●◦‣⁃■□➢✓–·]"
     r"|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)|(?:\d{1,2}|[A-Za-z]|[IVX]{1,4})\.|\d{1,2}(?:\.\d{1,2}){1,4}\.?",
     re.IGNORECASE,
 )
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
-_MIXED_TOUCHING = 0.12
-"""As `_TOUCHING`, for text of mixed direction."""
+_MIXED_BLANK_GAP = 0.12
+"""The same as `_BLANK_GAP`, for text of mixed direction."""
 _BRACKETS = "()[]{}«»"
 _BRACKET = re.compile(r"[()\[\]{}«»]")
 _PROSE_WORDS_MIN = 2
-_VOTES_MIN = 6
-_NEAR = 4.0
-"""Points. Lines that start this close to each other belong to the same column."""
-_SIDE_MIN = 0.3
+"""Minimum number of words in a line of prose."""
+_COLUMN_ROWS_MIN = 6
+"""Minimum number of rows in columns, and of lines that start at the left edge of the right column."""
+_COLUMN_EDGE_WIDTH = 4.0
+"""Lines that start within this width belong to the same column, in points."""
+_COLUMN_WIDTH_MIN = 0.3
 """The right column starts at least this share of the width from both edges."""
 _SWITCHES_MAX = 0.12
-"""Most changes between columns while drawing, per row; a table has more."""
-_DEPTH_MAX = 2
-_FIRST, _LEFT = attrgetter("first"), attrgetter("x0")
-_UNKNOWN = Font("", is_bold=False, is_italic=False)
+"""Maximum number of times, per row, that the page changes the column while drawing. A table does so more often."""
+_COLUMN_DEPTH_MAX = 2
+"""Maximum depth of columns inside columns."""
+_GET_FIRST, _GET_LEFT = attrgetter("first"), attrgetter("x0")
+_UNKNOWN_FONT = Font("", is_bold=False, is_italic=False)
 
 
 @dataclass(slots=True)
@@ -65,8 +70,9 @@ class PageRow:
     first: int
     """Index of its first character in drawing order."""
     last: int
-    font: Font = _UNKNOWN
-    """Font of the first and last character; unknown if they differ."""
+    """Index of its last character in drawing order."""
+    font: Font = _UNKNOWN_FONT
+    """Font of its first and last character; `_UNKNOWN_FONT` if they differ."""
     text: str = field(init=False)
     x0: float = field(init=False)
     x1: float = field(init=False)
@@ -90,7 +96,7 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
     for word in sorted(words, key=lambda word: word.top + word.bottom):
         height, row_height = word.bottom - word.top, bottom - top
         overlap = min(bottom, word.bottom) - max(top, word.top)
-        if row and overlap >= _OVERLAP * min(height, row_height):
+        if row and overlap >= _OVERLAP_MIN * min(height, row_height):
             row.append(word)
             if height > row_height:
                 top, bottom = word.top, word.bottom
@@ -99,15 +105,15 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
             rows.append(row)
             top, bottom = word.top, word.bottom
     for row in rows:
-        row.sort(key=_LEFT)
+        row.sort(key=_GET_LEFT)
     return rows
 
 
 def make_row(words: Sequence[Word]) -> PageRow:
-    """Make a row of words that are sorted from left to right."""
+    """Make a row from words that are sorted from left to right."""
     heights = [word.bottom - word.top for word in words]
     size = heights[0] if len(heights) == 1 else sorted(heights)[len(heights) // 2]
-    gap_max, touching = _CELL_GAP * size, _TOUCHING * size
+    gap_max, touching = _CELL_GAP * size, _BLANK_GAP * size
     cells: list[Cell] = []
     cell: Cell | None = None
     before = words[0]
@@ -138,7 +144,7 @@ def _build_row(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow
 
 
 def _join_marks(cells: list[Cell]) -> list[Cell]:
-    """Join "$", ")", "%" and enumerators with the cells that they belong to."""
+    """Join signs such as "$", ")" and "%", and the number of a title, with the cells that they belong to."""
     joined = [cells[0]]
     for cell in cells[1:]:
         before = joined[-1]
@@ -154,7 +160,7 @@ def _join_marks(cells: list[Cell]) -> list[Cell]:
 
 
 def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
-    """Make a row of words in the direction of the page, in which runs of the other direction are reversed."""
+    """Make a row from words in the direction of the page, and reverse runs of words in the other direction."""
     size = median([word.bottom - word.top for word in words])
     groups = [[words[0]]]
     for before, word in pairwise(words):
@@ -169,26 +175,29 @@ def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
     return _build_row(_join_marks(cells), words, size)
 
 
-def _group_opposite_runs(words: Iterable[Word], other: int) -> list[list[Word]]:
-    """Group runs of the other direction, including figures before or inside them; other words stay single."""
+def _group_opposite_runs(words: Iterable[Word], opposite: int) -> list[list[Word]]:
+    """Group runs of words in the `opposite` direction, with the figures before or inside them. Other words stay single.
+
+    See `get_direction` for the directions.
+    """
     runs: list[list[Word]] = []
     marks: list[Word] = []
-    is_open = False
+    is_in_run = False
     for word in words:
         direction = get_direction(word)
-        if is_open and direction == other:
+        if is_in_run and direction == opposite:
             runs[-1] += [*marks, word]
             marks = []
-        elif is_open and not direction:
+        elif is_in_run and not direction:
             marks.append(word)
         else:
             runs += [[mark] for mark in marks]
             marks = []
-            if direction == other and runs and runs[-1][-1].text[-1].isdigit():
+            if direction == opposite and runs and runs[-1][-1].text[-1].isdigit():
                 runs[-1].append(word)
             else:
                 runs.append([word])
-            is_open = direction == other
+            is_in_run = direction == opposite
     return [*runs, *([mark] for mark in marks)]
 
 
@@ -197,10 +206,10 @@ def _join_run(words: Sequence[Word], size: float) -> Word:
     text = words[0].text
     for before, word in pairwise(words):
         gap = max(before.x0, word.x0) - min(before.x1, word.x1)
-        text += f" {word.text}" if gap > _MIXED_TOUCHING * size else word.text
+        text += f" {word.text}" if gap > _MIXED_BLANK_GAP * size else word.text
     return Word(
         text,
-        min(map(_LEFT, words)),
+        min(map(_GET_LEFT, words)),
         max([word.x1 for word in words]),
         words[0].top,
         words[0].bottom,
@@ -210,12 +219,13 @@ def _join_run(words: Sequence[Word], size: float) -> Word:
 
 
 def _correct_brackets(text: str) -> str:
-    """Correct the brackets of right-to-left text, which a page may give mirrored or not."""
+    """Correct the brackets of right-to-left text, which a file may store mirrored or not."""
     opened: list[str] = []
 
     def correct(match: re.Match[str]) -> str:
         before = text[max(0, match.start() - 1) : match.start()].strip()
         after = text[match.end() : match.end() + 1].strip()
+        # A bracket with a blank on one side only opens if the blank comes before it. Otherwise, brackets alternate.
         opens = not before if bool(before) != bool(after) else not opened
         if opens:
             opened.append(match[0])
@@ -228,14 +238,14 @@ def _correct_brackets(text: str) -> str:
 
 
 def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
-    """Separate upright words, such as a stamp at the page edge, from the others, and join initials to their words.
+    """Separate upright words, such as a stamp at the page edge, from the others. Join large initials to their words.
 
-    An upright word would overlap all rows at once.
+    Otherwise, an upright word would join all rows next to it into one.
     """
     if not words:
         return [], []
     usual = median([word.bottom - word.top for word in words])
-    limit = usual * _TALL
+    limit = usual * _TALL_RATIO
     kept: list[Word] = []
     upright: list[Word] = []
     initial: Word | None = None
@@ -271,8 +281,8 @@ def read_rows(page: PdfPage) -> list[PageRow]:
     else:
         rows = [make_row(group) for group in groups]
     if upright:
-        drawn = sorted(upright, key=_FIRST)
-        cell = Cell(" ".join(word.text for word in drawn), min(map(_LEFT, drawn)), max(word.x1 for word in drawn))
+        drawn = sorted(upright, key=_GET_FIRST)
+        cell = Cell(" ".join(word.text for word in drawn), min(map(_GET_LEFT, drawn)), max(word.x1 for word in drawn))
         rows.append(_build_row([cell], drawn, median([word.bottom - word.top for word in drawn])))
     for row in rows:
         font = page.read_font(row.first)
@@ -282,11 +292,14 @@ def read_rows(page: PdfPage) -> list[PageRow]:
 
 
 def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
-    """Group words, given in drawing order, into rows in reading order: column by column if the page draws them so."""
+    """Group words, which are in drawing order, into rows in reading order: by columns if the page draws them so.
+
+    `depth` is the number of columns around the words.
+    """
     groups = group_words(words)
-    if depth >= _DEPTH_MAX or len(groups) < _VOTES_MIN:
+    if depth >= _COLUMN_DEPTH_MAX or len(groups) < _COLUMN_ROWS_MIN:
         return groups
-    # Words that the page draws from left to right without going back.
+    # A line has the words that the page draws from left to right without going back.
     lines = [[words[0]]]
     for before, word in pairwise(words):
         if word.x0 >= before.x1 - 1 and word.top < before.bottom and word.bottom > before.top:
@@ -297,21 +310,22 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
     if x is None:
         return groups
     crossing = {word.first for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2 for word in line}
+    # Consecutive rows are either in two columns or, such as a heading, across both.
     bands = [
-        (is_open, band := list(group), sorted(chain.from_iterable(band), key=_FIRST))
-        for is_open, group in groupby(groups, lambda group: crossing.isdisjoint(map(_FIRST, group)))
+        (is_divided, band := list(group), sorted(chain.from_iterable(band), key=_GET_FIRST))
+        for is_divided, group in groupby(groups, lambda group: crossing.isdisjoint(map(_GET_FIRST, group)))
     ]
     rows = switches = 0
-    for is_open, band, flat in bands:
+    for is_divided, band, flat in bands:
         sides = [word.x0 >= x for word in flat]
-        if is_open and any(sides) and not all(sides):
+        if is_divided and any(sides) and not all(sides):
             rows += len(band)
             switches += sum(side != after for side, after in pairwise(sides)) - 1
-    if rows < _VOTES_MIN or switches > _SWITCHES_MAX * rows:  # a table is drawn row by row
+    if rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows:  # a table is drawn row by row
         return groups
     ordered: list[list[Word]] = []
-    for is_open, band, flat in bands:
-        if is_open:
+    for is_divided, band, flat in bands:
+        if is_divided:
             ordered += _sort_into_reading_order([word for word in flat if word.x0 < x], depth + 1)
             ordered += _sort_into_reading_order([word for word in flat if word.x0 >= x], depth + 1)
         else:
@@ -320,18 +334,18 @@ def _sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
 
 
 def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
-    """Return the left bound of the right column, or None if too few lines of prose start there."""
+    """Return the left edge of the right column, or None if there is none: too few lines of prose start there."""
     left = min([word.x0 for word in words])
     right = max([word.x1 for word in words])
-    low = left + _SIDE_MIN * (right - left)
-    high = right - _SIDE_MIN * (right - left)
-    votes: dict[int, list[float]] = {}
+    low = left + _COLUMN_WIDTH_MIN * (right - left)
+    high = right - _COLUMN_WIDTH_MIN * (right - left)
+    starts: dict[int, list[float]] = {}
     for line in lines:
         x0 = line[0].x0
         if low <= x0 <= high and len(line) >= _PROSE_WORDS_MIN:
-            votes.setdefault(int(x0 // _NEAR), []).append(x0)
-    if not votes:
+            starts.setdefault(int(x0 // _COLUMN_EDGE_WIDTH), []).append(x0)
+    if not starts:
         return None
-    best = max(votes, key=lambda key: len(votes[key]))
-    near = [*votes[best], *votes.get(best - 1, ())]
-    return min(near) - 1 if len(near) >= _VOTES_MIN else None
+    best = max(starts, key=lambda key: len(starts[key]))
+    near = [*starts[best], *starts.get(best - 1, ())]
+    return min(near) - 1 if len(near) >= _COLUMN_ROWS_MIN else None

@@ -11,35 +11,40 @@ from roamtui.sources.convert.pdf.rows import PageRow
 _EDGE_ROWS = 3
 _REPEATED_MIN = 4
 _REPEATED_SHARE = 0.06
-"""Share of all pages on which a line at the same height must be to count as a running head."""
+"""Minimum share of pages that have a running head: the same line at the same height."""
 _INNER_SHARE = 0.3
-"""From this share of pages, a line need not be at the very edge."""
+"""A line on this share of pages is removed even if it is not at the very edge."""
 _RUN_PAGES = 6
-"""Fewer repeats count if they are within this many pages, because each chapter may have its own heads, which differ
-on left and right pages."""
-_NEAR = 6
-"""Tolerance in points for heights, and in pages for printed numbers, which must agree with their neighbours."""
+"""Four repeats within this many pages are enough, because each chapter may have its own running heads, which differ on
+left and right pages."""
+_NEIGHBOUR_PAGES = 6
+"""Greatest distance between pages whose printed numbers are compared."""
+_HEIGHT_TOLERANCE = 6
+"""Greatest difference between the heights of the same line on different pages, in points."""
 _LENGTH_MAX = 140
-_FRONT = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
-_BACK = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
-_ALONE = re.compile(r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE)
+_START_NUMBER = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
+_END_NUMBER = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
+_ONLY_NUMBER = re.compile(
+    r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE
+)
 _Edges = tuple[list[PageRow], list[PageRow]]
-"""Up to three rows at the top of a page and at its bottom, each from the edge inwards."""
+"""Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
-"""0-based pages of each printed number, ascending. A number may occur several times if parts restart at 1."""
+"""0-based pages of each printed number (prefix and value), ascending. There are several if parts restart at 1."""
 
 
 def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int | None:
-    """Find the first 0-based page after page `after` with a printed number such as `12` or `F-3`, or return None.
+    """Find the first page after page `after` with a printed number such as `12` or `F-3`; both pages are 0-based.
 
-    If no page has the number, it is counted on from a number at most 6 away.
+    If no page has the number, compute the page from the nearest number, which may be at most 6 away. Otherwise, return
+    None.
     """
     number = parse_label(label)
     if number is None:
         return None
     prefix, value = number
-    for away in range(_NEAR + 1):
-        for near in (value - away, value + away):
+    for distance in range(_NEIGHBOUR_PAGES + 1):
+        for near in (value - distance, value + distance):
             for page in printed.get((prefix, near), ()):
                 if page + value - near > after:
                     return page + value - near
@@ -47,13 +52,13 @@ def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int |
 
 
 def parse_label(label: str) -> tuple[str, int] | None:
-    """Parse a printed page number into prefix and value, or return None."""
+    """Parse a printed page number into prefix and value: `F-3` into `("F-", 3)`."""
     match = re.fullmatch(r"([A-Z]{1,3}-)?(\d{1,4})", label.strip())
     return (match[1] or "", int(match[2])) if match else None
 
 
 def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], bool, PrintedNumbers]:
-    """Return the pages without running heads, whether there were any, and the pages of printed numbers."""
+    """Return the pages without their running heads, whether there were any, and the pages of the printed numbers."""
     edges: list[_Edges] = []
     for rows in pages:
         ordered = sorted(rows, key=lambda row: row.top)
@@ -74,7 +79,7 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
             is_edge = True
             for row in side:
                 is_number = (
-                    number is not None and _ALONE.fullmatch(row.text) and number in _parse_page_numbers(row.text)
+                    number is not None and _ONLY_NUMBER.fullmatch(row.text) and number in _parse_page_numbers(row.text)
                 )
                 share = 1.0 if is_number else running.get(_make_key(row, number), 0.0)
                 is_edge = is_edge and share > 0
@@ -86,15 +91,15 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
 
 
 def _make_key(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
-    """Return the text of a row with the page's number replaced, and its approximate height."""
+    """Return the text of a row, with the number of its page replaced, and its approximate height."""
     text = row.text if number is None else re.sub(rf"\b{number[1]}\b", "#", row.text)
-    return text, int(row.top // (2 * _NEAR))
+    return text, int(row.top // (2 * _HEIGHT_TOLERANCE))
 
 
 def _detect_repeated_rows(
     edges: Sequence[_Edges], numbers: Mapping[int, tuple[str, int]]
 ) -> dict[tuple[str, int], float]:
-    """Return the share of pages that have each repeated row at the same height."""
+    """Return the key of each repeated row, with the share of pages that have it."""
     pages_by_key: dict[tuple[str, int], list[int]] = {}
     for page, sides in enumerate(edges):
         for row in (*sides[0], *sides[1]):
@@ -103,7 +108,7 @@ def _detect_repeated_rows(
     needed = max(_REPEATED_MIN, _REPEATED_SHARE * len(edges))
     running = {}
     for (text, height), found in pages_by_key.items():
-        # A row may be at the border of two height classes.
+        # Rows near the border of two height classes may be in either.
         near = sorted({*found, *pages_by_key.get((text, height - 1), ()), *pages_by_key.get((text, height + 1), ())})
         is_close = any(last - first <= _RUN_PAGES for first, last in zip(near, near[_REPEATED_MIN - 1 :], strict=False))
         if len(near) >= needed or is_close:
@@ -112,7 +117,7 @@ def _detect_repeated_rows(
 
 
 def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
-    """Return the printed number of each page whose number agrees with those of its neighbours."""
+    """Return the printed number of each page that agrees with the numbers on the pages near it."""
     found = [
         {
             number
@@ -129,7 +134,10 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
     for page, page_shifts in enumerate(shifts):
         near = Counter(
             shift
-            for other in (*shifts[max(0, page - _NEAR) : page], *shifts[page + 1 : page + 1 + _NEAR])
+            for other in (
+                *shifts[max(0, page - _NEIGHBOUR_PAGES) : page],
+                *shifts[page + 1 : page + 1 + _NEIGHBOUR_PAGES],
+            )
             for shift in other
         )
         best = max(page_shifts, key=lambda shift: near[shift], default=None)
@@ -140,6 +148,6 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
 
 def _parse_page_numbers(text: str) -> Iterator[tuple[str, int]]:
     """Yield the page numbers that a line at the edge of a page may contain."""
-    for match in (_FRONT.match(text), _BACK.search(text)):
+    for match in (_START_NUMBER.match(text), _END_NUMBER.search(text)):
         if match:
             yield (match[1] or "").upper(), int(match[2])

@@ -25,11 +25,11 @@ _UNITS = re.compile(
 )
 """A header row that states the units, such as "(in millions)"."""
 _UNITS_LENGTH_MAX = 200
-"""Characters of a row that are searched for units, since the pattern backtracks."""
+"""Number of characters of a row that are searched for units, because the pattern backtracks."""
 _PLAIN_ROWS_MAX = 4
-"""Maximum of consecutive rows without figures inside a table."""
+"""Maximum number of consecutive rows without figures inside a table."""
 _DATA_ROWS_MIN = 2
-"""Minimum of rows with figures."""
+"""Minimum number of rows with figures in a table."""
 _HEADER_ROWS_MAX = 10
 _PROSE_LENGTH_MIN = 110
 """A longer row is prose."""
@@ -42,8 +42,8 @@ _LABEL_INDENT_MAX = 40.0
 _COLUMN_DISTANCE_MAX = 14.0
 """Greatest distance in points between a cell and its column, and between columns that may be joined."""
 _MISFITS_MAX = 0.04
-"""Share of cells that may fit into no column. Above it, the table is written as plain lines, so that no figure appears
-under the wrong column head."""
+"""Greatest share of cells that fit into no column. With more, the table is written as plain lines, so that no figure
+appears under the wrong column head."""
 _COLUMNS_MAX = 24
 _BAR = r"\|"
 
@@ -95,7 +95,7 @@ def _is_data_row(row: PageRow) -> bool:
 
 
 def _is_year_row(row: PageRow) -> bool:
-    """Check whether a row has years as column header_count."""
+    """Check whether a row has only years, after an optional label."""
     cells = row.cells if _YEAR.fullmatch(row.cells[0].text) else row.cells[1:]
     return len(row.cells) > 1 and all(_YEAR.fullmatch(cell.text) for cell in cells)
 
@@ -108,23 +108,23 @@ def _is_prose_row(row: PageRow) -> bool:
 
 
 def _detect_table_end(rows: Sequence[PageRow], start: int) -> tuple[int, int]:
-    """Return the end of the table that starts at row `start`, and the number of its rows with figures."""
-    end, count, plain = start + 1, 1, 0
+    """Return the end of the table whose first figures are in row `start`, and its number of rows with figures."""
+    end, count, plain_rows = start + 1, 1, 0
     has_body = not _is_year_row(rows[start])
     for index in range(start + 1, len(rows)):
         row = rows[index]
         if row.top < rows[index - 1].top:
             break
         if _is_data_row(row):
-            is_head = _is_year_row(row)
-            if has_body and is_head and plain + 1 < index - start:
+            is_header = _is_year_row(row)
+            if has_body and is_header and plain_rows + 1 < index - start:
                 break  # years below figures are the header of the next table
-            has_body = has_body or not is_head
-            end, plain = index + 1, 0
+            has_body = has_body or not is_header
+            end, plain_rows = index + 1, 0
             count += 1
         else:
-            plain += 1
-            if plain > _PLAIN_ROWS_MAX or _is_prose_row(row):
+            plain_rows += 1
+            if plain_rows > _PLAIN_ROWS_MAX or _is_prose_row(row):
                 break
     return end, count
 
@@ -135,29 +135,28 @@ def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, previous_
     Rows between the header and the first figures are titles of the table's parts. The header starts at or after
     `previous_end`.
     """
-    lefts = [cell.x0 for row in rows[first:end] if _is_data_row(row) for cell in row.cells[1:]]
-    left = min(lefts)
-    start = heads_end = first
+    left = min(cell.x0 for row in rows[first:end] if _is_data_row(row) for cell in row.cells[1:])
+    start = header_end = first
     for index in range(first - 1, max(previous_end, first - _HEADER_ROWS_MAX) - 1, -1):
         row = rows[index]
         if row.top > rows[index + 1].top or _is_prose_row(row):
             break
         is_above_figures = row.cells[-1].x0 >= left - _LABEL_INDENT_MAX and row.text[-1] not in ":."
         if is_above_figures or _UNITS.fullmatch(row.text[:_UNITS_LENGTH_MAX]):
-            heads_end = heads_end if start < first else index + 1
+            header_end = header_end if start < first else index + 1
             start = index
         elif start < first or len(row.cells) > 1:
             break
-    return (start, heads_end - start) if start < first else (first, 0)
+    return (start, header_end - start) if start < first else (first, 0)
 
 
 def write_table(rows: Sequence[PageRow], header_count: int) -> str:
     """Write rows as a Markdown table, or as plain lines if they do not fit into columns."""
     edge = min(row.x0 for row in rows)
     columns = _compute_column_bounds(rows[header_count:], edge)
-    plain = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
+    plain_lines = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
     if not columns or len(columns) > _COLUMNS_MAX:
-        return plain
+        return plain_lines
     misfits = 0
     lines: list[list[str]] = []
     head = [""] * (len(columns) + 1)
@@ -181,7 +180,7 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
                 lines.pop()
         lines.append(line)
     if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
-        return plain
+        return plain_lines
     delimiters = ["---"] * len(head)
     return "\n".join(
         f"| {' | '.join(text.replace('|', _BAR) for text in line)} |" for line in (head, delimiters, *lines)
@@ -189,7 +188,7 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
 
 
 def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[float, float]]:
-    """Return the left and right bounds of the columns of figures, or nothing if there are far too many."""
+    """Return the left and right bounds of the columns of figures, or an empty list if there are far too many."""
     spans = []
     for row in rows:
         if _is_data_row(row):
@@ -232,10 +231,10 @@ def _assign_columns(
 
     Labels are in column 0, figures in columns from 1. With `may_span`, a cell may be in several columns.
     """
-    over = [number for number, (x0, x1) in enumerate(columns, start=1) if cell.x0 < x1 and cell.x1 > x0]
-    if over:
-        return over if may_span else over[:1], may_span or len(over) == 1
+    overlapping = [number for number, (x0, x1) in enumerate(columns, start=1) if cell.x0 < x1 and cell.x1 > x0]
+    if overlapping:
+        return overlapping if may_span else overlapping[:1], may_span or len(overlapping) == 1
     if cell.x1 <= columns[0][0]:
         return (0,), True
-    away = [max(x0 - cell.x1, cell.x0 - x1) for x0, x1 in columns]
-    return (1 + away.index(min(away)),), may_span or min(away) <= _COLUMN_DISTANCE_MAX
+    distances = [max(x0 - cell.x1, cell.x0 - x1) for x0, x1 in columns]
+    return (1 + distances.index(min(distances)),), may_span or min(distances) <= _COLUMN_DISTANCE_MAX

@@ -11,7 +11,8 @@ from statistics import median
 
 from roamtui.sources.convert.pdf.outline import (
     CONTINUED,
-    MARKS,
+    NON_LETTERS,
+    SIZE_TOLERANCE,
     DetectedHeading,
     PageText,
     continues_title,
@@ -21,32 +22,34 @@ from roamtui.sources.convert.pdf.outline import (
 from roamtui.sources.convert.pdf.rows import PageRow
 
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
-"""Minimum length in characters of a section that is divided: if the file has an outline of its own, and if not."""
+"""Minimum length, in characters, of a section that is divided: in a file with an outline of its own, and in others."""
 _LONG_SHARE = 0.1
 """Without an outline, a section with this share of the file's characters is divided too, so that short files are
 divided more finely."""
 _REPEATS_MAX = 4
 """A text that occurs more often in one section is a label, not a title."""
-_LARGER = 1.12
-"""A row is large if its size, relative to the text, exceeds this."""
+_LARGE_RATIO = 1.12
+"""A row is large if its letters are larger than those of the text by this factor."""
 _LENGTH_MAX = 150
-"""Maximum length of most titles, in characters."""
+"""Maximum length of a title, in characters."""
 _SENTENCE_LENGTH_MAX = 400
-"""The same for a bold title, which may be a whole sentence, such as a risk factor."""
+"""Maximum length of a bold title, which may be a whole sentence, such as a risk factor."""
 _SIZE_MIN = 0.85
-"""Smallest size of a title, relative to the text."""
+"""Minimum size of the letters of a title, relative to the text."""
 _ROWS_MAX = 4
-"""Rows of one title."""
-_APART = 1.25
-"""Distance above a row that is set apart, relative to the usual distance between rows."""
+"""Maximum number of rows of a title."""
+_APART_RATIO = 1.25
+"""Minimum distance above a row that is set apart, relative to the usual distance between rows."""
 _APART_LENGTH_MAX = 90
-"""In characters, for a title that is only italic or in capitals."""
+"""Maximum length of a title that is only italic or in capitals, in characters."""
 _SHORT_ROW_LENGTH = 80
-"""Characters below which a row that is set apart looks a little like a title."""
+"""A shorter row that is set apart looks a little like a title, in characters."""
 _FULL_ROW_LENGTH = 60
-"""A longer row is text, so the distance to the next row counts as usual."""
-_CENTRED = 0.03
-"""Greatest shift of a centred row from the centre, as a share of the width of the text."""
+"""A longer row is text, so its distance to the next row shows the usual distance, in characters."""
+_CENTRE_SHIFT_MAX = 0.03
+"""Greatest distance of a centred row from the centre, as a share of the width of the text."""
+_CENTRE_INDENT_MIN = 0.1
+"""Minimum indent of a centred row, as a share of the width of the text."""
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -71,23 +74,21 @@ _CAPTION_STYLE: tuple[float, ...] = (0.0,)
 _TOP_ROWS = 3
 """A caption is a title only if it starts within this many rows of a page."""
 _TABLE_DISTANCE_MAX = 20
-"""Rows within which the table of a caption must start. Many header rows may come first."""
+"""The table of a caption starts within this many rows. Many header rows may come first."""
 _SLIDES_MIN = 3
 _SLIDES_SHARE = 0.8
 """Minimum share of wide pages in a file with slides."""
 _SLIDE_LENGTH_MAX = 1_000
-"""Characters of a typical slide."""
+"""Maximum length of a typical slide, in characters."""
 _SLIDE_ROWS = 3
 """The title of a slide starts in one of its first rows."""
-_SIZE_TOLERANCE = 0.06
-"""Greatest difference between the sizes of two rows of a slide's title, as a share."""
 
 
 class TypographicHeadings:
-    """Detects headings in the text of a file, compared with its usual letters and distances."""
+    """Detects headings by comparing rows with the usual letter size and row distance of the file."""
 
     def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
-        """Measure the usual letter size and row distance. `skipped` has the page and row of each row to leave out."""
+        """Measure the usual letter size and row distance. `skipped` has (page, row) of each row that is no title."""
         self._pages = pages
         self._skipped = skipped
         sizes: Counter[float] = Counter()
@@ -98,11 +99,12 @@ class TypographicHeadings:
                 if after is not None and len(row.text) > _FULL_ROW_LENGTH and 0 < after.top - row.top < 3 * row.size:
                     leadings.append((after.top - row.top) / row.size)
         self._size = max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0
-        """Most frequent size of letters, rounded to quarters of a point."""
+        """Usual size of letters, rounded to quarters of a point."""
         self._leading = median(leadings) if leadings else 1.2
-        """Usual distance between rows, in letter sizes."""
+        """Usual distance between rows, as a multiple of the letter size."""
         self._tables = [{index for table in page.tables for index in range(table.start, table.end)} for page in pages]
         self._offsets: list[list[int]] = []
+        """For each page, the number of characters of the file before each row, and before the next page."""
         self._length = 0
         self._long: float = _LONG_WITH_OUTLINE
         for page in pages:
@@ -110,9 +112,9 @@ class TypographicHeadings:
             self._length = self._offsets[-1][-1]
 
     def detect(self, headings: Sequence[DetectedHeading], *, has_outline: bool) -> list[DetectedHeading]:
-        """Return more headings, inside the long sections of the known headings, which are in order.
+        """Return more headings, in the long sections of the known `headings`, which are in order.
 
-        With `has_outline`, the known headings are the file's own outline. The text before them is then a cover,
+        If `has_outline` is true, the known headings are the file's own outline. The text before them is then a cover,
         which is not divided.
         """
         more = [] if has_outline else self._detect_siblings(headings)
@@ -122,10 +124,9 @@ class TypographicHeadings:
         levels = [0, *(heading.level for heading in headings)]
         self._long = _LONG_WITH_OUTLINE if has_outline else min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._length)
         for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
-            is_before_first = number == 0
-            if (is_before_first and has_outline) or (
-                not is_before_first and self._count_characters(start, end) < self._long
-            ):
+            # The text before the first known heading is divided even if it is short, unless it is a cover.
+            is_divided = not has_outline if number == 0 else self._count_characters(start, end) >= self._long
+            if not is_divided:
                 continue
             found = list(self._iter_title_candidates(start, end))
             counts = Counter(heading.title for heading in found)
@@ -134,7 +135,7 @@ class TypographicHeadings:
         return more
 
     def _detect_siblings(self, headings: Sequence[DetectedHeading]) -> list[DetectedHeading]:
-        """Return titles in the style of the known top-level headings, such as "Abstract" or "References"."""
+        """Return more titles in the style of the known top-level headings, such as "Abstract" or "References"."""
         tops = [heading for heading in headings if heading.level == 1 and heading.count]
         styles = Counter(self._compute_style(heading.page, heading.row) for heading in tops)
         if not styles:
@@ -167,7 +168,10 @@ class TypographicHeadings:
     def _divide(
         self, titles: Sequence[DetectedHeading], start: tuple[int, int], end: tuple[int, int], level: int
     ) -> Iterator[DetectedHeading]:
-        """Yield the titles of the strongest style, and divide the parts between them that are still long."""
+        """Yield the titles with the strongest style, and divide the parts between them that are still long.
+
+        `level` is the level of the section from `start` to `end`.
+        """
         best = max((title.style for title in titles), default=None)
         chosen = [title for title in titles if title.style == best]
         weaker = [title for title in titles if title.style != best]
@@ -192,7 +196,7 @@ class TypographicHeadings:
             high = end[1] if page == end[0] else len(rows)
             while index < high:
                 if caption := _CAPTION.match(rows[index].text):
-                    # The rows of its table do not belong to a caption.
+                    # The rows of the table below a caption do not belong to it.
                     cells = (row for row in range(index + 1, high) if row in table and len(rows[row].cells) > 1)
                     count, style = self._count_similar_rows(rows, index, next(cells, high)), _CAPTION_STYLE
                     # A caption is a title only if it is at the top of a page and a table starts near it.
@@ -219,7 +223,7 @@ class TypographicHeadings:
         return count
 
     def _count_title_rows(self, page: int, index: int, high: int) -> int:
-        """Return the number of rows of the title that starts at a row, or 0 if none does."""
+        """Return the number of rows of the title that starts at a row, or 0 if no title starts there."""
         rows, in_table = self._pages[page].rows, self._tables[page]
         row = rows[index]
         is_free = index not in in_table and (page, index) not in self._skipped and row.size >= _SIZE_MIN * self._size
@@ -228,7 +232,7 @@ class TypographicHeadings:
             return 0
         if len(row.cells) > 2 or len(text) > _SENTENCE_LENGTH_MAX or _MONOSPACED.search(row.font.name):
             return 0
-        letters = MARKS.sub("", text)
+        letters = NON_LETTERS.sub("", text)
         needed = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
         if len(letters) < needed or len(letters) * 2 <= len(text) or text.count("(") != text.count(")"):
             return 0
@@ -243,10 +247,10 @@ class TypographicHeadings:
         return 0 if _NOT_A_TITLE.match(text) or _DATE.fullmatch(text) or CONTINUED.search(text) else count
 
     def _is_large_or_bold(self, row: PageRow) -> bool:
-        return row.size > _LARGER * self._size or row.font.is_bold
+        return row.size > _LARGE_RATIO * self._size or row.font.is_bold
 
     def _is_set_apart(self, rows: Sequence[PageRow], index: int) -> bool:
-        """Check whether a row in italics or capitals is set apart from the rows around it."""
+        """Check whether a row is in italics or capitals, and set apart from the rows around it."""
         row = rows[index]
         if not _is_italic_or_capitals(row) or row.text[-1] in ".:;," or len(row.text) > _APART_LENGTH_MAX:
             return False
@@ -255,26 +259,27 @@ class TypographicHeadings:
 
     def _is_far_below(self, above: PageRow, row: PageRow) -> bool:
         """Check whether a row is farther below another than usual, or in the next column."""
-        return row.top < above.top or row.top - above.top > _APART * self._leading * row.size
+        return row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
 
     def _compute_style(self, page: int, index: int) -> tuple[float, ...]:
-        """Return a title's style. A greater tuple means a higher level in the outline."""
+        """Return the style of a title. A greater tuple means a higher level."""
         rows = self._pages[page].rows
         row = rows[index]
         left, right = min(other.x0 for other in rows), max(other.x1 for other in rows)
         shift = abs(row.x0 + row.x1 - left - right)
-        is_centred = row.x0 - left > 0.1 * (right - left) and shift < 2 * _CENTRED * (right - left)
-        size = round(row.size / self._size, 1) if row.size > _LARGER * self._size else 1.0
+        is_centred = row.x0 - left > _CENTRE_INDENT_MIN * (right - left) and shift < 2 * _CENTRE_SHIFT_MAX * (
+            right - left
+        )
+        size = round(row.size / self._size, 1) if row.size > _LARGE_RATIO * self._size else 1.0
         return size, row.font.is_bold, is_capitals(row.text), is_centred, not row.font.is_italic
 
 
 def _is_italic_or_capitals(row: PageRow) -> bool:
-    """Check whether a row is in italics or capitals."""
     return row.font.is_italic or is_capitals(row.text)
 
 
 def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
-    """Return the titles of slides, with level 0, if the file has slides: wide pages with few words."""
+    """Return the titles of slides, which are wide pages with few words. They have level 0 (see `merge_headings`)."""
     shown = [(number, page) for number, page in enumerate(pages) if page.rows]
     lengths = [sum(len(row.text) for row in page.rows) for _, page in shown]
     wide = sum(page.is_wide for _, page in shown)
@@ -287,7 +292,7 @@ def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
         first = max(worded, key=lambda row: round(rows[row].size), default=0)
         smallest = min(row.size for row in rows)
         large = (
-            row.size > _LARGER * smallest and abs(row.size / rows[first].size - 1) < _SIZE_TOLERANCE
+            row.size > _LARGE_RATIO * smallest and abs(row.size / rows[first].size - 1) < SIZE_TOLERANCE
             for row in rows[first + 1 :]
         )
         count = 1 + len(list(takewhile(bool, islice(large, _ROWS_MAX - 1))))

@@ -28,10 +28,13 @@ _ITEM_ROW = re.compile(
     r"(?:$|[.:;\u2014\u2013-]|\s[A-Z\[(*]|\|)|ITEMS?\s*\d",
     re.IGNORECASE,
 )
-_FEW = 3
-"""Fewer Items, notes or numbered titles are only mentioned in the text."""
-_ITEMS_MAX = 16
-_STATEMENT_ROWS = 7
+_COUNT_MIN = 3
+"""Minimum number of Items, notes or numbered titles. Fewer are only mentioned in the text."""
+_ITEM_NUMBER_MAX = 16
+_MARKED_WEIGHT = 3
+"""Weight of an Item in bold type or capitals; others have 1."""
+_TOP_ROWS = 7
+"""Number of rows at the top of a page in which statements, signatures and exhibits have their titles."""
 _STATEMENT_LENGTH_MAX = 130
 _STATEMENT = re.compile(
     r"(?:[\w&.,'’ -]{0,60}?\b)?(?:(?:condensed|consolidated|combined|unaudited|interim|supplemental)\s+)*"
@@ -41,22 +44,27 @@ _STATEMENT = re.compile(
     r"\s?(?:\(.{2,40}\))?",
     re.IGNORECASE,
 )
-_NOTE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
+_NOTE_TITLE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
 _NOTE_LENGTH_MAX = 140
-_NOTES = re.compile(r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE)
+_NOTES_TITLE = re.compile(
+    r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE
+)
 _EXHIBIT = re.compile(r"exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?", re.IGNORECASE)
 _SIGNATURES = re.compile(r"signatures?", re.IGNORECASE)
-_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
-_CHAPTER = re.compile(r"[제第]\s?(\d{1,2})\s?[장편부章部](?=\s|$)")
+_NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
+_CHAPTER_TITLE = re.compile(r"[제第]\s?(\d{1,2})\s?[장편부章部](?=\s|$)")
 _NUMBERED_LENGTH_MAX = 110
-_NUMBERED_EACH_MIN = 200
-"""Average characters per numbered title; the lines of a form are numbered more densely."""
+_CHARACTERS_PER_TITLE_MIN = 200
+"""Minimum length of the text, in characters, for each numbered title. The lines of a form are numbered more densely."""
 _TITLE_ROWS_MAX = 3
 _LEADING_MAX = 1.6
+"""Greatest distance between the rows of a title, in letter heights."""
 
 
 @dataclass(frozen=True, slots=True)
 class _HeadingCandidate:
+    """A row that may be a heading. Those with ascending keys and the greatest total weight are chosen."""
+
     page: int
     row: int
     key: tuple[int | str, ...]
@@ -66,29 +74,34 @@ class _HeadingCandidate:
 def detect_items(
     pages: Sequence[PageText], skipped: set[tuple[int, int]], known: Sequence[DetectedHeading]
 ) -> list[DetectedHeading]:
-    """Return the Items in ascending order, except for known ones."""
+    """Return the headings of the Items in ascending order, except for `known` headings."""
     known_items = {parse_item(heading.title) for heading in known} - {None}
+    # "@" sorts before letters: Item 7 comes before Item 7A.
     found = [
-        _HeadingCandidate(page, index, (item[0], item[1] or "@"), 3 if _is_marked(row) else 1)
+        _HeadingCandidate(page, index, (item[0], item[1] or "@"), _MARKED_WEIGHT if _is_marked(row) else 1)
         for page, index, row in _iter_short_rows(pages, skipped, _ITEM_LENGTH_MAX)
         if (item := parse_item(row.text))
         and item not in known_items
-        and item[0] <= _ITEMS_MAX
+        and item[0] <= _ITEM_NUMBER_MAX
         and _ITEM_ROW.match(row.text)
     ]
-    if len(known_items) >= _FEW:
-        found = [candidate for candidate in found if candidate.weight == 3]
+    if len(known_items) >= _COUNT_MIN:
+        found = [candidate for candidate in found if candidate.weight == _MARKED_WEIGHT]
     chain = _select_rising_sequence(found)
-    is_report = all(str(candidate.key[1])[0] == "." and candidate.weight == 3 for candidate in chain)
-    return _make_headings(pages, chain, 2) if len(known_items) >= _FEW or len(chain) >= _FEW or is_report else []
+    is_report = all(str(candidate.key[1])[0] == "." and candidate.weight == _MARKED_WEIGHT for candidate in chain)
+    return (
+        _make_headings(pages, chain, 2)
+        if len(known_items) >= _COUNT_MIN or len(chain) >= _COUNT_MIN or is_report
+        else []
+    )
 
 
 def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> Iterator[DetectedHeading]:
-    """Yield the titles of financial statements at the top of pages with tables, with level 0 (see `merge_headings`)."""
+    """Yield the titles of financial statements, with level 0 (see `merge_headings`): they are above tables."""
     for number, page in enumerate(pages):
         if not page.tables:
             continue
-        for index, row in enumerate(page.rows[:_STATEMENT_ROWS]):
+        for index, row in enumerate(page.rows[:_TOP_ROWS]):
             text = row.text
             if len(text) > _STATEMENT_LENGTH_MAX or CONTINUED.search(text) or text[-1] in ".,;:":
                 continue
@@ -100,53 +113,59 @@ def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) 
 def detect_notes(
     pages: Sequence[PageText], skipped: set[tuple[int, int]]
 ) -> tuple[list[DetectedHeading], list[DetectedHeading]]:
-    """Return the heading above all notes to financial statements, and the notes in ascending order, with level 0."""
+    """Return the heading above all notes to financial statements, if any, and the notes in ascending order.
+
+    All have level 0 (see `merge_headings`).
+    """
     found = [
         _HeadingCandidate(page, index, (int(match[1]),), 1)
         for page, index, row in _iter_short_rows(pages, skipped, _NOTE_LENGTH_MAX)
-        if (match := _NOTE.match(row.text)) and _is_marked(row) and not CONTINUED.search(row.text)
+        if (match := _NOTE_TITLE.match(row.text)) and _is_marked(row) and not CONTINUED.search(row.text)
     ]
     chain = _select_rising_sequence(found)
-    if len(chain) < _FEW:
+    if len(chain) < _COUNT_MIN:
         return [], []
     above = [
         DetectedHeading(page=page, row=index, count=1, level=0, title=row.text)
         for first in found
         if first.key == (1,)
         for page in range(max(0, first.page - 1), first.page + 1)
-        for index, row in enumerate(pages[page].rows[: first.row if page == first.page else _STATEMENT_ROWS])
-        if _NOTES.fullmatch(row.text) and not CONTINUED.search(row.text)
+        for index, row in enumerate(pages[page].rows[: first.row if page == first.page else _TOP_ROWS])
+        if _NOTES_TITLE.fullmatch(row.text) and not CONTINUED.search(row.text)
     ]
     return above[-1:], _make_headings(pages, chain, 0, rows_max=1)
 
 
 def lift_statements(headings: Sequence[DetectedHeading]) -> None:
     """Move each statement directly below its Item, with the headings below it. Stop at the notes of the Item."""
-    item = statement = shift = 0  # levels of the last Item and statement, and the levels to move up
+    # Levels of the last Item and statement, and the number of levels to move up.
+    item = statement = shift = 0
     for heading in headings:
         if heading.level <= statement:
             statement = shift = 0
         if parse_item(heading.title):
             item = heading.level
-        elif heading.level <= item or _NOTE.match(heading.title):
+        elif heading.level <= item or _NOTE_TITLE.match(heading.title):
             item = 0
         elif item and not shift and _is_statement(heading.title):
             statement, shift = heading.level, heading.level - item - 1
-            item *= not _NOTES.fullmatch(heading.title)
+            if _NOTES_TITLE.fullmatch(heading.title):
+                item = 0
         heading.level -= shift
 
 
 def nest_notes(headings: Sequence[DetectedHeading]) -> None:
-    """Nest notes below the heading above all of them, such as "Notes to Financial Statements", if they have its level.
+    """Move notes to financial statements below their common heading, such as "Notes to Financial Statements".
 
-    The headings below these notes move with them, up to the first other heading of that level or of a higher one.
+    Notes move if they are on the same level as that heading. The headings below them move too, up to the next other
+    heading on that level or a higher one.
     """
     above = 0
     moves = False
     for heading, after in zip_longest(headings, headings[1:]):
-        is_note = _NOTE.match(heading.title) is not None
-        if _NOTES.fullmatch(heading.title):
-            if after is not None and _NOTE.match(after.title):
+        is_note = _NOTE_TITLE.match(heading.title) is not None
+        if _NOTES_TITLE.fullmatch(heading.title):
+            if after is not None and _NOTE_TITLE.match(after.title):
                 heading.level = min(heading.level, after.level)
             above, moves = heading.level, False
         elif above and (heading.level > above or (heading.level == above and is_note)):
@@ -157,10 +176,10 @@ def nest_notes(headings: Sequence[DetectedHeading]) -> None:
 
 
 def detect_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], after: int) -> Iterator[DetectedHeading]:
-    """Yield the headings of signatures and exhibits, which come after the last Item of a report, from page `after`."""
+    """Yield the headings of signatures and exhibits from page `after`, where the last Item of a report is."""
     seen = set()
     for number in range(after, len(pages)):
-        for index, row in enumerate(pages[number].rows[:_STATEMENT_ROWS]):
+        for index, row in enumerate(pages[number].rows[:_TOP_ROWS]):
             is_signatures = _SIGNATURES.fullmatch(row.text) is not None
             if (number, index) in skipped or not (is_signatures or (_EXHIBIT.fullmatch(row.text) and index < 4)):
                 continue
@@ -175,25 +194,25 @@ def detect_numbered_headings(
 ) -> list[DetectedHeading]:
     """Return numbered titles ("3.2 Types and values") in ascending order.
 
-    `score_title` returns how much a row of a page looks like a title: 0 not at all, from 1 for certain.
+    `score_title` rates a row of a page by its looks: 0 if it cannot be a title, at least 1 if it must be one.
     """
     found = []
     for page, index, row in _iter_short_rows(pages, skipped, _NUMBERED_LENGTH_MAX):
-        match = _NUMBERED.match(row.text) or _CHAPTER.match(row.text)
+        match = _NUMBERED_TITLE.match(row.text) or _CHAPTER_TITLE.match(row.text)
         score = score_title(pages[page], index) if match and row.text[-1] not in ",;" else 0.0
         if match and score:
             found.append(_HeadingCandidate(page, index, tuple(map(int, match[1].split("."))), score))
     chain: list[_HeadingCandidate] = []
     for candidate in _select_rising_sequence(found):
-        if candidate.weight >= 1 or _is_next(chain[-1].key if chain else (), candidate.key):
+        if candidate.weight >= 1 or _may_follow(chain[-1].key if chain else (), candidate.key):
             chain.append(candidate)
     length = sum(len(row.text) for page in pages for row in page.rows)
-    is_list = len(chain) * _NUMBERED_EACH_MIN > length or all(len(candidate.key) > 1 for candidate in chain)
-    return [] if len(chain) < _FEW or is_list else _make_headings(pages, chain)
+    is_list = len(chain) * _CHARACTERS_PER_TITLE_MIN > length or all(len(candidate.key) > 1 for candidate in chain)
+    return [] if len(chain) < _COUNT_MIN or is_list else _make_headings(pages, chain)
 
 
-def _is_next(last: tuple[int | str, ...], key: tuple[int | str, ...]) -> bool:
-    """Check whether a section number may follow another: its first child, or one or two after it or a parent."""
+def _may_follow(last: tuple[int | str, ...], key: tuple[int | str, ...]) -> bool:
+    """Check whether section number `key` may follow `last`, as 1.2.1, 1.3, 1.4, 2 and 3 may follow 1.2."""
     if not last:
         return key in ((1,), (0,))
     if len(key) > len(last):
@@ -216,10 +235,10 @@ def _is_marked(row: PageRow) -> bool:
 
 
 def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_HeadingCandidate]:
-    """Return the ascending subsequence of candidates with the greatest total weight."""
+    """Return the subsequence of candidates with ascending keys that has the greatest total weight."""
     ranks = {key: rank for rank, key in enumerate(sorted({candidate.key for candidate in found}), start=1)}
     tree = [(0.0, -1)] * (len(ranks) + 1)
-    """Fenwick tree of the heaviest chain that ends with a key up to a rank: its weight and last index."""
+    """Fenwick tree: weight and last index of the heaviest sequence whose last key has at most a rank."""
     before: list[int] = []
     for index, candidate in enumerate(found):
         weight, last = 0.0, -1
@@ -241,9 +260,13 @@ def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_Heading
 
 
 def _make_headings(
-    pages: Sequence[PageText], chain: Sequence[_HeadingCandidate], level: int = -1, *, rows_max: int = _TITLE_ROWS_MAX
+    pages: Sequence[PageText],
+    chain: Sequence[_HeadingCandidate],
+    level: int | None = None,
+    *,
+    rows_max: int = _TITLE_ROWS_MAX,
 ) -> list[DetectedHeading]:
-    """Make headings with all their rows. If `level` is negative, a heading's level is the depth of its number."""
+    """Make headings with all their rows. Without `level`, the level of a heading is the depth of its number."""
     headings = []
     for candidate in chain:
         rows = pages[candidate.page].rows[candidate.row : candidate.row + rows_max]
@@ -254,7 +277,7 @@ def _make_headings(
             if is_other or not continues_title(rows[count - 1], row, leading_max=_LEADING_MAX):
                 break
             count += 1
-        heading_level = len(candidate.key) if level < 0 else level
+        heading_level = len(candidate.key) if level is None else level
         title = join_rows(rows[:count])
         headings.append(
             DetectedHeading(page=candidate.page, row=candidate.row, count=count, level=heading_level, title=title)
@@ -263,14 +286,14 @@ def _make_headings(
 
 
 def _is_statement(title: str) -> bool:
-    """Check whether a title names a financial statement, or all notes to them."""
-    return _STATEMENT.fullmatch(title) is not None or _NOTES.fullmatch(title) is not None
+    """Check whether a title names a financial statement, or the notes to financial statements."""
+    return _STATEMENT.fullmatch(title) is not None or _NOTES_TITLE.fullmatch(title) is not None
 
 
 def merge_headings(kept: Sequence[DetectedHeading], more: Sequence[DetectedHeading]) -> list[DetectedHeading]:
-    """Merge more headings into sorted ones, unless their rows are taken.
+    """Merge the headings `more` into the headings `kept`, except for those whose rows are taken.
 
-    A heading of level 0 goes one level below the heading before it, or on the same level if both are statements.
+    A heading of level 0 gets a level: one below the heading before it, or the same if both are statements.
     """
     taken = {(heading.page, heading.row + number) for heading in kept for number in range(max(1, heading.count))}
     ordered = sorted(kept, key=lambda heading: heading.position)
