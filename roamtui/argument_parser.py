@@ -32,7 +32,7 @@ def parse_arguments(kind: type[_T], program: str, words: Sequence[str]) -> _T:
 
 
 def describe_command(kind: type[Any]) -> CompletedCommand:
-    """Return what can follow a command, from its parser."""
+    """Describe the arguments of a command for shell completion."""
     arguments = []
     for action in _make_parser(kind, "")._actions:  # noqa: SLF001 - argparse has no other list of them
         metavar = action.metavar if isinstance(action.metavar, str) and action.nargs != 0 else ""
@@ -111,7 +111,7 @@ def _add_argument(
 
 def _build_value(values: Mapping[str, Any], kind: type[_T]) -> _T:
     built: dict[str, Any] = {}
-    # An empty text, for instance from an unset variable, counts as not given.
+    # An empty text, for instance from an unset variable, counts as a missing argument.
     given = {name: value for name, value in values.items() if value not in (None, "")}
     for member in fields(kind):  # type: ignore[arg-type]
         if "part" in member.metadata:

@@ -1,4 +1,4 @@
-"""The command line, the front end that wires all layers.
+"""The command line: parses it, runs the command or the app, and turns errors into messages.
 
 This module imports almost nothing, so that `roamtui --help` is fast: each command's code is imported when it runs.
 """
@@ -116,7 +116,7 @@ def main(argv: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each 
 
 
 def parse_command_line(words: list[str]) -> AppArguments | Command:
-    """Parse a command line into a command, or the app's arguments if it names none."""
+    """Parse a command line into a command, or into the app's arguments if it names no command."""
     from roamtui.option_fields import AppArguments
 
     if len(words) == 1 and not words[0].startswith("-") and any(mark in words[0] for mark in "./"):
@@ -134,7 +134,7 @@ def parse_command_line(words: list[str]) -> AppArguments | Command:
 
 
 def _check_command_name(word: str, names: Iterable[str]) -> None:
-    """Raise an error for a word that is nearly the name of a command, unless a file has that name."""
+    """Reject a word that is nearly the name of a command, unless a file has that name."""
     import os
 
     if not word.isalpha() or os.path.lexists(word):
@@ -143,8 +143,8 @@ def _check_command_name(word: str, names: Iterable[str]) -> None:
 
     from roamtui.errors import UsageError
 
-    if near := get_close_matches(word.lower(), names, n=1, cutoff=_SIMILARITY_MIN):
-        raise UsageError(f'there is no command or file "{word}". Did you mean `roamtui {near[0]}`?')
+    if similar := get_close_matches(word.lower(), names, n=1, cutoff=_SIMILARITY_MIN):
+        raise UsageError(f'there is no command or file "{word}". Did you mean `roamtui {similar[0]}`?')
 
 
 def _print(text: str) -> int:

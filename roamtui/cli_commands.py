@@ -58,7 +58,7 @@ class Command(Protocol):
         """Run the command and return the exit status.
 
         Raises:
-            RoamtuiError: The command failed; the message is for the person.
+            RoamtuiError: The command failed. Its message is shown to the person.
         """
         ...
 
@@ -220,8 +220,8 @@ class IndexCommand:
         from roamtui.search.index import IndexLocation
         from roamtui.search_setup import make_search_services
 
-        named = {} if self.uri is None else {"index": self.uri}
-        settings = _load_settings({**self.overrides, SEARCH: {**self.overrides.get(SEARCH, {}), **named}})
+        index = {} if self.uri is None else {"index": self.uri}
+        settings = _load_settings({**self.overrides, SEARCH: {**self.overrides.get(SEARCH, {}), **index}})
         library = open_library(self.sources, self.web)
         if self.summaries is not None and not self.delete:
             from roamtui.search.summary_store import SummaryStore
@@ -283,8 +283,8 @@ class ConversationsCommand:
                 for summary in summaries:
                     count = f"{summary.questions} question{'s' if summary.questions != 1 else ''}"
                     title = sanitise_line(summary.title) or "(no question yet)"
-                    about = f"({count}, {sanitise_line(summary.source)})"
-                    write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  {about}\n")
+                    details = f"({count}, {sanitise_line(summary.source)})"
+                    write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  {details}\n")
             return 0
         if self.action == "delete":
             store.delete(self.conversation_id)
@@ -292,12 +292,12 @@ class ConversationsCommand:
             return 0
         summaries = store.list()
         conversation_id = _complete_id(self.conversation_id, [summary.id for summary in summaries])
-        saved = store.load(conversation_id)
+        state = store.load(conversation_id)
         source = next((summary.source for summary in summaries if summary.id == conversation_id), "")
         if self.output_format == "json":
-            write_text(render_json(saved, source))
+            write_text(render_json(state, source))
         elif self.output_format == "md":
-            write_text(render_markdown(saved, source))
+            write_text(render_markdown(state, source))
         else:
             from roamtui.export.html import render_html
 
@@ -306,7 +306,7 @@ class ConversationsCommand:
                 library = open_library(split_sources(source))
             except RoamtuiError as error:
                 warn(f"without the sections: {error}")
-            write_text(render_html(saved, source, library))
+            write_text(render_html(state, source, library))
         return 0
 
 
@@ -435,7 +435,7 @@ class CacheCommand:
     def run(self) -> int:
         from roamtui.headless.cache import report_cache
 
-        report_cache(is_cleared=self.action == "clear", as_json=self.as_json)
+        report_cache(clear=self.action == "clear", as_json=self.as_json)
         return 0
 
 
@@ -539,8 +539,8 @@ class CheckCommand:
             library, notes = open_all_pages(library, loader)
             write_notes(notes)
         searcher = make_searcher_factory(_load_settings())(library) if self.questions is not None else None
-        form = "json" if self.as_json else self.output_format
-        return run_check(library, rules, form, self.questions, searcher)
+        output_format = "json" if self.as_json else self.output_format
+        return run_check(library, rules, output_format, self.questions, searcher)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -665,12 +665,12 @@ def _decode_argument(text: str) -> str:
     return os.fsencode(text).decode("utf-8", "replace")
 
 
-def _complete_id(start: str, ids: Sequence[str]) -> str:
-    """Return the only id with this start, or the start itself if there is none."""
-    found = [one for one in ids if one.startswith(start)] if start not in ids else [start]
-    if len(found) > 1:
-        raise UsageError(f'several conversations begin with "{sanitise_line(start)}": {", ".join(found)}.')
-    return found[0] if found else start
+def _complete_id(prefix: str, ids: Sequence[str]) -> str:
+    """Return the only id that begins with the prefix. If no id does, return the prefix."""
+    matches = [prefix] if prefix in ids else [candidate for candidate in ids if candidate.startswith(prefix)]
+    if len(matches) > 1:
+        raise UsageError(f'several conversations begin with "{sanitise_line(prefix)}": {", ".join(matches)}.')
+    return matches[0] if matches else prefix
 
 
 def _format_note_count(count: int) -> str:

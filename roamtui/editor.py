@@ -1,4 +1,4 @@
-"""The person's own editor, as the environment names it."""
+"""Starts the person's own editor, which the environment names."""
 
 from __future__ import annotations
 
@@ -7,35 +7,38 @@ import shlex
 import shutil
 from pathlib import Path
 
-_PLUS_LINE = frozenset({"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"})
-_COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
-_GOTO = frozenset({"code", "codium", "cursor"})
+_LINE_AS_OPTION = frozenset(
+    {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"}
+)
+_LINE_AS_SUFFIX = frozenset({"hx", "helix", "subl", "zed"})
+_LINE_AFTER_GOTO = frozenset({"code", "codium", "cursor"})
+"""Editors by the way they take a line: ``+12 file``, ``file:12`` or ``--goto file:12``."""
 
 
 def find_editor() -> str:
-    """Return the command of the editor; empty if none is set."""
+    """Return the command of the editor, or an empty text if no editor is set."""
     return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
 
 
 def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
-    """Return the command that opens a file, at a 1-based line if one is given and the editor is known.
+    """Return the command that opens a file, if possible at a line. Lines count from 1, and 0 means no line.
 
     Raises:
         ValueError: The editor's command has an opening quotation mark without a closing one.
     """
     words = _split_on_windows(editor) if os.name == "nt" else shlex.split(editor)
     name = Path(words[0]).stem if words and line else ""
-    if name in _PLUS_LINE:
+    if name in _LINE_AS_OPTION:
         return [*words, f"+{line}", str(file)]
-    if name in _COLON_LINE:
+    if name in _LINE_AS_SUFFIX:
         return [*words, f"{file}:{line}"]
-    if name in _GOTO:
+    if name in _LINE_AFTER_GOTO:
         return [*words, "--goto", f"{file}:{line}"]
     return [*words, str(file)]
 
 
 def _split_on_windows(editor: str) -> list[str]:
-    # A backslash separates folders, a path may hold blanks without marks, and `code` is a script, code.cmd.
+    # A backslash separates folders, a path may contain spaces outside quotation marks, and `code` is code.cmd.
     if program := shutil.which(editor.strip('"')):
         return [program]
     words = [word.strip('"') for word in shlex.split(editor, posix=False)]

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     )
 
 _OFFLINE = "offline"
-_QUICK_BYTES = 1_000_000
-"""A smaller PDF converts faster than a screen with its first pages would appear."""
+_QUICK_PDF_BYTES_MAX = 1_000_000
+"""A PDF of at most this size is converted faster than a screen with its first pages would appear."""
 _NOTES_SHOWN = 5
 _NO_TERMINAL = "the app needs a terminal. Use `roamtui ask SOURCE QUESTION` or `roamtui outline` instead."
 
@@ -49,15 +49,15 @@ def run_app(arguments: AppArguments) -> int:
     """Run the app until the person quits, and return the exit status.
 
     Raises:
-        RoamtuiError: An argument cannot be used; raised before the screen changes.
+        RoamtuiError: An argument cannot be used. The screen has not changed yet.
     """
     settings = load_settings(arguments.overrides)
     arguments = _confirm_address(arguments)
     if _should_run_plain(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
     # The app can show the first pages of a large PDF before the others are converted.
-    first, is_late = None, _has_screen() and _needs_slow_conversion(arguments.sources)
-    if not is_late and (arguments.sources or not _has_screen()):
+    first, is_loaded_later = None, _has_screen() and _needs_slow_conversion(arguments.sources)
+    if not is_loaded_later and (arguments.sources or not _has_screen()):
         first = _open_initial_document(arguments, settings)
         if "-" in arguments.sources:
             _reattach_terminal()
@@ -68,14 +68,14 @@ def run_app(arguments: AppArguments) -> int:
     from roamtui.tui.app import run_until_exit as show_app
     from roamtui.tui.context import DocumentOpener
 
-    opening = DocumentOpener(
+    opener = DocumentOpener(
         list_offers=_list_offers,
         open_source=partial(_open_document, arguments, settings),
         suggest_address=suggest_address,
         save_settings=partial(save_settings, config_path()),
     )
-    named = arguments.sources[0] if is_late else ""
-    exit_code, failures = show_app(RoamApp(first, opening, _make_initial_options(settings), named))
+    source = arguments.sources[0] if is_loaded_later else ""
+    exit_code, failures = show_app(RoamApp(first, opener, _make_initial_options(settings), source))
     if failures:
         from roamtui.headless.output import write_note
 
@@ -87,7 +87,7 @@ def run_app(arguments: AppArguments) -> int:
 def _open_initial_document(
     arguments: AppArguments, settings: Settings, model: Model | None = None, report: PageReport | None = None
 ) -> StartupContext:
-    # `model` overrides the model of the settings.
+    # `model` replaces the model of the settings.
     is_whole = (  # a resumed conversation, a trace's digest and vector search need the text before the app starts
         settings.retrieval.needs_vectors
         or settings.model.startswith("recorded")
@@ -143,10 +143,10 @@ def _confirm_address(arguments: AppArguments) -> AppArguments:
         return arguments
     question = f"There is no file {sanitise_line(arguments.sources[0])}. Open {sanitise_line(address)}? [y/N] "
     try:
-        is_meant = input(question).strip().lower() in ("y", "yes")
+        is_confirmed = input(question).strip().lower() in ("y", "yes")
     except EOFError:
-        is_meant = False
-    return replace(arguments, sources=(address,)) if is_meant else arguments
+        is_confirmed = False
+    return replace(arguments, sources=(address,)) if is_confirmed else arguments
 
 
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:
@@ -173,7 +173,12 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
 
 def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
     path = Path(*sources[:1])
-    return len(sources) == 1 and path.suffix.lower() == ".pdf" and path.is_file() and path.stat().st_size > _QUICK_BYTES
+    return (
+        len(sources) == 1
+        and path.suffix.lower() == ".pdf"
+        and path.is_file()
+        and path.stat().st_size > _QUICK_PDF_BYTES_MAX
+    )
 
 
 def _list_offers() -> tuple[tuple[StartOffer, ...], str]:

@@ -28,11 +28,11 @@ from roamtui.sources.file_sources import split_sources
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 _FILES_REPORTED_MIN = 200
-"""Minimum number of files for a progress line."""
+"""Number of files from which a line says that they are being read."""
 
 
 def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
-    """Return the library of the given sources, with all its files loaded; see `open_lazily`."""
+    """Return the library of some sources, with all its files loaded. Arguments and errors are as in `open_lazily`."""
     return open_lazily(sources, is_whole=True, web=web, index=index)[0]
 
 
@@ -44,7 +44,7 @@ def open_lazily(
     index: str | None = None,
     report: PageReport | None = None,
 ) -> tuple[Library, Loader | None]:
-    """Open a library, with the files of a large folder only listed, and return it with a loader for the rest.
+    """Open sources as a library, and return it with a loader. The files of a large folder are not loaded yet.
 
     Args:
         sources: Paths or URLs.
@@ -63,7 +63,7 @@ def open_lazily(
     if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
         write_note(f"Fetching {sources[0]}…")
     with report_conversion(sources[0]) as write_progress:
-        library, loader = _open(sources, web, report=report or write_progress)
+        library, loader = _open_with_summaries(sources, web, report=report or write_progress)
     if index is not None:
         from roamtui.search.lance import LanceDatabase, load_summaries  # noqa: PLC0415 - few searches have one
 
@@ -82,10 +82,10 @@ def reopen_source(
     """Open the current version of the source of a saved conversation or file.
 
     Args:
-        source: The source.
+        source: Its path or URL, as it was saved.
         links: Links whose pages are needed.
         approved: Origins of pages that a person approved.
-        is_own: Whether a person named the source; if only a file names it, its URL must be allowed.
+        is_own: Whether a person named the source. If a file did, the URL must be allowed.
         web: Options for fetching.
 
     Raises:
@@ -114,14 +114,14 @@ def reopen_source(
 def reload_changed_files(
     sources: Sequence[str], web: WebArguments | None, before: Library, changed: frozenset[str]
 ) -> Library:
-    """Reload a library of several files, reading only new files and those in `changed`, by their keys.
+    """Reload a library of several files. Only new files, and the files with the keys in `changed`, are read.
 
     Files that were not loaded before stay unloaded.
 
     Raises:
         SourceError: The source cannot be read.
     """
-    library, loader = _open(sources, web)
+    library, loader = _open_with_summaries(sources, web)
     library = replace(library, summaries={**before.summaries, **library.summaries})
     if loader is None:
         return library
@@ -151,7 +151,7 @@ def reload_with_pages(
     from roamtui.conversation.library_sync import load_linked_pages  # noqa: PLC0415 - few sources have links
     from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - few sources have links
 
-    library, loader = _open(sources, web, is_checking=True)
+    library, loader = _open_with_summaries(sources, web, is_checking=True)
     links = tuple(node_id for node_id in (*before.grafts, *before.aliases) if get_link_url(before, node_id))
     if loader is None or not links:
         return library
@@ -165,10 +165,9 @@ def _get_document_key(library: Library, node_id: str) -> str:
     return "/".join(listing.columns.path(row))
 
 
-def _open(
+def _open_with_summaries(
     sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
-    # Adds the summaries that a model wrote earlier.
     web = web or WebArguments()
     options = WebOptions(
         cache_dir=pages_path(),
@@ -190,7 +189,7 @@ def _open(
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:
-    """Load the pages of those sections that are links, or the reasons why they cannot be loaded."""
+    """Load the pages of the sections that are links. A page that cannot be loaded gets the reason as its text."""
     links = tuple(section_id for section_id in dict.fromkeys(section_ids) if is_loadable(library, section_id))
     denied = {
         link: make_error_document(get_link_url(library, link), format_refusal(get_link_url(library, link), origin))
@@ -205,9 +204,9 @@ def open_all_pages(library: Library, loader: Loader) -> tuple[Library, tuple[str
     """Load the pages of all links, and return a note for each origin that was not approved."""
     links = tuple(node_id for node_id in library.walk() if get_link_url(library, node_id))
     unapproved = loader.list_unapproved_origins(library, links, frozenset())
-    left = {link for refused in unapproved.values() for link in refused}
+    refused_links = {link for refused in unapproved.values() for link in refused}
     notes = tuple(
         f"{len(refused)} pages on {origin} were not fetched. Allow it with --allow-origin {origin}."
         for origin, refused in unapproved.items()
     )
-    return open_pages(library, loader, [link for link in links if link not in left]), notes
+    return open_pages(library, loader, [link for link in links if link not in refused_links]), notes

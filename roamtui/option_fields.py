@@ -1,6 +1,6 @@
-"""Options declared as fields of frozen classes: key in `config.toml`, flag and help.
+"""Declares options as fields of frozen classes: each with its key in `config.toml`, its flag and its help.
 
-The app's arguments, and the ones that several commands share, are here too. The first screen imports this module.
+The arguments of the app, and those that several commands share, are here too. Start-up imports this module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ABOVE_ZERO = math.ulp(0.0)
 
 
 class OptionError(ValueError):
-    """A value is invalid; the message continues a sentence that starts with the option's name."""
+    """A value is invalid. The message continues a sentence that begins with the option's name: "must be …"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +28,9 @@ class Option:
     kind: type[Any]
     """`int`, `float`, `bool`, `str`, `Path`, `tuple` of strings, or an enumeration of the choices."""
     name: str = ""
-    """Name on the command line: `--model`, or `SOURCE` for a positional argument; empty if it has no flag."""
+    """Name on the command line: `--model`, or `SOURCE` for a positional argument. Empty for `config.toml` only."""
     key: str = ""
-    """Key in `config.toml`, such as `limits.max_cost_usd`; empty if it is the field's name."""
+    """Key in `config.toml`, such as `limits.max_cost_usd`. Empty if the field's name is the key."""
     metavar: str = ""
     choices: tuple[str, ...] = ()
     nargs: str = ""
@@ -95,7 +95,10 @@ def option(
     kind: type[Any] | None = None,
     **declared: Any,  # noqa: ANN401 - as `Option` declares them
 ) -> Any:  # noqa: ANN401 - as the field is declared
-    """Declare a field of a frozen class, as in `Option`; the default is `...` if a value is required."""
+    """Declare an option as a field of a frozen class. `declared` sets fields of `Option`.
+
+    The default `...` makes a value required.
+    """
     kind = kind or (str if default is ... or default is None else type(default))
     declared.setdefault("metavar", _METAVARS.get(kind, ""))
     if issubclass(kind, StrEnum):
@@ -108,17 +111,17 @@ _METAVARS: Mapping[type, str] = {int: "N", float: "X", str: "S"}
 
 
 def list_options(kind: type[Any]) -> Mapping[str, Option]:
-    """Return the options of a class by field."""
+    """Return the options of a class by the names of their fields."""
     return {member.name: member.metadata["option"] for member in fields(kind) if "option" in member.metadata}
 
 
 def add_argument_group(kind: type[Any]) -> Any:  # noqa: ANN401 - as the field is declared
-    """Declare a field for arguments that several commands share; they are the fields of `kind`."""
+    """Declare a field that contains arguments which several commands share: the fields of `kind`."""
     return field(default_factory=kind, metadata={"part": kind})
 
 
 def declare_overrides(*names: str) -> Any:  # noqa: ANN401 - as the field is declared
-    """Declare a field for flags that override settings, by field of `Settings`."""
+    """Declare a field for flags that override settings. `names` are fields of `Settings`."""
     return field(default_factory=dict, metadata={"settings": names})
 
 
@@ -143,7 +146,7 @@ class WebArguments:
     allowed_origins: tuple[str, ...] = option(
         (), "also fetch from this site without asking (repeatable)", name="--allow-origin", metavar="URL"
     )
-    """Sites that pages may be fetched from without asking, besides the source's own."""
+    """Sites from which pages may be fetched without asking, in addition to the source's own site."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

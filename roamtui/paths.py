@@ -15,17 +15,17 @@ import platformdirs
 from roamtui.errors import RoamtuiError
 
 _APP = "roamtui"
-_SETTINGS = "config.toml"
+_SETTINGS_NAME = "config.toml"
 _PACKAGE_DIR = Path(__file__).resolve().parent
 _OWNER_ONLY_FOLDER = 0o700
 _OWNER_ONLY_FILE = 0o600
-_BINARY = getattr(os, "O_BINARY", 0)
+_BINARY_FLAG = getattr(os, "O_BINARY", 0)
 """Without this flag, Windows would change line ends."""
 
 
 def config_path() -> Path:
     """Return the path of the settings file."""
-    return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / _SETTINGS
+    return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / _SETTINGS_NAME
 
 
 def data_path() -> Path:
@@ -121,16 +121,16 @@ def make_private_folder(folder: Path) -> None:
 
 
 def open_private_file(path: Path, flags: int = os.O_RDWR) -> int:
-    """Open a file in binary mode with flags of `os.open`; a new file is accessible only to its owner.
+    """Open a file in binary mode with flags of `os.open`. A new file is accessible only to its owner.
 
     Raises:
         OSError: The file cannot be opened.
     """
-    return os.open(path, os.O_CREAT | _BINARY | flags, _OWNER_ONLY_FILE)
+    return os.open(path, os.O_CREAT | _BINARY_FLAG | flags, _OWNER_ONLY_FILE)
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all bytes to an open file: a single `os.write` may write fewer.
+    """Write all bytes to an open file, because a single `os.write` may write fewer.
 
     Raises:
         OSError: Writing failed.
@@ -145,14 +145,14 @@ def write_private_file(
     """Replace a file atomically, so that a reader sees either the old version or the new one.
 
     Args:
-        path: The file; its folder exists.
+        path: The file. Its folder must exist.
         data: The whole content.
-        is_flushed: Whether to flush to disk before replacing; not worth the wait for data that can be regenerated.
+        is_flushed: Whether to flush to disk before replacing. Data that can be regenerated is not worth the wait.
         suffix: Suffix of the temporary file's name.
         modified_ns: Modification time, by default now.
 
     Raises:
-        OSError: Writing failed; no temporary file is left.
+        OSError: Writing failed. No temporary file is left.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}")
     file = open_private_file(temporary, os.O_WRONLY | os.O_EXCL)

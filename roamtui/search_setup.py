@@ -21,7 +21,7 @@ from roamtui.search.lance import LanceDatabase
 from roamtui.search.options import Rerank, SearchMode
 from roamtui.settings import Settings
 
-_BEST_COUNT = 10
+_CHOSEN_COUNT = 10
 """Sections that a model selects in rerank mode `choose`."""
 
 
@@ -35,14 +35,14 @@ def make_searcher_factory(
     """Return a function that creates a library's searcher, or returns None if search is off.
 
     Args:
-        settings: The person's settings; their model reranks and rewrites.
+        settings: The person's settings. The model that they name reranks and rewrites.
         on_warning: Receives a sentence about each fallback and each rebuild.
         progress: Receives the progress of embedding, or None for lines on stderr.
         needs_vectors: Whether a hybrid search fails if its embedder fails, instead of falling back to keywords.
 
     Raises:
-        UsageError: A choice is unavailable; the message says what to choose or install.
-        IndexLostError: The named database cannot be used.
+        UsageError: A choice is unavailable. The message says what to choose or install.
+        IndexLostError: The LanceDB database of the settings cannot be used.
     """
     options = settings.retrieval
     if options.index is not None and options.mode is not SearchMode.OFF:
@@ -56,14 +56,14 @@ def make_searcher_factory(
 def make_search_services(
     settings: Settings, on_warning: Callable[[str], None] = warn, progress: Progress | None = None
 ) -> SearchServices:
-    """Create the services that search needs besides a library; nothing is loaded or requested yet.
+    """Create the services that search needs in addition to a library. Nothing is loaded or requested yet.
 
-    For arguments and errors see `make_searcher_factory`.
+    Arguments and errors are as in `make_searcher_factory`.
     """
     options = settings.retrieval
     is_reranked = options.rerank is not Rerank.OFF
-    is_model_asked = options.mode is not SearchMode.OFF and (is_reranked or options.rewrite)
-    if not options.needs_vectors and not is_model_asked:
+    needs_model = options.mode is not SearchMode.OFF and (is_reranked or options.rewrite)
+    if not options.needs_vectors and not needs_model:
         return SearchServices()
     background = BackgroundLoop()
     services = SearchServices(cache=cache_path(), progress=progress or EmbeddingProgress(), on_warning=on_warning)
@@ -73,18 +73,18 @@ def make_search_services(
             install = 'pip install "roamtui[vectors]"'
             raise UsageError(f"search mode {options.mode} needs numpy; {hint}. Install it with: {install}")
         if options.embedder is None:
-            needed = f"search mode {options.mode} needs an embedder; {hint}"
-            raise UsageError(f"{needed}. Name one with --embedder: {EXAMPLES}.")
+            problem = f"search mode {options.mode} needs an embedder; {hint}"
+            raise UsageError(f"{problem}. Name one with --embedder: {EXAMPLES}.")
         embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
         services = replace(services, embedder=embedder)
-    if is_model_asked:
+    if needs_model:
         name = settings.model
         if name == OFFLINE or name.startswith(RECORDED):
             flag = "--rerank off" if is_reranked else "--no-rewrite"
             raise UsageError(f"the model {OFFLINE} cannot rerank or rewrite. Choose another with --model, or {flag}.")
         model_options = settings.model_options(name)
         model = make_model(name, api_base=settings.api_base, options=model_options, worker=background.worker)
-        best_count = _BEST_COUNT if options.rerank is Rerank.CHOOSE else None
+        best_count = _CHOSEN_COUNT if options.rerank is Rerank.CHOOSE else None
         services = replace(
             services,
             reranker=ModelReranker(model, background, best_count=best_count) if is_reranked else None,

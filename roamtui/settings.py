@@ -57,7 +57,7 @@ class Settings:
     model_defaults: Mapping[str, Any] = field(default_factory=dict)
     """Options for all provider models, by field of `ModelOptions`."""
     options_by_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Options for single models, by name; they override `model_defaults`."""
+    """Options for single models, by name. They override `model_defaults`."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Key bindings of the person, by action id."""
     warnings: tuple[str, ...] = ()
@@ -69,17 +69,20 @@ class Settings:
         return ModelOptions(**values, has_spending_cap=self.max_cost_usd is not None)
 
     def keep_options(self) -> OpenSectionOptions:
-        """Return the budget for open sections: the person's, or else a share of the model's context window."""
+        """Return the budget for open sections: the person's, or if none is set, a share of the context window."""
         if self.open_tokens is None:
             return OpenSectionOptions(mode=self.keep_open, follows_window=True)
         return OpenSectionOptions(mode=self.keep_open, budget_tokens=self.open_tokens)
 
 
 def load_settings(overrides: Mapping[str, Any] | None = None, *, path: Path | None = None) -> Settings:
-    """Load the settings of a file, by default of `config_path`; a missing file has the defaults.
+    """Load the settings from a file. If it is missing, use the defaults.
 
-    Unknown keys, for instance of an older version, are ignored with a warning. `overrides` from the command line are by
-    field, with search options in a nested mapping.
+    Unknown keys, for instance of an older version, are ignored with a warning.
+
+    Args:
+        overrides: Values from the command line, by field. Those of `retrieval` are in a nested mapping.
+        path: The file, by default `config_path()`.
 
     Raises:
         UsageError: The file cannot be read, is not valid TOML or contains an invalid value, or search options
@@ -103,71 +106,73 @@ def load_settings(overrides: Mapping[str, Any] | None = None, *, path: Path | No
 class _SettingsReader:
     path: Path
     table: Mapping[str, Any]
-    known: set[str] = field(default_factory=set)
-    """All keys that were looked up."""
+    known_keys: set[str] = field(default_factory=set)
+    """All keys that the program knows, collected while it reads."""
 
     def read(self) -> Settings:
         settings = Settings(
-            **self._options(Settings, self.table),
-            retrieval=RetrievalOptions(**self._options(RetrievalOptions, self._table("retrieval"), "retrieval.")),
-            model_defaults=self._options(ModelOptions, self.table),
+            **self._read_options(Settings, self.table),
+            retrieval=RetrievalOptions(
+                **self._read_options(RetrievalOptions, self._get_table("retrieval"), "retrieval.")
+            ),
+            model_defaults=self._read_options(ModelOptions, self.table),
             options_by_model={
-                name: self._options(ModelOptions, self._table("models", name), f'models."{name}".')
-                for name in self._table("models")
+                name: self._read_options(ModelOptions, self._get_table("models", name), f'models."{name}".')
+                for name in self._get_table("models")
             },
-            keys={key: self._key(key, value) for key, value in self._table("keys").items()},
+            keys={key: self._read_key(key, value) for key, value in self._get_table("keys").items()},
         )
         unknown = [f'"{key}"' for key in self._list_unknown(self.table, "")]
         verb = "is not a known setting" if len(unknown) == 1 else "are not known settings"
         note = f"{self.path}: {', '.join(unknown)} {verb}; ignored."
         return replace(settings, warnings=(note,) if unknown else ())
 
-    def _options(self, kind: type[Any], table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    def _read_options(self, kind: type[Any], table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         # An empty string counts as not set.
         values: dict[str, Any] = {}
         for name, declared in list_options(kind).items():
-            dotted = declared.key or name
-            table_name, _, key = dotted.rpartition(".")
-            value = (self._table(table_name) if table_name else table).get(key, "")
-            self.known.add(prefix + dotted)
+            full_key = declared.key or name
+            table_name, _, key = full_key.rpartition(".")
+            value = (self._get_table(table_name) if table_name else table).get(key, "")
+            self.known_keys.add(prefix + full_key)
             try:
                 if value != "":
                     values[name] = declared.from_toml(value)
             except OptionError as error:
-                raise UsageError(f"{self.path}: {prefix}{dotted} {error}.") from None
+                raise UsageError(f"{self.path}: {prefix}{full_key} {error}.") from None
         return values
 
-    def _table(self, *names: str) -> Mapping[str, Any]:
+    def _get_table(self, *names: str) -> Mapping[str, Any]:
         table: object = self.table
         for name in names:
             table = table.get(name, {}) if isinstance(table, dict) else table
         if not isinstance(table, dict):
-            dotted = ".".join((names[0], *(f'"{name}"' for name in names[1:])))
-            raise UsageError(f"{self.path}: [{dotted}] must be a table.")
+            full_key = ".".join((names[0], *(f'"{name}"' for name in names[1:])))
+            raise UsageError(f"{self.path}: [{full_key}] must be a table.")
         return table
 
-    def _key(self, key: str, value: object) -> str:
-        self.known.add("keys")
+    def _read_key(self, key: str, value: object) -> str:
+        self.known_keys.add("keys")
         if isinstance(value, str) and value:
             return value
         raise UsageError(f'{self.path}: keys.{key} must be a quoted key name, such as "ctrl+k".')
 
     def _list_unknown(self, table: Mapping[str, Any], prefix: str) -> Iterator[str]:
         for key, value in table.items():
-            dotted = f'{prefix}"{key}"' if prefix == "models." else prefix + key
-            if dotted in self.known:
+            full_key = f'{prefix}"{key}"' if prefix == "models." else prefix + key
+            if full_key in self.known_keys:
                 continue
-            if isinstance(value, dict) and any(known.startswith(f"{dotted}.") for known in self.known):
-                yield from self._list_unknown(value, f"{dotted}.")
+            if isinstance(value, dict) and any(known.startswith(f"{full_key}.") for known in self.known_keys):
+                yield from self._list_unknown(value, f"{full_key}.")
             elif value != {}:
-                yield dotted
+                yield full_key
 
 
 def save_settings(path: Path, values: Mapping[str, str]) -> None:
-    """Set top-level keys in the settings file; comments, order and everything else stay as they are.
+    """Set top-level keys in the settings file. Comments, order and everything else stay as they are.
 
     The file is replaced atomically, so that a model is never saved with another one's URL, and only its owner can read
-    it. An empty value empties a key that is there, and adds none.
+    it. An empty value clears a key of the file. If the file has no such key, none is added.
 
     Raises:
         RoamtuiError: The file cannot be read or written, or is not valid TOML.

@@ -48,7 +48,7 @@ _EXAMPLES_MAX = 3
 
 
 def build_model(settings: Settings) -> Model:
-    """Create the selected model; nothing is started or requested yet."""
+    """Create the model of the settings. Nothing is started or requested yet."""
     return make_model(settings.model, api_base=settings.api_base, options=settings.model_options(settings.model))
 
 
@@ -93,7 +93,7 @@ def build_agent(
 
 
 def open_store(on_warning: Callable[[str], None]) -> ConversationStore:
-    """Open the conversation store; if that fails, warn the person and continue without saving."""
+    """Open the conversation store. If that fails, warn the person and continue without saving."""
     store = ConversationStore(data_path(), is_patient=True)
     for warning in store.pop_warnings():
         on_warning(warning)
@@ -127,7 +127,7 @@ def start_or_resume_session(
         source = next(summary.source for summary in store.list() if summary.id == conversation_id)
         if source.startswith("-"):
             raise UsageError(f"conversation {conversation_id} is about a document from standard input.")
-        if not is_source_missing(source):  # else it was moved or renamed
+        if not is_source_missing(source):  # a missing one may be this document, moved or renamed
             paths = " ".join(f'"{sanitise_line(path)}"' for path in split_sources(source))
             command = f"roamtui {paths} --conversation {conversation_id}"
             raise UsageError(f"conversation {conversation_id} is about another document. Run: {command}")
@@ -135,7 +135,7 @@ def start_or_resume_session(
 
 
 def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
-    """Suggest questions: a recording's, a bundled example's, or else ones derived from the document."""
+    """Suggest questions: those of a recording or of a bundled example, otherwise some derived from the document."""
     if isinstance(model, RecordedModel) and model.questions:
         return tuple(dict.fromkeys(model.questions))[:_EXAMPLES_MAX]
     source, folder = Path(library.source).absolute(), get_resource_dir("examples")
@@ -146,7 +146,7 @@ def choose_example_questions(model: Model, library: Library) -> tuple[str, ...]:
 
 
 def list_recording_warnings(model: Model, library: Library) -> tuple[str, ...]:
-    """Warn if a recording is about to be replayed over a different document."""
+    """Return a warning if the model replays a recording of another text."""
     if not isinstance(model, RecordedModel) or model.is_about(library.content_hash):
         return ()
     return (f"{model.name} was recorded with a different text of {library.source}. Its replies may not fit.",)
@@ -162,20 +162,21 @@ def read_preferences() -> str:
 
 def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:
     """List the selected model, then the other usable models."""
-    named = ModelOffer(
+    is_local = settings.model == OFFLINE or settings.model.startswith(RECORDED)
+    selected = ModelOffer(
         name=settings.model,
         note="chosen by you",
         choose=partial(build_model, settings),
         api_base=settings.api_base or "",
-        needs_test=not (is_local := settings.model == OFFLINE or settings.model.startswith(RECORDED)),
+        needs_test=not is_local,
         is_known_to_work=is_local,
     )
-    found = list_usable_models(choose_options=settings.model_options)
-    return (named, *(offer for offer in found if offer.name != settings.model))
+    usable = list_usable_models(choose_options=settings.model_options)
+    return (selected, *(offer for offer in usable if offer.name != settings.model))
 
 
 def make_named_model(settings: Settings, name: str, api_base: str | None, is_trial: bool) -> Model:  # noqa: FBT001 - as `MakeModel` says
-    """Create a model that a person named in the app; a trial request is one token long and not retried.
+    """Create a model that a person named in the app. A trial request is one token long and not retried.
 
     Raises:
         UsageError: The name or URL is invalid.
@@ -186,19 +187,19 @@ def make_named_model(settings: Settings, name: str, api_base: str | None, is_tri
 
 
 def discover_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:
-    """List the models of the servers on this machine, and describe the result; no other machine is contacted."""
+    """List the models of the servers on this machine, and describe the result. No other machine is contacted."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(len(LOCAL_SERVERS)) as pool:
-        found = [*pool.map(partial(_ask_local_server, settings), LOCAL_SERVERS)]
-    offers = tuple(offer for offers, _ in found for offer in offers)
-    words = [summary for _, summary in found if summary]
+        results = [*pool.map(partial(_probe_local_server, settings), LOCAL_SERVERS)]
+    offers = tuple(offer for offers, _ in results for offer in offers)
+    summaries = [summary for _, summary in results if summary]
     names = ", ".join(server.title for server in LOCAL_SERVERS)
-    return offers, " · ".join(words) or f"No server of models found on this machine ({names})"
+    return offers, " · ".join(summaries) or f"No server of models found on this machine ({names})"
 
 
-def _ask_local_server(settings: Settings, server: LocalServer) -> tuple[tuple[ModelOffer, ...], str]:
-    # Returns an empty summary if nothing runs at the usual address.
+def _probe_local_server(settings: Settings, server: LocalServer) -> tuple[tuple[ModelOffer, ...], str]:
+    # Returns the models and a summary, which is empty if nothing runs at the usual address.
     set_by_person = os.environ.get(server.variable, "").strip()
     address = set_by_person or server.address
     try:
@@ -216,13 +217,13 @@ def _ask_local_server(settings: Settings, server: LocalServer) -> tuple[tuple[Mo
             name=name,
             note=f"{server.title}, nothing leaves this machine",
             choose=partial(make_model, name, api_base=status.address, options=settings.model_options(name)),
-            # litellm knows Ollama's address, and a variable of the person's.
+            # litellm knows Ollama's usual address, and the address in the person's variable.
             api_base="" if set_by_person or server.address == OLLAMA_ADDRESS else status.address,
             needs_test=True,
             is_known_to_work=True,
         )
         for name in names
-        if name.isprintable() and " " not in name  # what `make_model` takes
+        if name.isprintable() and " " not in name  # `make_model` accepts no other names
     )
     count = "1 model" if len(offers) == 1 else f"{len(offers)} models"
     return offers, f"{server.title} at {status.address}: {count}"

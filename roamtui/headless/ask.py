@@ -97,7 +97,7 @@ class _AskReport:
         self._opened_ids: dict[str, None] = {}
         """Ids of the sections that search opened or the model requested, in order."""
         self._has_started = False
-        """Whether the first request was sent to the model."""
+        """Whether the model received its first request."""
         self.final: QuestionAnswered | None = None
         if output_format == "events":
             for event in agent.session.opening_events:
@@ -201,7 +201,7 @@ class _AskReport:
 
 
 def format_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
-    """Format a line for each citation, then how many quotes were found, the sections not opened, model and tokens."""
+    """Format a line for each citation, then the verification, unopened sections, model and tokens."""
     library, lines = agent.session.state.library, []
     for citation in final.citations:
         label = "no such section"
@@ -227,9 +227,9 @@ def _format_outcome(agent: Agent, final: QuestionAnswered) -> list[str]:
 
 
 def print_event(event: ConversationEvent) -> None:
-    """Write an event as one line, immediately, except for the end of a question: `finish` writes it as the answer."""
-    if described := to_json_event(event):
-        _print_line(*described)
+    """Write an event as one line. The end of a question is not written here: `finish` writes it as the answer."""
+    if named_fields := to_json_event(event):
+        _print_line(*named_fields)
 
 
 def _print_line(name: str, fields: Mapping[str, Any]) -> None:

@@ -9,45 +9,45 @@ from roamtui.headless.output import write_json, write_text
 from roamtui.paths import conversions_path, indexes_path, pages_path
 from roamtui.sources.web.page import FetchOptions
 
-_DELETE_INDEXES_HINT = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
+_DELETE_HINT = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
 
 
-def report_cache(*, is_cleared: bool, as_json: bool) -> None:
-    """Write the size of the cache; if it `is_cleared`, delete its pages and conversions first."""
+def report_cache(*, clear: bool, as_json: bool) -> None:
+    """Write the size of the cache. If `clear`, delete its pages and conversions, and write the size that they had."""
     bytes_max = FetchOptions().cache_bytes_max
     pages, conversions, indexes = pages_path(), conversions_path(), indexes_path()
-    files = {folder: _list_files(folder) for folder in (pages, conversions, indexes)}
-    sizes = {folder: sum(found.values()) for folder, found in files.items()}
-    if is_cleared:  # except for indexes, which are the most expensive to rebuild
+    files = {folder: _get_file_sizes(folder) for folder in (pages, conversions, indexes)}
+    sizes = {folder: sum(file_sizes.values()) for folder, file_sizes in files.items()}
+    if clear:  # not the indexes, which are the most expensive to rebuild
         for path in (*files[pages], *files[conversions]):
             with suppress(OSError):
                 path.unlink()
     if as_json:
-        converted, indexed = (
+        conversions_json, indexes_json = (
             {folder.name: {"folder": str(folder), "files": len(files[folder]), "bytes": sizes[folder]}}
             for folder in (conversions, indexes)
         )
-        if is_cleared:
+        if clear:
             counts = {"dropped_pages": len(files[pages]), "dropped_bytes": sizes[pages]}
-            write_json({"folder": str(pages), **counts, **converted, "left": indexed})
+            write_json({"folder": str(pages), **counts, **conversions_json, "left": indexes_json})
         else:
             counts = {"pages": len(files[pages]), "bytes": sizes[pages], "bytes_max": bytes_max}
-            write_json({"folder": str(pages), **counts, **converted, **indexed})
+            write_json({"folder": str(pages), **counts, **conversions_json, **indexes_json})
         return
 
     def format_count(noun: str, plural: str, folder: Path) -> str:
         count = len(files[folder])
         return f"{count:,} {noun if count == 1 else plural}, {_format_bytes(sizes[folder])}"
 
-    verb, left = ("Deleted ", "Left ") if is_cleared else ("", "")
-    limit = "from" if is_cleared else f"of at most {_format_bytes(bytes_max)} in"
+    verb, left = ("Deleted ", "Left ") if clear else ("", "")
+    limit = "from" if clear else f"of at most {_format_bytes(bytes_max)} in"
     lines = [f"{verb}{format_count('page', 'pages', pages)} {limit} {pages}"]
     if files[conversions]:
         count = format_count("converted file", "converted files", conversions)
-        lines.append(f"{verb}{count} {'from' if is_cleared else 'in'} {conversions}")
+        lines.append(f"{verb}{count} {'from' if clear else 'in'} {conversions}")
     if files[indexes]:
         count = format_count("file of search indexes", "files of search indexes", indexes)
-        hint = f": {_DELETE_INDEXES_HINT}" if is_cleared else f" ({_DELETE_INDEXES_HINT})"
+        hint = f": {_DELETE_HINT}" if clear else f" ({_DELETE_HINT})"
         lines.append(f"{left}{count} in {indexes}{hint}")
     write_text("\n".join(lines) + "\n")
 
@@ -58,7 +58,7 @@ def _format_bytes(count: int) -> str:
     return f"{count / 1e3:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"
 
 
-def _list_files(folder: Path) -> dict[Path, int]:
+def _get_file_sizes(folder: Path) -> dict[Path, int]:
     """Return the files directly in a folder with their sizes; empty if the folder cannot be read."""
     sizes: dict[Path, int] = {}
     with suppress(OSError):

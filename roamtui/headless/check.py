@@ -31,11 +31,11 @@ def run_check(
     """Check a library, write the findings and return the exit status: 1 if there are any.
 
     Args:
-        library: With all its files loaded.
+        library: All its files must be loaded.
         rules: Rules to apply.
         output_format: ``text``, ``json`` or ``github``.
         questions: A file of questions to search for, or None.
-        searcher: Searches the library for them.
+        searcher: Searches the library, or None if search is off.
 
     Raises:
         SourceError: The questions cannot be read.
@@ -49,13 +49,13 @@ def run_check(
         searched, problems = search_questions(library, file.questions, searcher)
         write_notes((*file.problems, *problems))
     report = check(replace(read_facts(library), questions=searched), rules)
-    rows = [_describe(rule, finding, library) for rule, finding in report.findings]
+    rows = [_to_json_finding(rule, finding, library) for rule, finding in report.findings]
     counts = dict(sorted(Counter(row["code"] for row in rows).items()))
     if output_format == "json":
         head = {"source": library.source, "score": report.score, "parts": report.parts, "rules": counts}
         write_json({**head, "findings": rows})
     elif output_format == "github":
-        write_text("".join(map(_write_annotation, rows)))
+        write_text("".join(map(_format_annotation, rows)))
     else:
         parts = ", ".join(f"{name} {report.parts[name]}" for name in PARTS.values() if name in report.parts)
         summary = ", ".join(f"{count} {code}" for code, count in counts.items())
@@ -68,7 +68,7 @@ def run_check(
     return int(bool(rows))
 
 
-def _describe(rule: Rule, finding: Diagnostic, library: Library) -> dict[str, Any]:
+def _to_json_finding(rule: Rule, finding: Diagnostic, library: Library) -> dict[str, Any]:
     location = finding.location
     document, row = location.document, location.row
     return {
@@ -96,14 +96,14 @@ def _format_file_path(key: str, library: Library) -> str:
     return name if relative.startswith("..") else relative
 
 
-def _write_annotation(row: dict[str, Any]) -> str:
-    name, message = sanitise_line(row["file"]), _escape(row["message"])
+def _format_annotation(row: dict[str, Any]) -> str:
+    name, message = sanitise_line(row["file"]), _escape_annotation(row["message"])
     properties = ",".join(
-        f"{key}={_escape(value).replace(':', '%3A').replace(',', '%2C')}"
+        f"{key}={_escape_annotation(value).replace(':', '%3A').replace(',', '%2C')}"
         for key, value in (("file", name), ("line", str(row["line"])), ("title", f"{row['code']} {row['name']}"))
     )
     return f"::warning {properties}::{message}. {row['fix']}\n"
 
 
-def _escape(text: str) -> str:
+def _escape_annotation(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -16,41 +16,42 @@ class CommandArgument:
     """A flag, or a positional argument."""
 
     flags: tuple[str, ...]
-    """Its forms, such as ``--json``; empty for a positional argument."""
+    """Its spellings, such as ``--json``. Empty for a positional argument."""
     help: str
     metavar: str
-    """Name of its value; empty if it takes none."""
+    """Name of its value. Empty if it takes no value."""
 
     @property
     def values(self) -> list[str]:
-        """The values to choose from; empty if it takes any."""
+        """The values to choose from. Empty if any value is allowed."""
         words = self.metavar.strip("{}").replace(",", "|").split("|")
         return words if len(words) > 1 and all(word.islower() for word in words) else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletedCommand:
-    """What can follow a command."""
+    """A command with its arguments."""
 
     help: str
     arguments: Sequence[CommandArgument]
 
     @property
     def flags(self) -> list[str]:
-        """All forms of all flags."""
+        """All spellings of all flags."""
         return [flag for argument in self.arguments for flag in argument.flags]
 
 
 def render_completion(shell: str, commands: Mapping[str, CompletedCommand]) -> str:
-    """Render the script for a shell. The name of a command is empty for the app's own flags."""
-    render = {"bash": _render_bash, "zsh": _render_zsh, "fish": _render_fish}[shell]
-    return render(commands)
+    """Render the script for a shell. In `commands`, the empty name stands for the app, which has no command name."""
+    return {"bash": _render_bash, "zsh": _render_zsh, "fish": _render_fish}[shell](commands)
 
 
 def _render_bash(commands: Mapping[str, CompletedCommand]) -> str:
-    flags = [f"{name or '*'}) words={shlex.quote(' '.join(command.flags))} ;;" for name, command in _app_last(commands)]
+    flags = [
+        f"{name or '*'}) words={shlex.quote(' '.join(command.flags))} ;;" for name, command in _sort_app_last(commands)
+    ]
     values: list[str] = []
-    for name, command in _app_last(commands):
+    for name, command in _sort_app_last(commands):
         for argument in command.arguments:
             if argument.values:
                 pattern = "|".join(f"{name or '*'}' '{word}" for word in argument.flags or (name,))
@@ -82,7 +83,7 @@ complete -o bashdefault -o default -F _roamtui roamtui
 def _render_zsh(commands: Mapping[str, CompletedCommand]) -> str:
     names = [shlex.quote(f"{name}:{_shorten(command.help)}") for name, command in commands.items() if name]
     cases = []
-    for name, command in _app_last(commands):
+    for name, command in _sort_app_last(commands):
         specs = [shlex.quote(spec) for argument in command.arguments for spec in _list_zsh_specs(argument)]
         cases.append(f"{name or '*'}) _arguments {' '.join(specs)} '*:file:_files' ;;")
     return f"""\
@@ -145,5 +146,6 @@ def _shorten(text: str) -> str:
     return text.partition(". ")[0].partition("; ")[0].removesuffix(".")
 
 
-def _app_last(commands: Mapping[str, CompletedCommand]) -> list[tuple[str, CompletedCommand]]:
+def _sort_app_last(commands: Mapping[str, CompletedCommand]) -> list[tuple[str, CompletedCommand]]:
+    # The app's pattern is `*`, which matches every command.
     return sorted(commands.items(), key=lambda item: not item[0])

@@ -30,16 +30,20 @@ _TOOL_CALLS = {
 
 def collect_diagnostics(
     paths: Mapping[str, Path],
-    problem: str = "",
+    settings_problem: str = "",
     model: str | None = None,
     *,
     api_base: str | None = None,
     model_options: ModelOptions | None = None,
 ) -> dict[str, Any]:
-    """Inspect this machine and return JSON values; nothing is created, and no provider is asked.
+    """Inspect this machine and return JSON values. Nothing is created, and no provider is contacted.
 
-    `paths` are the program's files and folders by name, `problem` is what is wrong with the settings. A `model` is
-    inspected more closely.
+    Args:
+        paths: The program's files and folders, by name.
+        settings_problem: What is wrong with the settings, or empty.
+        model: Name of a model to inspect more closely, or None.
+        api_base: URL of the model's server, or None for the provider's.
+        model_options: Options for the model.
     """
     inspected = None
     if model is not None:
@@ -51,25 +55,25 @@ def collect_diagnostics(
         except PackageNotFoundError:
             versions[title] = "not installed"
     versions["SQLite"] = sqlite3.sqlite_version
-    examined = []
+    places = []
     for name, path in paths.items():
         # A missing path is writable if it could be created.
         nearest = next((folder for folder in (path, *path.parents) if folder.exists()), path)
         is_writable = os.access(nearest, os.W_OK) and (nearest == path or nearest.is_dir())
-        examined.append({"name": name, "path": str(path), "exists": path.exists(), "writable": is_writable})
+        places.append({"name": name, "path": str(path), "exists": path.exists(), "writable": is_writable})
     return {
         "versions": versions,
         "terminal": examine_terminal(os.environ),
-        "places": examined,
-        "settings_problem": problem or None,
-        "models": [_describe_report(report) for report in inspect_providers(os.environ)],
+        "places": places,
+        "settings_problem": settings_problem or None,
+        "models": [_to_json_report(report) for report in inspect_providers(os.environ)],
         "ollama": asdict(probe_server(get_ollama_url(os.environ))),
-        "model": None if inspected is None else _describe_report(inspected),
+        "model": None if inspected is None else _to_json_report(inspected),
     }
 
 
 def examine_terminal(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return size and colours of the terminal; without a terminal, no size."""
+    """Return the size and the colours of the terminal. Without a terminal, the size is None."""
     size = None
     for stream in (1, 2, 0):
         try:
@@ -93,38 +97,38 @@ def examine_terminal(environ: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _describe_report(report: ModelAvailability) -> dict[str, Any]:
+def _to_json_report(report: ModelAvailability) -> dict[str, Any]:
     data = asdict(report)
     return {"name": data.pop("name"), "usable": data.pop("is_usable"), **data}
 
 
-def print_diagnosis(found: Mapping[str, Any], *, as_json: bool = False) -> int:
-    """Write the diagnostics on one screen or as JSON; return 1 if the requested model is unusable."""
-    requested, terminal, ollama = found["model"], found["terminal"], found["ollama"]
+def print_diagnosis(diagnostics: Mapping[str, Any], *, as_json: bool = False) -> int:
+    """Write the diagnostics as text or JSON. Return 1 if a model was named and it is unusable, otherwise 0."""
+    requested, terminal, ollama = diagnostics["model"], diagnostics["terminal"], diagnostics["ollama"]
     status = int(requested is not None and not requested["usable"])
     if as_json:
-        write_json(found)
+        write_json(diagnostics)
         return status
     size = f"{terminal['columns']} x {terminal['lines']}" if terminal["columns"] else "none here"
-    lines = [" · ".join(f"{title} {number}" for title, number in found["versions"].items()), ""]
+    lines = [" · ".join(f"{title} {number}" for title, number in diagnostics["versions"].items()), ""]
     lines.append(
         f"terminal       {size}, {terminal['colours']}, TERM={sanitise_line(terminal['term']) or 'is not set'}"
     )
-    for place in found["places"]:
+    for place in diagnostics["places"]:
         state = "writable" if place["writable"] else "NOT WRITABLE"
         state = state if place["exists"] else f"missing, {state}"
         lines.append(f"{place['name']:<14} {sanitise_line(place['path'])} ({state})")
-    if found["settings_problem"]:
-        lines.append(f"  {sanitise_line(found['settings_problem'])}")
+    if diagnostics["settings_problem"]:
+        lines.append(f"  {sanitise_line(diagnostics['settings_problem'])}")
     reason = f"{ollama['address']}: {ollama['problem']}"
     if not ollama["problem"]:
         names = ", ".join(sanitise_line(name) for name in ollama["models"][:_MODELS_SHOWN])
         more = len(ollama["models"]) - _MODELS_SHOWN
         reason = f"{ollama['address']} has {names}{f' and {more} more' if more > 0 else ''}"
-    reports = [*found["models"], {"usable": not ollama["problem"], "name": "ollama_chat/MODEL", "reason": reason}]
-    lines += ["", *_align(reports)]
+    reports = [*diagnostics["models"], {"usable": not ollama["problem"], "name": "ollama_chat/MODEL", "reason": reason}]
+    lines += ["", *_format_models(reports)]
     if requested is not None:
-        lines += ["", *_align([requested])]
+        lines += ["", *_format_models([requested])]
         if requested["provider"] is not None:
             tokens, can_call = requested["window_tokens"], requested["can_call_tools"]
             window = f"window of {tokens:,} tokens" if tokens else "window unknown"
@@ -133,7 +137,7 @@ def print_diagnosis(found: Mapping[str, Any], *, as_json: bool = False) -> int:
     return status
 
 
-def _align(reports: Sequence[Mapping[str, Any]]) -> list[str]:
+def _format_models(reports: Sequence[Mapping[str, Any]]) -> list[str]:
     rows = [(report["usable"], sanitise_line(report["name"]), sanitise_line(report["reason"])) for report in reports]
     width = min(_NAME_WIDTH_MAX, max(len(name) for _, name, _ in rows))
     return [

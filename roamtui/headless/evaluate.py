@@ -18,7 +18,7 @@ from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.search.options import SearchMode
 
-_NOTED = 20
+_PROGRESS_LINES_MAX = 20
 """Maximum number of progress lines."""
 _LABELS = {
     "hit_at_1": "Hit@1",
@@ -29,9 +29,10 @@ _LABELS = {
     "tokens_per_question": "tokens a question",
     "steps_per_question": "steps a question",
 }
-"""Labels of metrics, if they differ from the names."""
-_PLAIN = frozenset({"median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question"})
-"""Metrics that are not percentages."""
+"""Labels of the metrics whose label differs from their name."""
+_NON_PERCENTAGES = frozenset(
+    {"median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question"}
+)
 
 
 def run_evaluation(
@@ -44,8 +45,8 @@ def run_evaluation(
     """Run `roamtui eval` and return the exit status.
 
     Args:
-        options: Questions, documents and where results go.
-        make_searcher: Creates a library's searcher, or None if search is off.
+        options: The questions, the documents and the file for the results.
+        make_searcher: Creates a library's searcher, or returns None if search is off.
         mode: The search mode, for the report.
         make_model: Creates the model, or None to measure only search.
         agent_options: Limits for each question.
@@ -84,10 +85,10 @@ def run_evaluation(
     results = ResultFile(options.questions_out, key) if options.questions_out is not None else None
     if results is not None:
         write_notes(results.problems)
-    step = max(1, len(questions) // _NOTED)
+    interval = max(1, len(questions) // _PROGRESS_LINES_MAX)
 
     def report_progress(done: int, count: int) -> None:
-        if sys.stderr.isatty() and done % step == 0:
+        if sys.stderr.isatty() and done % interval == 0:
             write_note(f"{done} of {count} questions")
 
     run = asyncio.run(run_questions(plan, results, report_progress))
@@ -121,4 +122,4 @@ def print_score(score: RunScore) -> None:
 def _format_value(name: str, value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:,.1f}" if name in _PLAIN else f"{100 * value:.1f} %"
+    return f"{value:,.1f}" if name in _NON_PERCENTAGES else f"{100 * value:.1f} %"

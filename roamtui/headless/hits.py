@@ -11,12 +11,12 @@ from roamtui.search.base import Hit
 from roamtui.search.options import SearchMode
 
 
-def list_hits(library: Library, hits: Sequence[Hit]) -> str:
-    """Format two lines per hit: rank, id, path and lines; the best sentence."""
+def format_hits(library: Library, hits: Sequence[Hit]) -> str:
+    """Format each hit in two lines: its rank, id, path and line numbers, then its best sentence."""
     blocks = []
     for rank, hit in enumerate(hits, start=1):
-        place = format_line_range(library, library.span(hit.section_id))
-        head = f"{rank}. [{hit.section_id}] {format_path(library, hit.section_id)} ({place})"
+        lines = format_line_range(library, library.span(hit.section_id))
+        head = f"{rank}. [{hit.section_id}] {format_path(library, hit.section_id)} ({lines})"
         blocks.append(f"{head}\n   {hit.snippet}\n")
     return "".join(blocks)
 
@@ -24,7 +24,7 @@ def list_hits(library: Library, hits: Sequence[Hit]) -> str:
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
     """Write hits for a person or as JSON."""
     if as_json:
-        described = [
+        rows = [
             {
                 "id": hit.section_id,
                 "doc": node.doc,
@@ -37,6 +37,6 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
             }
             for hit, node in ((hit, library.node(hit.section_id)) for hit in hits)
         ]
-        write_json({"mode": mode.value, "hits": described})
+        write_json({"mode": mode.value, "hits": rows})
     else:
-        write_text(list_hits(library, hits) or "Nothing found. Try other words, or `roamtui outline`.\n")
+        write_text(format_hits(library, hits) or "Nothing found. Try other words, or `roamtui outline`.\n")

@@ -25,13 +25,12 @@ from roamtui.search.lance import LanceDatabase, LanceSearcher, drop_tables, load
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.summary_store import SummaryStore
 
-_AT_ONCE = 4
-"""Concurrent summary requests."""
+_REQUESTS_AT_ONCE = 4
 _PROGRESS_LINES_MAX = 20
-_PIPED = "cannot index standard input. Give a file or a folder."
+_STDIN_MESSAGE = "cannot index standard input. Give a file or a folder."
 
 
-class _WritingProgress:
+class _IndexProgress:
     """Writes the progress of indexing and counts new or changed sections."""
 
     def __init__(self) -> None:
@@ -53,15 +52,15 @@ def update_index(library: Library, location: IndexLocation, *, delete: bool) -> 
     path = location.get_path(library)
     if delete:
         try:
-            was_there = path is not None and delete_index(path)
+            existed = path is not None and delete_index(path)
         except OSError as error:
             raise StoreError(f"could not delete the index {path}: {error.strerror}.") from None
-        write_text(f"Deleted {path}\n" if was_there else "There is no index of this source.\n")
+        write_text(f"Deleted {path}\n" if existed else "There is no index of this source.\n")
         return
     write_notes(library.notes)
     if path is None:
-        raise UsageError(_PIPED)
-    progress = _WritingProgress()
+        raise UsageError(_STDIN_MESSAGE)
+    progress = _IndexProgress()
     index = KeywordSearcher(library, location=replace(location, force=True)).prepare(progress)
     if index.store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space there, or search without an index.")
@@ -83,11 +82,11 @@ def update_database(library: Library, options: RetrievalOptions, services: Searc
         write_text(f"Deleted the index in {database.uri}\n" if count else f"There is no index in {database.uri}\n")
         return
     if library.source == "-":
-        raise UsageError(_PIPED)
+        raise UsageError(_STDIN_MESSAGE)
     write_notes(library.notes)
     save_summaries(database, library.summaries)
     library = replace(library, summaries=load_summaries(database))
-    progress = _WritingProgress()
+    progress = _IndexProgress()
     passages = LanceSearcher(library, options, services).prepare(progress)
     count = len(list_file_ids(library)) or 1
     documents = f"{count:,} document{'' if count == 1 else 's'}"
@@ -105,10 +104,10 @@ def add_summaries(
     Each summary is saved immediately, so that an interrupted run can be resumed. The model is closed at the end.
 
     Args:
-        library: With all its files loaded.
+        library: All its files must be loaded.
         model: Writes the summaries.
-        store: Contains the summaries.
-        with_sections: Whether long sections are summarised too.
+        store: Contains the existing summaries, and receives the new ones.
+        with_sections: Whether to summarise long sections too.
         assume_yes: Whether to skip the question about the cost.
 
     Raises:
@@ -131,14 +130,14 @@ async def _write_missing(
             write_note(f"All summaries by {model.name} exist already.")
             return
         prices = await model.describe() if isinstance(model, LitellmModel) else None
-        tasks = plan(window_tokens=model.window_tokens)
+        tasks = plan(window_tokens=model.window_tokens)  # again, because `describe` finds out the window
         estimate, cost = estimate_summaries(tasks), ""
         if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
             usd = estimate.input_tokens * prices.input_usd + estimate.output_tokens * prices.output_usd
             cost = f", about ${usd:.2f}"
-        sent, got = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
+        sent, received = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
         head = f"{estimate.texts:,} summaries by {model.name}: {estimate.requests:,} requests"
-        write_note(f"{head}, about {sent} input and {got} output tokens{cost}.")
+        write_note(f"{head}, about {sent} input and {received} output tokens{cost}.")
         if not assume_yes:
             if not sys.stdin.isatty():
                 raise UsageError("confirmation needed. Add --yes to continue without a terminal.")
@@ -147,11 +146,11 @@ async def _write_missing(
             if sys.stdin.readline().strip().lower() not in ("y", "yes"):
                 raise UsageError("no summaries were written.")
         # If the model fails, running requests finish and no new ones start.
-        waiting, done, spent, failures = iter(tasks), 0, Usage(), list[ModelError]()
+        pending, done, spent, failures = iter(tasks), 0, Usage(), list[ModelError]()
 
         async def work() -> None:
             nonlocal done, spent
-            for task in waiting:
+            for task in pending:
                 if failures:
                     return
                 try:
@@ -165,10 +164,10 @@ async def _write_missing(
                 if done == len(tasks) or done % max(1, len(tasks) // _PROGRESS_LINES_MAX) == 0:
                     write_note(f"{done:,} of {len(tasks):,} summaries")
 
-        await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
+        await asyncio.gather(*(work() for _ in range(_REQUESTS_AT_ONCE)))
         cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
-        sent, got = format_tokens(spent.input_tokens), format_tokens(spent.output_tokens)
-        write_note(f"{sent} input tokens, {got} output tokens{cost}.")
+        sent, received = format_tokens(spent.input_tokens), format_tokens(spent.output_tokens)
+        write_note(f"{sent} input tokens, {received} output tokens{cost}.")
         if failures:
             saved = f"{done:,} of {len(tasks):,} summaries are saved; run it again to continue."
             raise ModelError(f"{failures[0]} {saved}")

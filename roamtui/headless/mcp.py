@@ -48,10 +48,10 @@ _PATH = "/mcp"
 _TOKEN_VARIABLE = "ROAMTUI_MCP_TOKEN"  # noqa: S105 - the name of a variable
 _TOKEN_LENGTH_MIN = 16
 _CLOSING_SECONDS = 1
-"""Timeout for streams that clients keep open when the server ends."""
+"""When the server ends, it waits this long for streams that clients keep open."""
 _SESSIONS_MAX = 100
 """Number of clients whose open sections are remembered; the least recently active is dropped."""
-_URI_START = "roamtui://section/"
+_URI_PREFIX = "roamtui://section/"
 _MIME = "text/markdown"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INSTRUCTIONS = """\
@@ -89,10 +89,10 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
     Raises:
         RoamtuiError: The port is in use, or the person's token is too weak.
     """
-    own = os.environ.get(_TOKEN_VARIABLE, "")
-    if own and (len(own) < _TOKEN_LENGTH_MIN or not own.isascii() or not own.isprintable()):
+    own_token = os.environ.get(_TOKEN_VARIABLE, "")
+    if own_token and (len(own_token) < _TOKEN_LENGTH_MIN or not own_token.isascii() or not own_token.isprintable()):
         raise RoamtuiError(f"{_TOKEN_VARIABLE} must have at least {_TOKEN_LENGTH_MIN} printable ASCII characters.")
-    token = own or secrets.token_urlsafe(32)
+    token = own_token or secrets.token_urlsafe(32)
     listener = socket.socket()
     # On Windows the option would allow another program to take the port.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
@@ -102,14 +102,14 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
     except OSError as error:
         listener.close()
         raise RoamtuiError(f"cannot use port {port}: {error.strerror}. Choose another with --port.") from None
-    names = [f"{_HOST}:{port}", f"localhost:{port}"]
+    hosts = [f"{_HOST}:{port}", f"localhost:{port}"]
     app = make_mcp_server(shared).streamable_http_app(
         streamable_http_path=_PATH,
         transport_security=TransportSecuritySettings(
-            allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
+            allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
         ),
         auth=AuthSettings.model_validate({"issuer_url": f"http://{_HOST}:{port}", "resource_server_url": None}),
-        token_verifier=_OwnToken(token),
+        token_verifier=_TokenVerifier(token),
     )
     config = uvicorn.Config(
         app,
@@ -120,26 +120,26 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
         timeout_graceful_shutdown=_CLOSING_SECONDS,
     )
     write_note(f"roamtui: serving {sanitise_line(title)} at http://{_HOST}:{port}{_PATH} (ctrl+c to stop)")
-    if not own:
+    if not own_token:
         write_note(f"roamtui: clients must send the header  Authorization: Bearer {token}")
     with listener, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
 
 
-class _OwnToken:
+class _TokenVerifier:
     """Accepts the one token of this server."""
 
     def __init__(self, token: str) -> None:
         self._token = token
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return the rights of a token, or None if it is wrong."""
-        is_right = hmac.compare_digest(token.encode(), self._token.encode())
-        return AccessToken(token=token, client_id="roamtui", scopes=[]) if is_right else None
+        """Return access for the right token, or None for another."""
+        is_valid = hmac.compare_digest(token.encode(), self._token.encode())
+        return AccessToken(token=token, client_id="roamtui", scopes=[]) if is_valid else None
 
 
 def make_mcp_server(shared: SharedLibrary) -> Server[Any]:
-    """Create an MCP server for any number of clients, not started. The SDK logs nothing, except for debugging."""
+    """Create an MCP server for any number of clients. It is not started, and logs only if ROAMTUI_DEBUG is set."""
     if not os.environ.get("ROAMTUI_DEBUG"):
         logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
     handlers = _Handlers(shared)
@@ -176,8 +176,8 @@ class _Handlers:
         """Run a tool; errors are returned as text, never as protocol errors."""
         try:
             await self._shared.load(context.session.report_progress)
-            async with self._shared.calling:
-                reply = await self._find_session(context).call(params.name, params.arguments or {})
+            async with self._shared.call_lock:
+                reply = await self._get_session(context).call(params.name, params.arguments or {})
         except RoamtuiError as error:
             reply = CallResult(text=str(error), is_error=True)
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
@@ -185,10 +185,10 @@ class _Handlers:
                 write_note("".join(traceback.format_exception(error)))
             text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
             reply = CallResult(text=text, is_error=True)
-        content = types.TextContent(type="text", text=_make_sendable(reply.text))
+        content = types.TextContent(type="text", text=_replace_surrogates(reply.text))
         return types.CallToolResult(content=[content], is_error=reply.is_error)
 
-    def _find_session(self, context: Context) -> ClientSession:
+    def _get_session(self, context: Context) -> ClientSession:
         # An HTTP request without a session id starts with nothing open.
         client = "stdio" if context.request is None else context.request.headers.get("mcp-session-id")
         if client is None:
@@ -207,22 +207,22 @@ class _Handlers:
         cursor = params.cursor if params is not None else None
         start = int(cursor) if cursor is not None and cursor.isascii() and cursor.isdigit() else 0
         library, end = self._shared.library, start + LISTED_MAX
-        tops = list_roots(library)
+        root_ids = list_roots(library)
         resources = [
             types.Resource(
-                uri=f"{_URI_START}{node.id}",
+                uri=f"{_URI_PREFIX}{node.id}",
                 name=format_node_and_heading(library, node),
                 description=format_size(library, node),
                 mime_type=_MIME,
             )
-            for node in map(library.node, tops[start:end])
+            for node in map(library.node, root_ids[start:end])
         ]
-        return types.ListResourcesResult(resources=resources, next_cursor=str(end) if end < len(tops) else None)
+        return types.ListResourcesResult(resources=resources, next_cursor=str(end) if end < len(root_ids) else None)
 
     async def list_templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:
-        described = "The text of a section with all below it, by its id in the outline"
+        description = "The text of a section with all below it, by its id in the outline"
         template = types.ResourceTemplate(
-            uri_template=f"{_URI_START}{{id}}", name="section", description=described, mime_type=_MIME
+            uri_template=f"{_URI_PREFIX}{{id}}", name="section", description=description, mime_type=_MIME
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
@@ -238,17 +238,17 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, message) from None
         except RoamtuiError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from None
-        content = types.TextResourceContents(uri=uri, mime_type=_MIME, text=_make_sendable(text))
+        content = types.TextResourceContents(uri=uri, mime_type=_MIME, text=_replace_surrogates(text))
         return types.ReadResourceResult(contents=[content])
 
 
 def read_section(library: Library, uri: str) -> str:
-    """Return the exact text of a section and its subsections; a very long one as `expand_sections` renders it.
+    """Return the exact text of a section and its subsections. A very long one is rendered as by `expand_sections`.
 
     Raises:
         UnknownSectionError: The URI names no section.
     """
-    requested = uri.removeprefix(_URI_START)
+    requested = uri.removeprefix(_URI_PREFIX)
     reference = parse_reference(requested)
     if reference is None or reference.section_id not in library:
         raise UnknownSectionError(requested[:40])
@@ -259,6 +259,6 @@ def read_section(library: Library, uri: str) -> str:
     return render_section(library, requested, delivered={}, nonce=secrets.token_hex(4)).text
 
 
-def _make_sendable(text: str) -> str:
-    # Lone surrogates cannot be encoded as UTF-8.
+def _replace_surrogates(text: str) -> str:
+    # They cannot be encoded as UTF-8.
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

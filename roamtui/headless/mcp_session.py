@@ -1,4 +1,4 @@
-"""The tools of `roamtui mcp` without the protocol: what clients share, and what each client has open."""
+"""The tools of `roamtui mcp` without the protocol: the library that clients share, and a session for each client."""
 
 from __future__ import annotations
 
@@ -39,21 +39,22 @@ _COLLAPSE_DESCRIPTION = (
     "closed section again."
 )
 _WITHIN_DESCRIPTION = "Id of a section to search in; default: everything."
-_CHANGED = (
+_CHANGED_NOTE = (
     "(The source has changed and was read again. Nothing is open any more, and ids of sections that moved are others: "
     "read the outline again.)"
 )
-_REPEATED = (
+_REPEATED_NOTE = (
     "(What is open already was given to this client before. If its text is not in your context, close it with "
     "collapse_sections and open it again.)"
 )
 ProgressCallback = Callable[[int, int], Awaitable[None]]
 """Receives the number of loaded files and the total."""
 LibraryReader = Callable[[], tuple[Library, Loader | None]]
+"""Opens the source. Returns its library, and a loader for the files that are not loaded yet."""
 
 _REPORT_SECONDS = 0.2
 """Interval between progress reports."""
-_LOOK_SECONDS = 2.0
+_CHECK_SECONDS = 2.0
 """Minimum interval between checks for changed sources."""
 
 
@@ -68,11 +69,11 @@ class SharedLibrary:
         make_searcher: Callable[[Library], Searcher] | None = None,
         read_stamps: Callable[[], object] | None = None,
     ) -> None:
-        """Open the library; its files are loaded later.
+        """Open the library. Its files are loaded with the first call of `load`.
 
         Args:
-            read: Opens the source, and returns a loader for the rest.
-            options: How much a client may have open.
+            read: Opens the source, now and after each change.
+            options: Budget for the sections that a client has open.
             make_searcher: Creates the searcher, or None if search is off.
             read_stamps: Returns a value that changes with the source, or None to ignore changes.
 
@@ -85,35 +86,35 @@ class SharedLibrary:
         self.library, self.loader = read()
         self.options = options
         self.searcher: Searcher | None = None
-        self.calling = asyncio.Lock()
+        self.call_lock = asyncio.Lock()
         """Held while a tool runs, because clients share one searcher."""
         self._make_searcher = make_searcher
         self.has_search = make_searcher is not None
-        self._done, self._total = 0, len(self.library.list_unloaded())
+        self._files_loaded, self._files_total = 0, len(self.library.list_unloaded())
         self._loading: asyncio.Task[None] | None = None
-        self._looked_at = 0.0
+        self._checked_at = 0.0
 
     async def load(self, report: ProgressCallback) -> None:
-        """Wait until the current files are loaded; a client that disconnects does not cancel it for others."""
+        """Wait until the current files are loaded. If a client disconnects, loading continues for the others."""
         if self._loading is None:
             self._loading = asyncio.create_task(self._load(self.library, self.loader))
         elif self._loading.done() and (self._loading.exception() is not None or await self._has_changed()):
             self._loading = asyncio.create_task(self._reload())
         loading, reported = self._loading, -1
         while not loading.done():
-            if self._total and self._done != reported:
-                reported = self._done
-                await report(reported, self._total)
+            if self._files_total and self._files_loaded != reported:
+                reported = self._files_loaded
+                await report(reported, self._files_total)
             await asyncio.wait({loading}, timeout=_REPORT_SECONDS)
         if reported != -1:
-            await report(self._total, self._total)
+            await report(self._files_total, self._files_total)
         loading.result()
 
     async def _has_changed(self) -> bool:
         # Checks at most once per interval.
-        if time.monotonic() - self._looked_at < _LOOK_SECONDS:
+        if time.monotonic() - self._checked_at < _CHECK_SECONDS:
             return False
-        self._looked_at = time.monotonic()
+        self._checked_at = time.monotonic()
         stamps = await asyncio.to_thread(self._read_stamps)
         has_changed, self._stamps = stamps != self._stamps, stamps
         return has_changed
@@ -124,14 +125,14 @@ class SharedLibrary:
             library, loader = await asyncio.to_thread(self._read)
         except RoamtuiError:
             return
-        self._done, self._total = 0, len(library.list_unloaded())
+        self._files_loaded, self._files_total = 0, len(library.list_unloaded())
         await self._load(library, loader)
 
     async def _load(self, library: Library, loader: Loader | None) -> None:
         if loader is not None:
 
             def record_progress(done: int, _total: int) -> None:
-                self._done = done
+                self._files_loaded = done
 
             library = await asyncio.to_thread(load_files, library, loader, record_progress)
         searcher = self.searcher
@@ -169,7 +170,7 @@ class OutlineTool:
     )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Return the outline; an invalid budget is replaced, one out of bounds is clamped."""
+        """Return the outline. An invalid budget is replaced by the default, and a budget out of bounds is clamped."""
         low, high = _OUTLINE_TOKENS_MIN, _OUTLINE_TOKENS_MAX
         budget = parse_number(arguments.get("budget"), default=OUTLINE_TOKENS, low=low, high=high)
         text = render_outline(context.session.state.library, budget_tokens=budget)
@@ -180,7 +181,10 @@ class ClientSession:
     """A conversation without questions: the client's model conducts the dialogue."""
 
     def __init__(self, shared: SharedLibrary, *, has_changed: bool = False) -> None:
-        """Start with nothing open. `has_changed` is true if the client had a session before the library changed."""
+        """Start with nothing open.
+
+        `has_changed` is true if the client had a session before the library changed: its next call says so.
+        """
         self._has_changed = has_changed
         self._shared = shared
         self.library = shared.library
@@ -201,10 +205,10 @@ class ClientSession:
         try:
             outcome = await tool.run(arguments, context)
             results = outcome.finished.results
-            notes = [_REPEATED] if any(result.status == ExpandStatus.ALREADY_OPEN for result in results) else []
-            # The oldest sections have probably left the client's context too. Those of this call stay.
-            old = set(before).difference(result.id for result in results)
-            closing = tuple(closed for closed in select_sections_to_close(self.session.state) if closed in old)
+            notes = [_REPEATED_NOTE] if any(result.status == ExpandStatus.ALREADY_OPEN for result in results) else []
+            # The oldest sections have probably left the client's context too. The sections of this call stay.
+            earlier = set(before).difference(result.id for result in results)
+            closing = tuple(node_id for node_id in select_sections_to_close(self.session.state) if node_id in earlier)
             closed_ids: tuple[str, ...] = ()
             if closing:
                 async for event in self.session.dispatch(CloseSections(section_ids=closing, origin=Origin.AGENT)):
@@ -216,19 +220,19 @@ class ClientSession:
             return CallResult(text=f"{name} failed: {error}", is_error=True)
         if self._has_changed:
             self._has_changed = False
-            notes.append(_CHANGED)
+            notes.append(_CHANGED_NOTE)
         return CallResult(text="\n\n".join([outcome.text, *notes]))
 
 
 def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
-    """Return the tools by name: the agent's, and two for what the agent's prompt contains anyway."""
+    """Return the tools by name: the agent's, and two for the documents and the outline, which its prompt contains."""
     documents, outline = DocumentsTool(), OutlineTool()
     tools = make_tools(library, has_search=has_search)
     return {documents.spec.name: documents, outline.spec.name: outline, **tools}
 
 
 def list_specs(library: Library, *, has_search: bool) -> list[ToolSpec]:
-    """Describe the tools for a client, without references to the agent's question."""
+    """Return the specifications of the tools for a client, which do not refer to a question of the agent."""
     specs = {name: tool.spec for name, tool in list_tools(library, has_search=has_search).items()}
     collapse = CollapseTool.spec.name
     specs[collapse] = replace(specs[collapse], description=_COLLAPSE_DESCRIPTION)

@@ -14,7 +14,7 @@ from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_ROWS_AT_ONCE = 1_000
+_ROWS_PER_WRITE = 1_000
 _PROGRESS_LINES_MAX = 20
 
 
@@ -89,24 +89,29 @@ def _escape_surrogates(text: str) -> str:
 
 
 def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
-    """Write one JSON object as `write_json` does; the array `rows`, its last field, is written as it is produced.
+    """Write one JSON object as `write_json` does, with an array of rows as its last field.
 
-    `head` has the fields before the array, at least one.
+    The rows are written while they are produced, so that a long array needs little memory.
+
+    Args:
+        head: The fields before the array, at least one.
+        name: Name of the array's field.
+        rows: The values of the array.
     """
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
     encode = json.JSONEncoder(ensure_ascii=False, indent=2).encode
-    text = encode({**head, name: []}).removesuffix("]\n}")
+    opening = encode({**head, name: []}).removesuffix("]\n}")
     lines = (encode(row).replace("\n", "\n    ") for row in rows)
     before, closing = "\n    ", "]\n}\n"
-    while batch := tuple(islice(lines, _ROWS_AT_ONCE)):
-        write_text(_escape_surrogates(text + before + ",\n    ".join(batch)))
-        text, before, closing = "", ",\n    ", "\n  ]\n}\n"
-    write_text(_escape_surrogates(text) + closing)
+    while batch := tuple(islice(lines, _ROWS_PER_WRITE)):
+        write_text(_escape_surrogates(opening + before + ",\n    ".join(batch)))
+        opening, before, closing = "", ",\n    ", "\n  ]\n}\n"
+    write_text(_escape_surrogates(opening) + closing)
 
 
 def write_note(text: str) -> None:
-    """Write one line of progress or warning to stderr; failures are ignored."""
+    """Write one line of progress or a warning to stderr. If that fails, ignore it."""
     _write_quietly(sanitise_line(text) + "\n")
 
 
@@ -129,7 +134,7 @@ def write_notes(notes: Iterable[str]) -> None:
 
 @contextmanager
 def report_conversion(name: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Yield a callback for the progress of a file's conversion, which rewrites one line if stderr is a terminal."""
+    """Yield a callback that shows the progress of a file's conversion in one line, if stderr is a terminal."""
     written = ""
 
     def report(done: int, count: int, _text: str) -> None:
@@ -152,7 +157,7 @@ class EmbeddingProgress:
     def __init__(self) -> None:
         self._reported = 0
         self.is_muted = False
-        """Set to stop writing, when the terminal is about to show something else."""
+        """Set when the terminal is about to show something else. Then nothing more is written."""
 
     def __call__(self, done: int, count: int) -> None:
         """Record that `done` of `count` chunks are embedded."""

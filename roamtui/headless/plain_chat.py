@@ -39,7 +39,7 @@ from roamtui.document.loader import is_loadable
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import format_sources
-from roamtui.headless.hits import list_hits
+from roamtui.headless.hits import format_hits
 from roamtui.headless.output import warn, write_notes, write_sanitised
 from roamtui.headless.terminal import LineWrapper, measure_terminal
 from roamtui.models.base import Model, get_startup_note
@@ -48,10 +48,10 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_p
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, Reference, parse_reference, suggest_ids
 
 _PROMPT = "Ask: "
-_SPOKEN_END = re.compile(r"[.!?:;][\"')\]*_]*\s|\n")
+_SENTENCE_END = re.compile(r"[.!?:;][\"')\]*_]*\s|\n")
 _SEPARATORS = re.compile(r"[\s,]+")
 _HITS_MAX = 10
-_TITLED_MAX = 10
+_SAME_TITLE_MAX = 10
 _HELP = """\
 Any other line is a question. A full title works in place of an ID.
 /outline [ID]: List the top sections, or the subsections of one.
@@ -72,36 +72,37 @@ class AnswerWriter:
     """Writes an answer while it streams, by sentence or line: a screen reader stumbles over parts of words."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
+        """Text that is not written yet, because its sentence is incomplete."""
         self._wrapper = LineWrapper(measure_terminal())
-        self._step = ""
+        self._step_text = ""
         """All text of the current step."""
 
     def begin_step(self) -> None:
-        """End the text of the previous step: only the last step's text is the answer."""
+        """End the line of the previous step. Only the text of the last step is the answer."""
         self.end_line()
-        self._step = ""
+        self._step_text = ""
 
     def add(self, text: str) -> None:
         """Add text, and write every complete sentence or line."""
-        self._step += text
-        self._held += text
-        end = max((match.end() for match in _SPOKEN_END.finditer(self._held)), default=0)
-        self._write(self._held[:end])
-        self._held = self._held[end:]
+        self._step_text += text
+        self._pending += text
+        end = max((match.end() for match in _SENTENCE_END.finditer(self._pending)), default=0)
+        self._write(self._pending[:end])
+        self._pending = self._pending[end:]
 
     def end_line(self) -> None:
-        """Write the rest and end the line."""
-        self._write(self._held)
-        self._held = ""
-        if self._step and not self._step.endswith("\n"):
+        """Write the pending text and end the line."""
+        self._write(self._pending)
+        self._pending = ""
+        if self._step_text and not self._step_text.endswith("\n"):
             self._write("\n")
-            self._step += "\n"
+            self._step_text += "\n"
 
     def finish(self, answer: str) -> None:
         """Write the part of the final answer that was not streamed."""
         self.end_line()
-        streamed = self._step.strip()
+        streamed = self._step_text.strip()
         rest = answer[len(streamed) :] if answer.startswith(streamed) else answer
         if rest.strip():
             self._write(f"{rest.strip()}\n")
@@ -160,7 +161,7 @@ class PlainChat:
         self._writer: AnswerWriter | None = None
         """Writes the current answer; None between questions."""
         self._controller = ConversationController(agent, approve if self._is_typed else deny)
-        self._controller.subscribe(self._show)
+        self._controller.subscribe(self._on_update)
 
     def run(self) -> int:
         """Answer lines until the input ends or the person quits, and return the exit status."""
@@ -234,7 +235,7 @@ class PlainChat:
         finally:
             self._writer = None
 
-    def _show(self, update: ConversationUpdated) -> None:
+    def _on_update(self, update: ConversationUpdated) -> None:
         # Progress of an answer goes to stderr, the result of a command to stdout.
         writer, library = self._writer, update.state.library
         if writer is None:
@@ -344,13 +345,14 @@ class PlainChat:
             _write_lines("Write what to search for: /search late fee")
         else:
             hits = await self._controller.search(text, _HITS_MAX)
-            _write_lines(list_hits(self._controller.state.library, hits).rstrip() or "Nothing found. Try other words.")
+            found = format_hits(self._controller.state.library, hits).rstrip()
+            _write_lines(found or "Nothing found. Try other words.")
 
     async def _update_sections(self, name: str, text: str) -> None:
         # /pin unpins sections if all of them are pinned already.
         ids = tuple(_resolve_sections(self._controller.state.library, text))
 
-        def make(state: ConversationState) -> Command:
+        def make_command(state: ConversationState) -> Command:
             if name == "/open":
                 return ExpandSections(section_ids=ids, origin=Origin.PERSON)
             if name == "/close":
@@ -360,7 +362,7 @@ class PlainChat:
             return PinSections(section_ids=ids, is_pinned=not are_pinned)
 
         if ids:
-            await self._controller.dispatch(make)
+            await self._controller.dispatch(make_command)
 
     def _list_open(self) -> None:
         state = self._controller.state
@@ -375,7 +377,7 @@ class PlainChat:
 
 
 def _name_commands(text: str) -> str:
-    """Suggest a command or setting of the running chat instead of the flags that errors name."""
+    """Replace the flags that an error names by the command or setting that the running chat has instead."""
     for flag, name in (
         ("--model", "/model"),
         ("--api-base", "api_base in config.toml"),
@@ -391,10 +393,10 @@ def _write_lines(*lines: str) -> None:
 
 
 def _resolve_sections(library: Library, text: str) -> list[str]:
-    # Names are ids, or one title in any case; unknown names are reported.
-    wanted = sanitise_line(text).strip("\"'“” ").casefold()
-    named = (section_id for section_id in library.walk() if library.title_of(section_id).casefold() == wanted)
-    titled = list(islice(named, _TITLED_MAX)) if wanted else []
+    # `text` is a list of ids, or one title in upper or lower case. Unknown ids are reported.
+    title = sanitise_line(text).strip("\"'“” ").casefold()
+    matching = (section_id for section_id in library.walk() if library.title_of(section_id).casefold() == title)
+    titled = list(islice(matching, _SAME_TITLE_MAX)) if title else []
     if len(titled) > 1:
         lines = [f"- [{section_id}] {format_path(library, section_id)}" for section_id in titled]
         _write_lines("Several sections have this title; use an id:", *lines)
@@ -411,13 +413,15 @@ def _resolve_sections(library: Library, text: str) -> list[str]:
             found.append(reference.section_id)
             continue
         nearest = [f"[{section_id}] {library.title_of(section_id)}" for section_id in suggest_ids(library, word)]
-        meant = f" Did you mean {', '.join(nearest)}?" if nearest else ""
-        _write_lines(f'No section "{word}".{meant}')
+        hint = f" Did you mean {', '.join(nearest)}?" if nearest else ""
+        _write_lines(f'No section "{word}".{hint}')
     return list(dict.fromkeys(found))
 
 
 def _format_node(state: ConversationState, section_id: str) -> str:
     node = state.library.node(section_id)
-    found = state.get_open(section_id)
-    mark = "" if found is None else ", open and pinned" if found.is_pinned else ", open"
+    section = state.get_open(section_id)
+    mark = ""
+    if section is not None:
+        mark = ", open and pinned" if section.is_pinned else ", open"
     return f"[{section_id}] {format_node_title(node)} ({format_size(state.library, node)}{mark})"

@@ -19,7 +19,7 @@ LENGTH_MAX = 4_000
 """Characters sent to the model: about a thousand tokens in every conversation."""
 _BYTES_MAX = 1_000_000
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_CUT = "(The rest was left out, because it is too long.)"
+_CUT_NOTE = "(The rest was left out, because it is too long.)"
 _TEMPLATE = """\
 <!-- What you write below this comment, roamtui tells the model as your preferences, from the next conversation on:
 the language of the answers, their style, what you mean by a term. At most 4,000 characters. For example:
@@ -32,7 +32,7 @@ By "the tool" I mean the command-line tool, never the drill.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
-    """How a person wants to be answered, in their words."""
+    """How a person wants to be answered, in their own words."""
 
     text: str = ""
     """Text for the model, without comments; may be empty."""
@@ -41,7 +41,7 @@ class Preferences:
 
 
 def load_preferences(path: Path) -> Preferences:
-    """Load the preferences of a file, empty if the file is missing.
+    """Load the preferences from a file. If the file is missing, they are empty.
 
     Raises:
         RoamtuiError: The file cannot be read, or is not UTF-8 text.
@@ -62,8 +62,8 @@ def _read(path: Path) -> str:
         raise RoamtuiError(f"Your preferences are not used: {path} is not UTF-8 text.") from None
 
 
-def _clean(written: str) -> Preferences:
-    text = _COMMENT.sub("", sanitise_text(written)).strip()
+def _clean(source: str) -> Preferences:
+    text = _COMMENT.sub("", sanitise_text(source)).strip()
     if len(text) <= LENGTH_MAX:
         return Preferences(text=text)
     kept = text[:LENGTH_MAX]
@@ -71,7 +71,7 @@ def _clean(written: str) -> Preferences:
     note = (
         f"Your preferences have more than {LENGTH_MAX:,} characters: the last {len(text) - len(kept):,} are left out."
     )
-    return Preferences(text=f"{kept}\n{_CUT}", note=note)
+    return Preferences(text=f"{kept}\n{_CUT_NOTE}", note=note)
 
 
 def print_preferences(path: Path) -> None:
@@ -91,7 +91,7 @@ def print_preferences(path: Path) -> None:
 
 
 def edit_preferences(path: Path) -> None:
-    """Open the file, readable only by its owner, in the person's editor, and wait for it to exit.
+    """Open the file in the person's editor, and wait for the editor to exit. Only the owner can read the file.
 
     Raises:
         UsageError: No editor is set.
@@ -128,8 +128,7 @@ def add_preference(path: Path, text: str) -> str:
         RoamtuiError: The file cannot be read or written, or is full.
     """
     line = sanitise_line(text)
-    before = _read(path)
-    if len(_clean(before).text) + len(line) >= LENGTH_MAX:
+    if len(_clean(_read(path)).text) + len(line) >= LENGTH_MAX:
         raise RoamtuiError(f"{path} is full: preferences have at most {LENGTH_MAX:,} characters.")
     try:
         _append(path, f"{line}\n")
@@ -142,6 +141,6 @@ def _append(path: Path, text: str) -> None:
     """Append text to a file atomically; only its owner can read it."""
     target = path.resolve()
     make_private_folder(target.parent)
-    before = target.read_bytes() if target.exists() else b""
-    gap = b"" if not before or before.endswith(b"\n") else b"\n"
-    write_private_file(target, before + gap + text.encode("utf-8"), is_flushed=True)
+    existing = target.read_bytes() if target.exists() else b""
+    line_end = b"" if not existing or existing.endswith(b"\n") else b"\n"
+    write_private_file(target, existing + line_end + text.encode("utf-8"), is_flushed=True)

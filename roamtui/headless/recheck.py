@@ -33,7 +33,7 @@ class ClaimGroup:
 
     claims: tuple[Claim, ...]
     source: str
-    """Source of claims that name none; empty if unknown."""
+    """The source of claims that name no source themselves. Empty if unknown."""
     folder: Path = Path()
     """Folder that paths are relative to."""
     links: tuple[str, ...] = ()
@@ -45,11 +45,13 @@ class ClaimGroup:
 
 
 OpenSource = Callable[[str, ClaimGroup], Library]
-"""Opens a source with all its files, and the pages that a group needs."""
+"""Opens a source with all its files and the pages that the group needs."""
 
 
 def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conversations: bool) -> list[ClaimGroup]:
-    """Collect the verified quotes of conversations, by id, and the claims of Markdown files.
+    """Collect the verified quotes of conversations and the claims in Markdown files.
+
+    A target is the id of a conversation, or the path of a file.
 
     Raises:
         StoreError: There is no such conversation.
@@ -95,12 +97,12 @@ def collect_claims(store: ConversationStore, targets: Sequence[str], *, all_conv
 def recheck_claims(
     groups: Sequence[ClaimGroup], open_source: OpenSource, source: str | None = None
 ) -> list[dict[str, Any]]:
-    """Recheck each quote and return JSON values; each source is opened once per group.
+    """Recheck each quote and return JSON values. Each source is opened once per group.
 
     Args:
-        groups: The claims.
+        groups: The claims to recheck.
         open_source: Opens a source, or raises `SourceError`.
-        source: Replaces the source of each group, or None.
+        source: If not None, replaces the source of each group.
     """
     rows = []
     for group in groups:
@@ -116,15 +118,15 @@ def recheck_claims(
                     opened[name] = open_source(name, replace(group, is_own=group.is_own or is_replaced))
                 except (SourceError, UsageError) as error:
                     opened[name] = str(error)
-            rows.append(_describe(claim, name, opened.get(name, _NO_SOURCE)))
+            rows.append(_to_json_row(claim, name, opened.get(name, _NO_SOURCE)))
     return rows
 
 
-def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, Any]:
-    described = {"place": claim.place, "line": claim.line or None, "quote": claim.quote, "source": source}
-    described |= {"section_id": claim.section_id or None, "anchor": claim.anchor or None}
+def _to_json_row(claim: Claim, source: str, library: Library | str) -> dict[str, Any]:
+    row = {"place": claim.place, "line": claim.line or None, "quote": claim.quote, "source": source}
+    row |= {"section_id": claim.section_id or None, "anchor": claim.anchor or None}
     if isinstance(library, str):
-        return {**described, "state": ClaimStatus.UNREACHABLE.value, "now": None, "message": library}
+        return {**row, "state": ClaimStatus.UNREACHABLE.value, "now": None, "message": library}
     finding = recheck(claim, library)
     now: dict[str, Any] | None = None
     if finding.span is not None:
@@ -140,7 +142,7 @@ def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, An
             "text": text,
             "changes": format_word_diff(claim.quote, text) if finding.standing is ClaimStatus.CHANGED else None,
         }
-    return {**described, "state": finding.standing.value, "now": now, "message": finding.message or None}
+    return {**row, "state": finding.standing.value, "now": now, "message": finding.message or None}
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:

@@ -43,9 +43,9 @@ WIDTH_MAX = 100
 """In columns. Longer lines are hard to read."""
 _WIDTH_MIN = 20
 _RULE_WIDTH = 40
-_QUOTE_LENGTH = 140
-_CODES = {Emphasis.STRONG: 1, Emphasis.ITALIC: 3, Emphasis.STRUCK: 9, Emphasis.CODE: 36}
-"""Parameters of "select graphic rendition" (ECMA-48)."""
+_QUOTE_LENGTH_MAX = 140
+_EMPHASIS_CODES = {Emphasis.STRONG: 1, Emphasis.ITALIC: 3, Emphasis.STRUCK: 9, Emphasis.CODE: 36}
+"""Codes of the terminal's styles: parameters of "select graphic rendition" (ECMA-48)."""
 _BOLD, _DIM, _UNDERLINED, _STRUCK = 1, 2, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 _COLOURS = {
@@ -72,9 +72,9 @@ def measure_terminal() -> int | None:
 
 
 def has_styles() -> bool:
-    """Return whether the terminal shows styles, and the person wants them (no-color.org)."""
-    is_able = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
-    return is_able and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Return whether the terminal can show styles and the person wants them (no-color.org)."""
+    can_show = sys.platform != "win32" or "WT_SESSION" in os.environ  # an old console shows sequences as text
+    return can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class _Piece:
     """Whether no line may end inside it."""
 
 
-_BREAK = _Piece("\n")
+_LINE_END = _Piece("\n")
 """A forced line end."""
 _Line = Sequence[_Piece]
 
@@ -113,28 +113,29 @@ def write_source_list(
     Args:
         citations: The answer's citations.
         answer: The answer's text. Quotes that it already contains are not repeated.
-        library: Holds the sections in which quotes were found.
+        library: Contains the sections in which quotes were found.
         are_passages: Whether rules chose the citations, as the offline model does.
         width: In columns.
         is_styled: Whether to write styles.
     """
-    found = _DIM if are_passages else _GREEN  # a passage was copied from the text, so finding it there proves nothing
+    # A passage was copied from the text, so finding it there proves nothing.
+    found_colour = _DIM if are_passages else _GREEN
     heading = [_Piece("Passages" if are_passages else "Sources", (_BOLD,))]
     if proof := format_verification(citations):
         is_all = all(citation.is_verified for citation in citations if citation.quote is not None)
-        heading.append(_Piece(f"  {proof}", (found if is_all else _YELLOW,)))
+        heading.append(_Piece(f"  {proof}", (found_colour if is_all else _YELLOW,)))
     lines: list[_Line] = [heading]
     shown = strip_links(answer)
     indent = len(str(len(citations))) + 2
     for number, citation in enumerate(citations, start=1):
-        colour = found if citation.is_verified else _COLOURS[citation.state]
+        colour = found_colour if citation.is_verified else _COLOURS[citation.state]
         pieces = [_Piece(f"{citation.state.sign} ", (colour,))] if citation.state.sign else []
         pieces.append(_Piece(format_source(citation, library), (_BOLD,)))
         if place := format_place(citation, library):
             pieces += [_Piece(" · "), _Piece(place, () if citation.is_verified else (colour,))]
         quote = strip_links(citation.quote or "")
         if quote not in shown:
-            pieces.append(_Piece(f" “{shorten(quote, _QUOTE_LENGTH)}”", (_CODES[Emphasis.ITALIC],)))
+            pieces.append(_Piece(f" “{shorten(quote, _QUOTE_LENGTH_MAX)}”", (_EMPHASIS_CODES[Emphasis.ITALIC],)))
         lead = _Piece(f"{number:>{indent - 1}} ", (_BOLD,))
         lines += _indent(_wrap(pieces, width - indent), lead, _Piece(" " * indent))
     return _write_lines(lines, is_styled=is_styled)
@@ -144,7 +145,7 @@ class LineWrapper:
     """Wraps text at words while it arrives. Table rows and code stay as they are."""
 
     def __init__(self, width: int | None) -> None:
-        """Wrap at a width in columns, or not for None."""
+        """Wrap at `width` columns. None means no wrapping."""
         self._width = width
         self._column = 0
         self._gap = ""
@@ -153,7 +154,7 @@ class LineWrapper:
         self._is_in_fence = False
 
     def feed(self, text: str) -> str:
-        """Return the next text with line ends in place of spaces. It ends between two words."""
+        """Return the next text, with line ends in place of some of its spaces. The text must not end inside a word."""
         if self._width is None:
             return text
         first, *others = text.split("\n")
@@ -164,7 +165,6 @@ class LineWrapper:
         return "".join(parts)
 
     def _wrap(self, words: str, width: int) -> str:
-        """Wrap the next words of a line."""
         if not words:
             return ""
         if self._column == 0:
@@ -200,9 +200,9 @@ class _Layout:
     def lay_out(self, blocks: Sequence[Block], width: int, *, is_tight: bool = False) -> list[_Line]:
         lines: list[_Line] = []
         for block in blocks:
-            own = self._lay_out_block(block, max(_WIDTH_MIN // 2, width))
-            lines += [[]] if lines and own and not is_tight else []
-            lines += own
+            block_lines = self._lay_out_block(block, max(_WIDTH_MIN // 2, width))
+            lines += [[]] if lines and block_lines and not is_tight else []
+            lines += block_lines
         return lines
 
     def _lay_out_block(self, block: Block, width: int) -> list[_Line]:  # noqa: PLR0911 - one for each kind
@@ -233,57 +233,58 @@ class _Layout:
         lines: list[_Line] = []
         self._depth += block.number is None
         for number, item in enumerate(block.items, start=block.number or 0):
-            mark = f"{_BULLETS[(self._depth - 1) % len(_BULLETS)]} "
-            if block.number is not None:
-                mark = f"{number}{block.delimiter} "
-            mark = mark if item.is_done is None else _BOXES[item.is_done]
-            own = self.lay_out(item.blocks, width - len(mark), is_tight=block.is_tight) or [[]]
+            bullet = f"{_BULLETS[(self._depth - 1) % len(_BULLETS)]} "
+            if item.is_done is not None:
+                bullet = _BOXES[item.is_done]
+            elif block.number is not None:
+                bullet = f"{number}{block.delimiter} "
+            item_lines = self.lay_out(item.blocks, width - len(bullet), is_tight=block.is_tight) or [[]]
             lines += [[]] if lines and not block.is_tight else []
-            lines += _indent(own, _Piece(mark), _Piece(" " * len(mark)))
+            lines += _indent(item_lines, _Piece(bullet), _Piece(" " * len(bullet)))
         self._depth -= block.number is None
         return lines
 
     def _lay_out_table(self, table: Table, width: int) -> list[_Line]:
         rows = [[self._to_pieces(cell, *([_BOLD] if row.is_head else [])) for cell in row.cells] for row in table.rows]
-        widths = _choose_column_widths(rows, width)
+        widths = _compute_column_widths(rows, width)
         lines: list[_Line] = []
         for row, cells in zip(table.rows, rows, strict=True):
-            wrapped = [_wrap(cell, column) for cell, column in zip(cells, widths, strict=False)]
+            wrapped = [_wrap(cell, column_width) for cell, column_width in zip(cells, widths, strict=False)]
             for index in range(max(map(len, wrapped), default=0)):
                 line: list[_Piece] = []
-                for column, width_of in enumerate(widths):
+                for column, column_width in enumerate(widths):
                     part = wrapped[column][index] if column < len(wrapped) and index < len(wrapped[column]) else ()
-                    gap = width_of - sum(_measure(piece.text) for piece in part)
+                    gap = column_width - sum(_measure(piece.text) for piece in part)
                     side = table.alignments[column] if column < len(table.alignments) else ""
                     before = {"right": gap, "center": gap // 2}.get(side, 0)
                     line += [_Piece(" │ ", (_DIM,))] if column else []
                     line += [_Piece(" " * before), *part, _Piece(" " * (gap - before))]
                 lines.append(line)
             if row.is_head:
-                lines.append([_Piece("─┼─".join("─" * column for column in widths), (_DIM,))])
+                lines.append([_Piece("─┼─".join("─" * column_width for column_width in widths), (_DIM,))])
         return lines
 
     def _to_pieces(self, inline: Inline, *codes: int) -> list[_Piece]:
         pieces: list[_Piece] = []
         for index, linked in groupby(inline, key=lambda words: words.link):
-            together = [*linked]
-            pieces += [self._to_piece(words, codes) for words in together]
+            link_words = [*linked]
+            pieces += [self._to_piece(words, codes) for words in link_words]
             link = None if index is None else self.links[index]
-            is_quoted = any(words.group is not None for words in together)
+            is_quoted = any(words.group is not None for words in link_words)
             if link is not None and not (link.is_mark or is_quoted) and link.href.startswith(("http://", "https://")):
-                text = "".join(words.text for words in together)
+                text = "".join(words.text for words in link_words)
                 pieces += [_Piece(f" ({link.href})", (*codes, _DIM))] if text != link.href else []
         return pieces
 
     def _to_piece(self, words: Words, codes: tuple[int, ...]) -> _Piece:
         if words is LINE_BREAK:
-            return _BREAK
+            return _LINE_END
         link = None if words.link is None else self.links[words.link]
         if link is not None and link.is_mark:
             mark = self.proof.marks[int(link.href)]
             text = words.text if mark.numbers else f"[{mark.section_id}]"
             return _Piece(text, (_BOLD, _COLOURS[mark.state]), is_whole=True)
-        codes += tuple(code for emphasis, code in _CODES.items() if emphasis in words.emphasis)
+        codes += tuple(code for emphasis, code in _EMPHASIS_CODES.items() if emphasis in words.emphasis)
         if words.group is not None:
             state = self.proof.quotes[words.group].state
             codes += (_STRUCK if state is QuoteState.UNVERIFIED else _UNDERLINED, _COLOURS[state])
@@ -291,7 +292,7 @@ class _Layout:
         return _Piece(text, tuple(dict.fromkeys(codes)))
 
 
-def _choose_column_widths(rows: Sequence[Sequence[Sequence[_Piece]]], width: int) -> list[int]:
+def _compute_column_widths(rows: Sequence[Sequence[Sequence[_Piece]]], width: int) -> list[int]:
     """Return the width of each column. The widest are narrowed until all fit."""
     widths = [1] * max(map(len, rows), default=0)
     for row in rows:
@@ -301,10 +302,10 @@ def _choose_column_widths(rows: Sequence[Sequence[Sequence[_Piece]]], width: int
     room = max(len(widths), width - 3 * (len(widths) - 1))
     while sum(widths) > room:
         widest = max(widths)
-        following = max((column for column in widths if column < widest), default=1)
-        count = widths.count(widest)
-        cut = max(1, min(widest - following, (sum(widths) - room) // count))
-        for column, _ in [pair for pair in enumerate(widths) if pair[1] == widest]:
+        next_widest = max((column_width for column_width in widths if column_width < widest), default=1)
+        columns = [column for column, column_width in enumerate(widths) if column_width == widest]
+        cut = max(1, min(widest - next_widest, (sum(widths) - room) // len(columns)))
+        for column in columns:
             widths[column] -= cut
             if sum(widths) <= room:
                 break
@@ -316,13 +317,13 @@ def _indent(lines: Iterable[_Line], first: _Piece, rest: _Piece) -> list[_Line]:
 
 
 def _wrap(pieces: Iterable[_Piece], width: int) -> list[_Line]:
-    """Wrap pieces to lines of at most `width` columns. There is always at least one line."""
+    """Wrap pieces into at least one line of at most `width` columns."""
     lines: list[list[_Piece]] = [[]]
     filled = 0
     gap: list[_Piece] = []
-    for word in _list_words(pieces):
+    for word in _iter_words(pieces):
         cells = sum(_measure(piece.text) for piece in word)
-        if word[0] is _BREAK:
+        if word[0] is _LINE_END:
             lines.append([])
             filled, gap = 0, []
         elif word[0].text.isspace():
@@ -337,31 +338,31 @@ def _wrap(pieces: Iterable[_Piece], width: int) -> list[_Line]:
             is_cut = cells > width and not any("://" in piece.text for piece in word)  # a URL stays whole
             for piece in word:
                 for character in piece.text if is_cut else [piece.text]:
-                    own = _measure(character)
-                    if filled and filled + own > width:
+                    character_cells = _measure(character)
+                    if filled and filled + character_cells > width:
                         lines.append([])
                         filled = 0
                     lines[-1].append(_Piece(character, piece.codes))
-                    filled += own
+                    filled += character_cells
     return [*lines]
 
 
-def _list_words(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
-    """Yield line ends, spaces, and words, which may consist of pieces with different styles."""
+def _iter_words(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
+    """Yield line ends, spaces and words. A word may consist of pieces with different styles."""
     word: list[_Piece] = []
     for piece in pieces:
-        if piece is _BREAK:
+        if piece is _LINE_END:
             parts = [piece]
         else:
             text = sanitise_text(piece.text).replace("\n", " ").replace("\t", " ")
             texts = [text] if piece.is_whole else _PIECE.findall(text)
             parts = [_Piece(part, piece.codes) for part in texts if part]
         for part in parts:
-            is_alone = part is _BREAK or part.text.isspace() or re.match(f"[{_WIDE}]", part.text) is not None
-            if is_alone and word:
+            is_separate = part is _LINE_END or part.text.isspace() or re.match(f"[{_WIDE}]", part.text) is not None
+            if is_separate and word:
                 yield word
                 word = []
-            if is_alone:
+            if is_separate:
                 yield [part]
             else:
                 word.append(part)

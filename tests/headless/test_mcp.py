@@ -97,7 +97,7 @@ def test_a_section_is_given_to_the_letter_until_it_is_very_long() -> None:
 
 
 async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.mcp_session._LOOK_SECONDS", 0)
+    monkeypatch.setattr("roamtui.headless.mcp_session._CHECK_SECONDS", 0)
     (tmp_path / "one.md").write_text("# One\n\nThe old words.\n", "utf-8")
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
@@ -125,7 +125,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
 
 
 async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.mcp_session._LOOK_SECONDS", 0)
+    monkeypatch.setattr("roamtui.headless.mcp_session._CHECK_SECONDS", 0)
     path = tmp_path / "one.md"
     path.write_text("# One\n\nThe old words.\n", "utf-8")
     sources = (str(path),)
