@@ -28,8 +28,8 @@ _BINARY_STARTS = (
 _SAMPLE_LENGTH = 65_536
 _STRANGE_SHARE_MAX = 0.3
 """Share of undecodable or control characters above which a file is not text."""
-_STRANGE_MIN = 64
-"""Up to this many such characters are always accepted, because their share in a short text means little."""
+_STRANGE_COUNT_MAX = 64
+"""So many such characters are always accepted, because their share in a short text means little."""
 _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _WEB_ENCODINGS = frozenset(
     {
@@ -40,11 +40,11 @@ _WEB_ENCODINGS = frozenset(
         *("euc_jp", "shift_jis", "cp932", "iso2022_jp", "euc_kr", "cp949", "iso2022_kr"),
     }
 )
-"""Encodings of the web, by the names of `codecs.lookup`."""
+"""Encodings that web pages use, by their names in `codecs.lookup`."""
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the text of `data` and notes on replaced characters.
+    """Return the text of `data`, and a sentence for each kind of replaced character.
 
     Raises:
         SourceError: The data is not text.
@@ -66,7 +66,7 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         replaced = text.count("\N{REPLACEMENT CHARACTER}")
     sample = text[:_SAMPLE_LENGTH]
     strange = len(_STRANGE.findall(sample))
-    if strange > _STRANGE_MIN and strange > _STRANGE_SHARE_MAX * len(sample):
+    if strange > _STRANGE_COUNT_MAX and strange > _STRANGE_SHARE_MAX * len(sample):
         raise SourceError(f"{name} does not look like text. roamtui opens Markdown and plain text.")
     notes = []
     if replaced:
@@ -79,7 +79,7 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def normalise_charset(label: str) -> str | None:
-    """Return Python's name of an encoding, or None if the web does not use it."""
+    """Return Python's name of an encoding, or None if web pages do not use it."""
     try:
         name = codecs.lookup(label.strip()).name
     except (LookupError, ValueError):

@@ -17,8 +17,8 @@ from roamtui.sources.read import RawText, check_file, is_path, read_file
 
 ARCHIVE_SUFFIX = ".zip"
 _BETWEEN_PATHS = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator of absolute paths. If a path itself contains ", /", `join_sources` writes ", //" there, which means the
-same to the system and occurs in no other absolute path."""
+"""Separator of absolute paths. If a path itself contains ", /", `join_sources` writes ", //", which no other absolute
+path contains. To the system, the path stays the same."""
 
 
 def join_sources(paths: Iterable[str]) -> str:
@@ -33,7 +33,7 @@ def split_sources(source: str) -> tuple[str, ...]:
 
 
 def name_sources(source: str) -> str:
-    """List the names of a source's files and folders, without the folders above them."""
+    """Return the names of the files and folders of a source, without the folders above them."""
     return ", ".join(Path(path).name for path in split_sources(source))
 
 
@@ -49,7 +49,7 @@ def _is_archive(path: Path) -> bool:
 def list_sources(paths: Sequence[Path], *, cache_dir: Path | None = None) -> Listing:
     """List the files of a folder or an archive, or of several sources in the given order.
 
-    Keys of several sources start below their common parent folder.
+    The keys of several sources are relative to their common parent folder.
     """
     if len(paths) == 1:
         return _list_source(paths[0], cache_dir)
@@ -119,7 +119,7 @@ def stamp_source(source: str) -> SourceStamp | None:
 
 
 class FileStamps:
-    """Reads the stamps of all files of a document's sources. Folders are walked again only if one was written to."""
+    """Reads the stamps of all files of one or several sources. Folders are listed again only if one was written to."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._paths = tuple(map(Path, sources))

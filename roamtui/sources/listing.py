@@ -24,11 +24,11 @@ FILE_BYTES_MAX = 32_000_000
 DEPTH_MAX = 100
 """Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
-_SLOW_BYTES = 2_000_000
-"""Least load cost of a file that a subprocess has to convert."""
+_SLOW_COST_MIN = 2_000_000
+"""Minimum load cost of a file that a subprocess has to convert."""
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
-_FIRST_STEMS = {"readme": 0, "index": 1, "_index": 1}
+_RANKS_BY_STEM = {"readme": 0, "index": 1, "_index": 1}
 _NAMES_SHOWN_MAX = 3
 _IGNORE_NAME = ".gitignore"
 _IGNORE_BYTES_MAX = 1_000_000
@@ -43,8 +43,8 @@ class Listing:
     name: str
     """Short name for people."""
     readers: Mapping[str, Callable[[], RawText]]
-    """Function that reads each file, in reading order, by key: the file's path with forward slashes. It may be called
-    from any thread, and raises SourceError if the file cannot be read."""
+    """Function that reads each file, in reading order, by key: the path of the file, with forward slashes. It may be
+    called from any thread. It raises SourceError if the file cannot be read."""
     files: Mapping[str, Path]
     """Path on disk by key; for a file in an archive, the path of the archive."""
     bytes_total: int
@@ -55,7 +55,7 @@ class Listing:
     """Folders that were walked. If one is written to, the listing is out of date."""
 
     def list_entries(self) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the path of each file, preceded by its folders, and whether it is a folder."""
+        """Yield the path of each folder and file, and whether it is a folder. Folders come before their content."""
         tree: dict[str, dict[str, Any]] = {}
         for key in self.readers:
             level = tree
@@ -86,7 +86,7 @@ def list_folder(folder: Path, *, cache_dir: Path | None = None) -> Listing:
     walker.enter(root, (), *read_inherited_rules(root))
     if not walker.files:
         raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
-    full = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
+    full_note = f"More than {FILES_MAX:,} files; the rest is skipped. Open a smaller folder."
     files = {"/".join(names): walker.files[names] for names in sort_paths(walker.files)}
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
@@ -98,7 +98,7 @@ def list_folder(folder: Path, *, cache_dir: Path | None = None) -> Listing:
             *format_skipped_files(walker.outside, "links that lead outside the folder"),
             *format_skipped_files(walker.unreadable, "folders that cannot be read"),
             *format_skipped_files(walker.too_deep, f"more than {DEPTH_MAX} folders deep"),
-            *((full,) if walker.is_full else ()),
+            *((full_note,) if walker.is_full else ()),
         ),
         folders=tuple(walker.folders),
     )
@@ -131,7 +131,7 @@ class _FolderWalker:
     def enter(self, folder: Path, names: tuple[str, ...], checkout_names: tuple[str, ...], rules: IgnoreRules) -> None:
         """Add the files of a folder and of its subfolders.
 
-        `names` is the path to the folder from the top of the source, `checkout_names` from the top of the git checkout.
+        `names` is the path of the folder within the source, `checkout_names` its path within the git checkout.
         """
         self.folders.append(folder)
         try:
@@ -194,13 +194,13 @@ IgnoreRules = tuple[tuple[int, tuple[IgnorePattern, ...]], ...]
 
 
 def is_ignored(rules: IgnoreRules, path: tuple[str, ...], *, is_folder: bool) -> bool:
-    """Check whether git would ignore a path. The caller checks the folders above it first."""
+    """Check whether git would ignore a path. The caller must check the folders above it first."""
     for depth, patterns in reversed(rules):
         relative = "/".join(path[depth:]) + "/" * is_folder
         for pattern in reversed(patterns):
             found = pattern.regex.search(relative)
-            # pathspec applies a folder's pattern to everything in it, with the folder's slash as a group. With the
-            # lines "build" and "!docs" it would include docs/build, which git ignores.
+            # pathspec applies the pattern of a folder to everything in it, and matches the folder's slash as a group.
+            # With the lines "build" and "!docs", it would include docs/build, which git ignores.
             if found is not None and (not any(found.groups()) or found.end(1) == len(relative)):
                 return pattern.excludes
     return False
@@ -219,9 +219,10 @@ def read_rules(folder: Path, depth: int, above: IgnoreRules) -> IgnoreRules:
 
 
 def read_inherited_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
-    """Return the path from the top of the git checkout to `folder`, and the rules of the folders above it.
+    """Return the path of `folder` within its git checkout, and the rules of the folders above it.
 
-    Both are empty if there is no checkout, or if the rules exclude `folder`: the person asked for it all the same.
+    Both are empty if there is no checkout. They are also empty if the rules exclude `folder`, because the person asked
+    for it.
     """
     top = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
     names = folder.relative_to(top).parts
@@ -234,7 +235,7 @@ def read_inherited_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
 
 
 def parse_patterns(text: str) -> tuple[IgnorePattern, ...]:
-    """Parse a `.gitignore`; invalid lines are skipped."""
+    """Parse the text of a `.gitignore`. Invalid lines are skipped."""
     from pathspec.patterns.gitignore import GitIgnorePatternError  # noqa: PLC0415 - not every folder has rules
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 - as above
 
@@ -255,9 +256,9 @@ def is_document_name(name: str) -> bool:
 
 
 def estimate_load_cost(name: str, size: int) -> int:
-    """Return the size of a file in bytes, or at least 2 MB if it is slow to convert."""
+    """Estimate what loading a file costs: its size in bytes, but at least 2 MB if it is slow to convert."""
     is_slow = os.path.splitext(name)[1].lower() in SLOW_SUFFIXES  # noqa: PTH122
-    return max(size, _SLOW_BYTES) if is_slow else min(size, FILE_BYTES_MAX)
+    return max(size, _SLOW_COST_MIN) if is_slow else min(size, FILE_BYTES_MAX)
 
 
 def is_skipped_folder(name: str) -> bool:
@@ -266,14 +267,14 @@ def is_skipped_folder(name: str) -> bool:
 
 
 def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
-    """Sort key for names in a folder: README first, then index; numbers by value, case ignored."""
+    """Return the sort key of a name in a folder: README first, then index; numbers by value, case ignored."""
     stem = name.partition(".")[0].casefold()
     parts = tuple(
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)
         for part in _DIGITS.split(name.casefold())
         if part
     )
-    return _FIRST_STEMS.get(stem, 2) if "." in name else 2, parts, name
+    return _RANKS_BY_STEM.get(stem, 2) if "." in name else 2, parts, name
 
 
 def sort_paths(paths: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:

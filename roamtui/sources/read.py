@@ -25,7 +25,7 @@ _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawText:
-    """Decoded text and its source."""
+    """The decoded text of a source."""
 
     text: str
     """Without byte order mark, with the line ends of the source."""
@@ -34,7 +34,7 @@ class RawText:
     name: str
     """Short name for people, such as the file name."""
     is_markdown: bool = True
-    """False for formats in which `#` starts no heading, such as CSV and logs."""
+    """False for tables and logs, in which `#` starts no heading."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of replaced character or lost content."""
     title: str = ""
@@ -69,7 +69,7 @@ def read_file(path: Path, *, cache_dir: Path | None = None, report: PageReport |
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
-        raise SourceError(_explain(path, error)) from None
+        raise SourceError(_explain_error(path, error)) from None
     name = path.name or str(path)
     if path.suffix.lower() not in DOCUMENT_SUFFIXES and not looks_like_text(data) and detect_format(data, name) is None:
         raise SourceError(f"{name} is not a text file: it contains NUL characters. Name a document.")
@@ -111,7 +111,7 @@ def check_file(path: Path) -> int:
     try:
         found = path.stat()
     except (OSError, ValueError) as error:
-        raise SourceError(_explain(path, error)) from None
+        raise SourceError(_explain_error(path, error)) from None
     if stat.S_ISDIR(found.st_mode):
         raise SourceError(f"{path} is a folder, not a file. Name a Markdown or text file.")
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
@@ -120,11 +120,11 @@ def check_file(path: Path) -> int:
 
 
 def has_headings(name: str) -> bool:
-    """Check whether `#` starts a heading in a file with this name, as it does not in tables and logs."""
+    """Check by its name whether a file may have headings. In tables and logs, `#` starts none."""
     return Path(name).suffix.lower() not in _PLAIN_SUFFIXES
 
 
-def _explain(path: Path, error: OSError | ValueError) -> str:
+def _explain_error(path: Path, error: OSError | ValueError) -> str:
     if isinstance(error, PermissionError):
         return f"Permission denied: {path}. Check its permissions."
     if not isinstance(error, FileNotFoundError):

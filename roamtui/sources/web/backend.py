@@ -1,7 +1,7 @@
 """httpcore network backend that connects only to checked IP addresses, within a deadline.
 
 The backend connects to the very IP address that it checked, so a DNS answer that changes in between has no effect.
-Host header and TLS name are still those of the URL. The address ranges are copied from IANA's special-purpose
+The Host header and the TLS name still come from the URL. The address ranges are copied from IANA's special-purpose
 registries, because the result of `ipaddress.is_global` depends on the version of Python.
 """
 
@@ -24,7 +24,7 @@ from typing_extensions import override
 from roamtui.sources.web.page import BlockedAddressError, FetchError, UnreachableError
 from roamtui.sources.web.urls import bare_host
 
-_ADDRESSES_TRIED = 4
+_ADDRESSES_TRIED_MAX = 4
 
 
 class CheckedBackend(httpcore.NetworkBackend):
@@ -49,7 +49,7 @@ class CheckedBackend(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         seconds = self._deadline.clip(timeout)
         addresses = self._resolver.resolve(host, port, allows_local=self._allows_local, seconds_max=seconds)
-        tried = addresses[:_ADDRESSES_TRIED]
+        tried = addresses[:_ADDRESSES_TRIED_MAX]
         with self._deadline.within(seconds):
             for index, address in enumerate(tried):
                 share = self._deadline.remaining() / (len(tried) - index)
@@ -72,7 +72,7 @@ class LimitedStream(httpcore.NetworkStream):
         self._stream = stream
         self._deadline = deadline
         self.has_read_since_write = False
-        """Whether anything was read since the last request. If not, its answer arrived before the request was sent."""
+        """Whether anything was read since the last request was sent. If not, an answer that is there came too early."""
 
     @override
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -110,9 +110,9 @@ class LimitedStream(httpcore.NetworkStream):
 
 
 class Deadline(threading.local):
-    """The time limit of the fetch in the calling thread; each thread has its own.
+    """The time limit of the fetch in the calling thread.
 
-    Sockets are read in the fetching thread, so a limit set there applies to each read.
+    Each thread has its own. Sockets are read in the thread that fetches, so the limit applies to each read.
     """
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class Deadline(threading.local):
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Limit the block to some seconds, or to an outer limit if that ends earlier."""
+        """Limit the `with` block to some seconds, or to an outer limit that ends earlier."""
         outer = self._ends_at
         self._ends_at = min(outer, time.monotonic() + seconds)
         try:
@@ -146,19 +146,20 @@ Resolve = Callable[[str, int], Sequence[str]]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-def _read_networks(text: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+def _parse_networks(text: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
     return tuple(map(ipaddress.ip_network, text.split()))
 
 
-_LOCAL = _read_networks(
+_LOCAL = _parse_networks(
     "0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::/128 ::1/128 fc00::/7"
 )
-_SPECIAL = _read_networks("""
+_SPECIAL = _parse_networks("""
     0.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
     224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20
     100.100.100.200/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32
 """)
-"""The last four are metadata and internal services of clouds; 2001::/23 has Teredo, 2002::/16 (6to4) embeds IPv4."""
+"""Networks in which no site can be. The last four are metadata and internal services of clouds; 2001::/23 (Teredo) and
+2002::/16 (6to4) embed IPv4."""
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 """All IPv6 addresses that are allocated. Those that embed IPv4 (mapped, compatible, translated) lie outside it."""
 
@@ -180,7 +181,7 @@ class HostResolver:
     def resolve(self, host: str, port: int, *, allows_local: bool, seconds_max: float) -> tuple[str, ...]:
         """Return the IP addresses of a host, all of which are safe to connect to.
 
-        `allows_local` says that the host may be on this machine or network, because a person typed the origin.
+        `allows_local` means that the host may be on this machine or its network, because a person typed the origin.
 
         Raises:
             FetchError: The host is unknown, or one of its addresses is refused.
@@ -188,7 +189,7 @@ class HostResolver:
         literal = parse_ip(host)
         if literal is not None:
             if not allows_local and classify_address(literal) is not AddressScope.PUBLIC:
-                raise _refuse(host, literal)
+                raise _make_refusal(host, literal)
             return (str(literal),)
         found = [parse_ip(text) for text in self._query_resolver(host, port, seconds_max)]
         addresses = [address for address in found if address is not None]
@@ -198,7 +199,7 @@ class HostResolver:
             scope = classify_address(address)
             if not allows_local:
                 if scope is not AddressScope.PUBLIC:
-                    raise _refuse(host, address)
+                    raise _make_refusal(host, address)
                 continue
             if scope is AddressScope.SPECIAL:
                 raise BlockedAddressError(f"{host} leads to {address}, where no site can be. Check the spelling.")
@@ -233,7 +234,7 @@ class HostResolver:
         return answers[0]
 
 
-def _refuse(host: str, address: Address) -> BlockedAddressError:
+def _make_refusal(host: str, address: Address) -> BlockedAddressError:
     target = host if str(address) == host else f"{host} leads to {address}, which"
     return BlockedAddressError(f"{target} is not a public address. Only an address that you type yourself may be one.")
 

@@ -1,7 +1,7 @@
-"""`PageCache`: HTTP responses, one file each, which several programs of one user may share.
+"""`PageCache`: stores each HTTP response in a file. Several programs of one user may share the folder.
 
-A file has one line of JSON and the body. It is written under another name and then renamed, so a reader sees the old
-response or the new one. A damaged file is deleted.
+A file has one line of JSON, followed by the body. It is written under another name and then renamed, so a reader sees
+either the old response or the new one. A damaged file is deleted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import msgspec
 from roamtui.paths import make_private_folder, write_private_file
 
 PAGE_STATUSES = (HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION)
-MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+MISSING_STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _REDIRECTS = (
     HTTPStatus.MOVED_PERMANENTLY,
     HTTPStatus.FOUND,
@@ -32,14 +32,14 @@ _REDIRECTS = (
     HTTPStatus.TEMPORARY_REDIRECT,
     HTTPStatus.PERMANENT_REDIRECT,
 )
-_FORMAT = 1
+_FORMAT_VERSION = 1
 _SUFFIX = ".page"
 _TEMPORARY_SUFFIX = ".part"
 _HEAD_BYTES_MAX = 64_000
-_EVICTED_TO_SHARE = 0.9
-"""Share of the limit that eviction leaves in use."""
+_EVICTION_SHARE = 0.9
+"""Eviction deletes files until they use at most this share of the limit."""
 _RECOUNT_SHARE = 0.05
-"""Share of the limit that is written before the files of other programs are counted again."""
+"""After this share of the limit was written, the folder is counted again, because other programs write there too."""
 _DIRECTIVE = re.compile(r"([a-z-]{1,40})(?:\s*=\s*\"?([^\",]{0,40})\"?)?")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,64}/[a-z0-9!#$&^_.+-]{1,64}")
@@ -54,7 +54,7 @@ class HttpResponse:
 
     status: int
     headers: Mapping[str, str]
-    """By lower-case name; the first of repeated headers."""
+    """First value of each header, by its name in lower case."""
     body: bytes
     """Empty unless the response is a page."""
 
@@ -66,12 +66,12 @@ class HttpResponse:
     @property
     def is_conclusive(self) -> bool:
         """Whether the response is a page, a redirect, or says that the page does not exist."""
-        return self.status in PAGE_STATUSES or self.status in MISSING or self.location is not None
+        return self.status in PAGE_STATUSES or self.status in MISSING_STATUSES or self.location is not None
 
     @property
     def is_cacheable(self) -> bool:
         """Whether a private cache may store the response."""
-        is_stored = "no-store" not in _read_directives(self.headers) and self.headers.get("vary", "").strip() != "*"
+        is_stored = "no-store" not in _parse_cache_control(self.headers) and self.headers.get("vary", "").strip() != "*"
         return self.is_conclusive and is_stored
 
 
@@ -105,7 +105,7 @@ class PageCache:
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
         self._free_bytes = 0.0
-        """Bytes that may be written before the folder is counted again, because other programs write there too."""
+        """Bytes that may still be written before the folder is counted again."""
 
     def load(self, url: str, accept: str) -> CachedResponse | None:
         """Return the cached response, or None if there is none."""
@@ -127,9 +127,9 @@ class PageCache:
         """Cache a response, and evict the least recently used ones if the cache is full."""
         values = asdict(replace(reply, body=b""))
         del values["body"]
-        head = json.dumps({"format": _FORMAT, **values, "digest": _digest(reply.body)})
+        head = json.dumps({"format": _FORMAT_VERSION, **values, "digest": _digest(reply.body)})
         data = head.encode("ascii") + b"\n" + reply.body
-        if len(data) > self._bytes_max * _EVICTED_TO_SHARE:
+        if len(data) > self._bytes_max * _EVICTION_SHARE:
             return
         path = self._path(reply.url, reply.accept)
         try:
@@ -157,10 +157,10 @@ class PageCache:
         with contextlib.suppress(OSError):
             for entry in os.scandir(self._folder):
                 with contextlib.suppress(OSError):
-                    status = entry.stat(follow_symlinks=False)
-                    found.append((status.st_mtime, status.st_size, entry.path))
+                    info = entry.stat(follow_symlinks=False)
+                    found.append((info.st_mtime, info.st_size, entry.path))
         bytes_total = sum(size for _, size, _ in found)
-        bytes_max = bytes_total if bytes_total <= self._bytes_max else self._bytes_max * _EVICTED_TO_SHARE
+        bytes_max = bytes_total if bytes_total <= self._bytes_max else self._bytes_max * _EVICTION_SHARE
         for _, size, path in sorted(found):
             if bytes_total <= bytes_max:
                 break
@@ -178,7 +178,7 @@ def _decode(head: bytes, body: bytes) -> CachedResponse | None:
     """Decode a cache file, or return None if it is damaged or has another format."""
     try:
         values = json.loads(head)
-        if values.pop("format") != _FORMAT or values.pop("digest") != _digest(body):
+        if values.pop("format") != _FORMAT_VERSION or values.pop("digest") != _digest(body):
             return None
         return msgspec.convert({**values, "body": body}, CachedResponse)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
@@ -186,7 +186,7 @@ def _decode(head: bytes, body: bytes) -> CachedResponse | None:
 
 
 def to_cached_response(url: str, accept: str, reply: HttpResponse, fresh_seconds_max: float) -> CachedResponse:
-    """Turn a response that was just received into a cache entry."""
+    """Make the cache entry of a response that was just received."""
     content_type = reply.headers.get("content-type", "")
     media_type = content_type.partition(";")[0].strip().lower()
     charset = _CHARSET.search(content_type)
@@ -198,21 +198,21 @@ def to_cached_response(url: str, accept: str, reply: HttpResponse, fresh_seconds
         media_type=media_type if _MEDIA_TYPE.fullmatch(media_type) else "",
         charset=charset.group(1).lower() if charset else None,
         location=reply.location,
-        etag=_match(_ETAG, reply.headers.get("etag")),
-        last_modified=_match(_DATE, reply.headers.get("last-modified")),
+        etag=_validate(_ETAG, reply.headers.get("etag")),
+        last_modified=_validate(_DATE, reply.headers.get("last-modified")),
         fetched_at=now,
         fresh_until=now + compute_freshness_seconds(reply.headers, fresh_seconds_max),
         body=reply.body,
     )
 
 
-def _match(pattern: re.Pattern[str], text: str | None) -> str | None:
+def _validate(pattern: re.Pattern[str], text: str | None) -> str | None:
     return text if text is not None and pattern.fullmatch(text) else None
 
 
 def compute_freshness_seconds(headers: Mapping[str, str], seconds_max: float) -> float:
-    """Compute for how long a response may be used without asking the site again."""
-    directives = _read_directives(headers)
+    """Compute how long a response may be used without asking the site again."""
+    directives = _parse_cache_control(headers)
     if "no-cache" in directives:
         return 0.0
     fresh = parse_seconds(directives.get("max-age", "")) or 0.0
@@ -225,7 +225,7 @@ def parse_seconds(text: str) -> float | None:
     return float(text) if _SECONDS.fullmatch(text.strip()) else None
 
 
-def _read_directives(headers: Mapping[str, str]) -> dict[str, str]:
+def _parse_cache_control(headers: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in headers.get("cache-control", "").lower().split(","):
         match = _DIRECTIVE.fullmatch(part.strip())
@@ -235,7 +235,7 @@ def _read_directives(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def parse_retry_after(text: str) -> float | None:
-    """Parse a `Retry-After` header, a number or a date, into seconds from now, or return None."""
+    """Return the seconds until the time in a `Retry-After` header (a number or a date), or None if it is invalid."""
     try:
         seconds = float(text)
     except ValueError:

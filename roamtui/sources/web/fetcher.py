@@ -11,7 +11,7 @@ from pathlib import Path
 import httpcore
 
 from roamtui.sources.web.backend import Deadline, HostResolver, Resolve, resolve_with_system
-from roamtui.sources.web.cache import MISSING, PAGE_STATUSES, CachedResponse, PageCache, to_cached_response
+from roamtui.sources.web.cache import MISSING_STATUSES, PAGE_STATUSES, CachedResponse, PageCache, to_cached_response
 from roamtui.sources.web.http_client import HttpClient, HttpRequest, Report
 from roamtui.sources.web.page import (
     BlockedAddressError,
@@ -47,13 +47,13 @@ class Fetcher:
     ) -> None:
         """Set up without opening a connection.
 
-        The cache folder is created when needed. `dial` connects to IP addresses that were checked.
+        The cache folder is created when needed. `dial` opens connections to IP addresses after they were checked.
         """
         self._options = options
         self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
         self._deadline = Deadline()
         self._unreachable: dict[str, tuple[float, str]] = {}
-        """Origins to which the last connection failed: monotonic time of the failure, and its message."""
+        """Origins that could not be reached last time, each with the monotonic time of the failure and its message."""
         self._client = HttpClient(options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context)
         self._throttled_client = ThrottledClient(self._client, options, self._deadline, self._cache)
 
@@ -121,7 +121,7 @@ class Fetcher:
         self._client.close()
 
     def _load_or_fetch(self, request: HttpRequest) -> tuple[CachedResponse, str]:
-        """Return the response to one request, and the error message if a cached one replaces a failed fetch."""
+        """Return the response, cached or fetched, and the error message if it is cached because the fetch failed."""
         cached = None if self._cache is None else self._cache.load(request.url, ACCEPT)
         if self._options.is_offline:
             if cached is None:
@@ -136,12 +136,12 @@ class Fetcher:
             is_temporary = status is None or status in _TEMPORARY_STATUSES or status >= HTTPStatus.INTERNAL_SERVER_ERROR
             # If the site refuses the page, its cached copy is not shown either.
             is_refused = isinstance(error, BlockedAddressError) or not is_temporary
-            if cached is None or cached.status in MISSING or is_refused:
+            if cached is None or cached.status in MISSING_STATUSES or is_refused:
                 raise
             return cached, str(error)
 
     def _revalidate(self, request: HttpRequest, cached: CachedResponse | None) -> CachedResponse:
-        """Ask the site, conditionally if a page is cached, and update the cache as the site allows."""
+        """Ask the site, only for changes if a page is cached, and update the cache as the site allows."""
         origin = origin_of(request.url)
         failed_at, failure = self._unreachable.get(origin, (0.0, ""))
         if cached is not None and failure and time.monotonic() - failed_at < _UNREACHABLE_SECONDS:

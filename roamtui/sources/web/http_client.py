@@ -1,7 +1,7 @@
 """`HttpClient`: sends one request and reads the response within all limits, without interpreting it.
 
-It uses httpcore, the engine of httpx, instead of httpx: no redirect, cookie, login or proxy is handled, and no second
-URL parser comes between the host that was checked and the host that is connected to.
+It uses httpcore, the engine of httpx, instead of httpx. No redirect, cookie, login or proxy is handled, and no second
+URL parser can make the host that is connected to differ from the host that was checked.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class HttpRequest:
     url: str
     headers: Mapping[str, str]
     allows_local: bool
-    """Whether the host may be on this machine or network."""
+    """Whether the host may be on this machine or its network."""
     bytes_max: int
     report: Report | None = None
 
@@ -78,9 +78,9 @@ class HttpClient:
             except _StaleConnectionError:
                 return self._send_once(pool, request)
         except _StaleConnectionError as error:
-            raise self._explain(request.url, error.reason) from None
+            raise self._make_error(request.url, error.reason) from None
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-            raise self._explain(request.url, error) from None
+            raise self._make_error(request.url, error) from None
 
     def close(self) -> None:
         """Close all connections."""
@@ -125,7 +125,7 @@ class HttpClient:
     def _read_reply(self, response: httpcore.Response, request: HttpRequest) -> HttpResponse:
         connection = response.extensions.get("network_stream")
         if not getattr(connection, "has_read_since_write", True):
-            # What arrived before the request was sent cannot be its response.
+            # Data that arrived before the request was sent cannot be its response.
             raise _StaleConnectionError(FetchError(f"{request.url} was answered before the request. Try again."))
         if len(response.headers) > _HEADERS_MAX:
             raise FetchError(f"{request.url} has more than {_HEADERS_MAX} headers and was not opened.")
@@ -161,7 +161,7 @@ class HttpClient:
                 raise FetchError(f"Timed out: {request.url}. Try again later.")
         return HttpResponse(status=response.status, headers=headers, body=body.finish())
 
-    def _explain(self, url: str, error: Exception) -> FetchError:
+    def _make_error(self, url: str, error: Exception) -> FetchError:
         if isinstance(error, FetchError):
             return error
         host = urlsplit(url).netloc
@@ -193,7 +193,7 @@ class HttpClient:
     def _get_pool(self, request: HttpRequest) -> httpcore.ConnectionPool:
         """Return the connection pool for a request.
 
-        Requests that may reach this machine have separate pools, so that no other request can reuse a connection to it.
+        Requests that may reach this machine have their own pools, so that no other request reuses a connection to it.
         """
         is_safe = request.url.startswith("https:")
         with self._lock:
@@ -216,7 +216,7 @@ class HttpClient:
 
 
 class _StaleConnectionError(Exception):
-    """A connection broke before a response came; the site may have closed it while it was idle."""
+    """A connection broke before the response came. The site may have closed it while it was idle."""
 
     def __init__(self, reason: Exception) -> None:
         super().__init__()

@@ -22,24 +22,24 @@ class FetchOptions:
     """Whether to ask sites if a page has changed even while its cached copy is fresh."""
     connect_seconds_max: float = 10.0
     read_seconds_max: float = 15.0
-    """From one piece of a response to the next."""
+    """Longest wait for the next piece of a response."""
     total_seconds_max: float = 60.0
-    """For a fetch with all its redirects and retries, without the wait for a slot."""
+    """Longest time of a fetch with all its redirects and retries, not counting the wait for a slot."""
     body_bytes_max: int = 32_000_000
-    """After decompression."""
+    """Maximum size of a page, after decompression."""
     redirects_max: int = 5
     connections_per_host: int = 8
-    """Reduced to one if the site's robots.txt asks for a pause between requests."""
+    """Maximum number of connections; one if the site's robots.txt asks for a pause between requests."""
     retries_max: int = 2
-    """After a 429 or 503."""
+    """Maximum number of further attempts after a response with status 429 or 503."""
     retry_seconds_max: float = 10.0
     """Longest wait before a retry. If the site asks for more, there is no retry."""
     robots_seconds_max: float = 3.0
-    """For reading robots.txt, once per origin."""
+    """Longest time for reading robots.txt, once for each origin."""
     crawl_delay_seconds_max: float = 2.0
     """Longest pause between requests, even if robots.txt asks for more."""
     fresh_seconds_max: float = 300.0
-    """Longest use of a cached page without asking the site again, even if the site allows more."""
+    """Longest time that a cached page is used without asking the site again, even if the site allows more."""
     cache_bytes_max: int = 500_000_000
 
 
@@ -69,7 +69,7 @@ class FetchError(SourceError):
 
 
 class UnreachableError(FetchError):
-    """The site cannot be connected to, so there is no point in trying another of its pages now."""
+    """No connection to the site is possible, so trying its other pages now is pointless."""
 
 
 class BlockedAddressError(FetchError):
@@ -100,7 +100,7 @@ class OriginNotApprovedError(SourceError):
 
 
 def make_status_error(url: str, status: int) -> FetchError:
-    """Return the error for a response that is not a page."""
+    """Make the error for a response that is not a page."""
     match status:
         case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
             reason = f"There is no page at {url} ({status}). Check the address."

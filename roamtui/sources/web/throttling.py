@@ -17,15 +17,15 @@ from roamtui.sources.web.http_client import HttpClient, HttpRequest
 from roamtui.sources.web.page import FetchError, FetchOptions
 from roamtui.sources.web.urls import origin_of
 
-_BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+_BUSY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _FIRST_WAIT_SECONDS = 1.0
-"""Wait before the first retry if the site names no time; it doubles for each further retry."""
+"""Wait before the first retry if the site names no time. It doubles with each further retry."""
 ROBOTS_BYTES_MAX = 500_000
 """RFC 9309 demands that at least 500 KiB are read."""
 ROBOTS_ACCEPT = "text/plain, */*;q=0.1"
 ROBOTS_FRESH_SECONDS = 86_400.0
 """RFC 9309 allows caching for a day."""
-_AGENT = "roamtui"
+_ROBOTS_AGENT = "roamtui"
 
 
 class ThrottledClient:
@@ -43,14 +43,14 @@ class ThrottledClient:
         """Wait for a slot, send a request and return the response. A busy site is asked again."""
         with self._lock:
             site = self._sites.setdefault(origin_of(request.url), SiteThrottle(self._options.connections_per_host))
-        if site.requests:
+        if site.requests:  # a single page does not need the robots.txt
             self._apply_robots(site, request)
         waits = 0
         while True:
             with self._hold_slot(site, request.url, is_first=not waits):
                 site.requests += 1
                 reply = self._client.send(request)
-            if reply.status not in _BUSY or waits >= self._options.retries_max:
+            if reply.status not in _BUSY_STATUSES or waits >= self._options.retries_max:
                 return reply
             seconds = parse_retry_after(reply.headers.get("retry-after", ""))
             if seconds is None:
@@ -62,7 +62,7 @@ class ThrottledClient:
 
     @contextmanager
     def _hold_slot(self, site: SiteThrottle, url: str, *, is_first: bool) -> Iterator[None]:
-        """Hold a slot. The wait for the first one does not count as time of the fetch."""
+        """Hold a slot. The wait for the first slot does not count toward the time limit of the fetch."""
         seconds_max = self._options.total_seconds_max if is_first else self._deadline.remaining()
         try:
             waited = site.acquire(seconds_max)
@@ -76,14 +76,14 @@ class ThrottledClient:
             site.release()
 
     def _apply_robots(self, site: SiteThrottle, request: HttpRequest) -> None:
-        """Read the site's robots.txt before its second page. Other threads wait for that, but not for long."""
+        """Read the robots.txt of a site, and slow down as it asks. Other threads wait for that, but not for long."""
         seconds = self._options.robots_seconds_max
         if site.is_robots_read or not site.robots_lock.acquire(timeout=seconds):
             return
         try:
             if not site.is_robots_read:
                 with self._deadline.within(seconds):
-                    delay = Protego.parse(self._read_robots(site, request)).crawl_delay(_AGENT)
+                    delay = Protego.parse(self._read_robots(site, request)).crawl_delay(_ROBOTS_AGENT)
                 if delay is not None and delay > 0:
                     site.slow_down(min(delay, self._options.crawl_delay_seconds_max))
                 site.is_robots_read = True
@@ -127,7 +127,7 @@ class SiteThrottle:
         self._delay_seconds = 0.0
 
     def acquire(self, seconds_max: float) -> float:
-        """Wait for a slot, to be given back by `release`.
+        """Wait for a slot, which `release` gives back.
 
         Returns:
             The seconds waited.
@@ -156,7 +156,7 @@ class SiteThrottle:
             self._condition.notify_all()
 
     def slow_down(self, delay_seconds: float) -> None:
-        """From now on, allow one request at a time, with a pause between the starts of two."""
+        """From now on, allow one request at a time, at least `delay_seconds` after the start of the one before."""
         with self._condition:
             self._concurrent_max = 1
             self._delay_seconds = delay_seconds

@@ -14,15 +14,15 @@ from urllib.parse import quote, urljoin, urlsplit
 from roamtui.errors import SourceError, UsageError
 
 _LENGTH_MAX = 4096
-_SHOWN_MAX = 80
+_SHOWN_LENGTH_MAX = 80
 _HOST_LENGTH_MAX = 253
 _PORT_MAX = 65535
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\\]")
-_USER = re.compile(r"//[^/?#]*@")
+_NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\\]")
+_CREDENTIALS = re.compile(r"//[^/?#]*@")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _ENCODED_DOT = re.compile(r"%2e", re.IGNORECASE)
 _PATH_SAFE = "/%:@!$&'()*+,;=~"
@@ -38,12 +38,12 @@ def parse_url(text: str) -> str:
     """
     text = text.strip(" \t\r\n")
     # For messages: shortened, and without credentials and control characters.
-    shown = _USER.sub("//", text)
-    shown = shown if len(shown) <= _SHOWN_MAX else shown[: _SHOWN_MAX - 3] + "..."
+    shown = _CREDENTIALS.sub("//", text)
+    shown = shown if len(shown) <= _SHOWN_LENGTH_MAX else shown[: _SHOWN_LENGTH_MAX - 3] + "..."
     shown = "".join(character if character.isprintable() else "?" for character in shown) or "An empty address"
     if len(text) > _LENGTH_MAX:
         raise SourceError(f"{shown} is longer than {_LENGTH_MAX:,} characters. Name a shorter address.")
-    if _UNSAFE.sub("", text.replace(" ", "")) != text.replace(" ", ""):
+    if _FORBIDDEN.sub("", text.replace(" ", "")) != text.replace(" ", ""):
         raise SourceError(f"{shown} contains characters that no address may have. Copy the address again.")
     try:
         parts = urlsplit(text)
@@ -75,7 +75,7 @@ def origin_of(url: str) -> str:
 
 
 def resolve_href(base: str, link: str) -> str | None:
-    """Return the absolute URL of a link, or None if the link cannot be fetched. A fragment leads to the page itself."""
+    """Return the absolute URL of a link, without fragment, or None if the link cannot be fetched."""
     link = link.strip().translate(_REMOVED_IN_LINKS)
     scheme = _SCHEME.match(link)
     if not link or (scheme and scheme.group(1).lower() not in _DEFAULT_PORTS):
@@ -120,7 +120,7 @@ def _normalise_host(host: str, shown: str) -> str:
     labels = name.split(".")
     if len(name) > _HOST_LENGTH_MAX or not all(_LABEL.fullmatch(label) for label in labels):
         raise SourceError(f"{shown} has an invalid host. Write it as in https://example.com/page.")
-    if _NUMBER.fullmatch(labels[-1]):
+    if _NUMERIC_LABEL.fullmatch(labels[-1]):
         # Some parsers read 0x7f.1 or 2130706433 as an IPv4 address.
         try:
             return str(ipaddress.IPv4Address(name))
@@ -130,7 +130,7 @@ def _normalise_host(host: str, shown: str) -> str:
 
 
 def _clean_path(path: str) -> str:
-    """Encode a path and resolve `.` and `..` in it."""
+    """Encode a path, and resolve `.` and `..` in it."""
     encoded = quote(_STRAY_PERCENT.sub("%25", path), safe=_PATH_SAFE, errors="replace")
     segments: list[str] = []
     parts = encoded.split("/")[1:] or [""]

@@ -201,17 +201,13 @@ def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[f
             columns[-1] = columns[-1][0], max(x1, columns[-1][1])
         else:
             columns.append((x0, x1))
-    return _join_columns(columns, rows) if len(columns) <= 2 * _COLUMNS_MAX else []
-
-
-def _join_columns(columns: list[tuple[float, float]], rows: Sequence[PageRow]) -> list[tuple[float, float]]:
-    """Join neighbouring columns if no row fills both."""
-    filled: list[set[int]] = [set() for _ in columns]
-    for index, row in enumerate(rows):
-        for cell in row.cells:
-            for number, (x0, x1) in enumerate(columns):
-                if cell.x0 < x1 and cell.x1 > x0:
-                    filled[number].add(index)
+    if len(columns) > 2 * _COLUMNS_MAX:
+        return []
+    # Neighbouring columns are one if no row fills both.
+    filled = [
+        {index for index, row in enumerate(rows) if any(cell.x0 < x1 and cell.x1 > x0 for cell in row.cells)}
+        for x0, x1 in columns
+    ]
     joined: list[tuple[float, float]] = []
     last: set[int] = set()
     for column, column_rows in zip(columns, filled, strict=True):
