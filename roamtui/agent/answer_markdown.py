@@ -71,7 +71,7 @@ def read_answer_markdown(
         position = end
     pieces.append(_RESERVED.sub("\N{REPLACEMENT CHARACTER}", answer[position:]))
 
-    def read_marks(text: str, is_first: bool) -> Iterator[tuple[str, str | None]]:  # noqa: ARG001, FBT001 - a `ReadText`
+    def read_marks(text: str, is_first: bool) -> Iterator[tuple[str, str | None]]:  # noqa: ARG001, FBT001 - a `SplitMarks`
         position = 0
         for match in _PLACEHOLDER.finditer(text):
             if match[1] == _MARKS:
@@ -82,7 +82,7 @@ def read_answer_markdown(
         yield text[position:], None
 
     text = sanitise_text("".join(pieces)).strip()
-    markdown = read_markdown(text if close_markup is None else close_markup(text), read_text=read_marks)
+    markdown = read_markdown(text if close_markup is None else close_markup(text), split_marks=read_marks)
     grouper = _WordGrouper(answer, proof)
     return replace(markdown, blocks=tuple(map(grouper.group_block, markdown.blocks)))
 

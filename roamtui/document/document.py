@@ -18,18 +18,19 @@ from roamtui.document.text import DocumentText, compute_line_starts
 from roamtui.document.tokens import estimate_tokens
 
 _ABOVE_LENGTH_MAX = 1_000
-"""Characters of a title in the path of other nodes; a title can be as long as a book."""
+"""Maximum length of a title in the paths of the nodes below, in characters. A title can be as long as a book."""
 _REPEATED_LENGTH_MAX = 50_000_000
-"""Characters; a title of 100 KB would be repeated in the path of each of 50,000 sections below it."""
+"""Maximum length of all repeats of a title in these paths, in characters. A title of 100 KB may be above 50,000
+nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """One node as a parser finds it."""
+    """A node as a parser finds it."""
 
     kind: NodeKind
     level: int
-    """Decides the nesting: the parent is the nearest earlier row with a smaller level. A row of level 0 has none."""
+    """The parent is the last row before with a smaller level. A row of level 0 has neither parent nor children."""
     title: str
     start: int
     """Offset of its first character in the document's text."""
@@ -38,18 +39,18 @@ class NodeRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """The rows of a document by column, in document order (parents before children)."""
+    """The rows of a document, stored by column, in document order. Parents come before their children."""
 
     kinds: tuple[NodeKind, ...]
     levels: bytes
     titles: tuple[str, ...]
     urls: tuple[str, ...]
     starts: array[int]
-    """Start of each own text, which ends where the next row starts; a last entry holds the end of the text."""
+    """Start of each row's own text, which ends where the next row starts, and the end of the last one."""
     parents: array[int]
-    """Row of the parent, or -1 at the top."""
+    """Row of the parent of each row, or -1 at the top."""
     ends: array[int]
-    """First row after the subtree."""
+    """First row after the subtree of each row."""
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -67,7 +68,7 @@ class Columns:
             child = self.ends[child]
 
     def path(self, row: int) -> tuple[str, ...]:
-        """Return the titles from the root down to `row`; a very long title above many rows is shortened."""
+        """Return the titles from the top down to `row`. A very long title above many rows is shortened."""
         titles = [self.titles[row]]
         while (row := self.parents[row]) >= 0:
             title = self.titles[row]
@@ -87,7 +88,7 @@ class Columns:
 
 
 def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
-    """Nest `rows` by their levels. A row of level 0 has neither parent nor children; levels may be skipped."""
+    """Nest `rows` by their levels, of which some may be skipped."""
     levels = bytes(row.level for row in rows)
     parents, ends = nest_levels(levels)
     return Columns(
@@ -116,37 +117,37 @@ def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
 
 
 _LEVEL_ZERO = re.compile(rb"\0")
-"""Finds the rows that may be preambles: all of these have level 0."""
+"""Finds the rows that may be preambles, all of which have level 0."""
 _TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<number>\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _PIECE_LENGTH = 1 << 20
-"""Characters that are encoded at once, so that a long text is never copied whole."""
+"""Number of characters that are encoded at once, so that a long text is never copied whole."""
 _PUNCTUATION = re.compile(r"[^\w\- ]")
-_WIDE_MIN = 500
-"""A node with at least this many children has the list of them cached."""
+_CACHED_CHILDREN_MIN = 500
+"""If a node has at least this many children, the list of them is cached."""
 _SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """The text of one file or page and its nodes as columns; derived values are computed on demand."""
+    """The text of a file or page, and its nodes as columns. Other values are computed when they are needed."""
 
     key: str
     """Key within the source; empty for a single document."""
     title: str
     text: DocumentText
-    """Decoded source without byte order mark; own texts are slices of it."""
+    """Decoded source, without byte order mark. The own text of a node is a slice of it."""
     columns: Columns
     url: str | None = None
     notes: tuple[str, ...] = ()
     """One sentence for each replacement or guess made while reading."""
     salt: str = ""
-    """Added to all ids if they would otherwise collide with ids of an earlier file."""
+    """Part of all ids if they would otherwise be those of another file; usually empty."""
     page_starts: tuple[int, ...] = ()
     """Start offset of each page; empty if the file has no pages."""
     is_html: bool = False
     """Whether it was converted from an HTML page without a Markdown variant."""
     problem: str = ""
-    """One sentence why it could not be read; it then has neither text nor nodes."""
+    """Why it could not be read, in one sentence. It then has neither text nor nodes."""
     _wide_children: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
@@ -162,13 +163,13 @@ class Document:
 
     @cached_property
     def title_row(self) -> int | None:
-        """The sole row if it has children, else None."""
+        """Row of the title: `sole_row` if it has children, else None."""
         row = self.sole_row
         return row if row is not None and self.columns.ends[row] - row > 1 else None
 
     @cached_property
     def sole_row(self) -> int | None:
-        """Row of the only top-level node besides preambles if it is a heading of level 1, else None."""
+        """Row of the only top-level node besides preambles, if it is a heading of level 1, else None."""
         columns = self.columns
         preamble = NodeKind.PREAMBLE
         tops = list(islice((row for row in columns.children(-1) if columns.kinds[row] is not preamble), 2))
@@ -185,7 +186,7 @@ class Document:
 
     @cached_property
     def hidden_ids(self) -> frozenset[str]:
-        """Ids of preambles that are only white space; they exist only so that the own texts cover the whole text."""
+        """Ids of preambles that are only white space. They exist so that the own texts cover the whole text."""
         columns = self.columns
         return frozenset(
             self.ids[found.start()]
@@ -200,7 +201,7 @@ class Document:
         if children is None:
             ids = self.ids
             children = tuple([ids[child] for child in self.columns.children(row)])
-            if len(children) >= _WIDE_MIN:
+            if len(children) >= _CACHED_CHILDREN_MIN:
                 self._wide_children[row] = children
         return children
 
@@ -231,7 +232,7 @@ class Document:
 
     @cached_property
     def rows_by_number(self) -> dict[str, int]:
-        """Row of each number that exactly one title starts with: "12.1" leads to "Section 12.1 Term"."""
+        """Row of each number with which exactly one title starts: "12.1" leads to "Section 12.1 Term"."""
         rows: dict[str, int] = {}
         counts: Counter[str] = Counter()
         for row, title in enumerate(self.columns.titles):
@@ -242,7 +243,7 @@ class Document:
 
     @cached_property
     def line_starts(self) -> array[int]:
-        """Offset of each line's first character."""
+        """Offset of each line."""
         return compute_line_starts(self.text)
 
     @cached_property
@@ -252,7 +253,7 @@ class Document:
 
     @cached_property
     def tokens_before(self) -> array[int]:
-        """Estimated tokens of all own texts before each row; a last entry holds the total."""
+        """Estimated tokens of all own texts before each row, and the total as the last entry."""
         return array("Q", accumulate(self.own_tokens, initial=0))
 
     @cached_property
@@ -261,12 +262,12 @@ class Document:
         return hash_text(self.text)
 
     def precompute(self) -> None:
-        """Compute the expensive cached values now, in a thread, rather than later while a person waits."""
+        """Compute the expensive cached values in a thread now, so that nobody has to wait for them later."""
         _ = self.rows_by_id, self.tokens_before, self.content_hash
 
 
 def hash_text(text: DocumentText) -> str:
-    """Compute a digest of `text`, 32 hex digits that are the same on every machine."""
+    """Compute a digest of `text`: 32 hex digits, the same on every machine."""
     digest = blake2b(digest_size=16)
     for start in range(0, len(text), _PIECE_LENGTH):
         digest.update(text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass"))
@@ -274,15 +275,15 @@ def hash_text(text: DocumentText) -> str:
 
 
 def make_node_id(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
-    """Make the id of the `ordinal`-th (0-based) node with this path in document `doc`; a `salt` gives another id."""
+    """Make an id for a node of document `doc`. `ordinal` counts nodes with the same path; a `salt` changes the id."""
     joined = _SEPARATOR.join([doc, *path, str(ordinal), *salt])
     return blake2b(_encode(joined), digest_size=4).hexdigest()
 
 
 def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_listing: bool = False) -> list[str]:
-    """Make an id for each path of document `doc`, in order; equal paths differ by their ordinal.
+    """Make an id for each path of document `doc`, in order. Equal paths get different ordinals.
 
-    In a listing, each file and folder is a document of its own whose key is its path.
+    In a listing, each file or folder is a document of its own, with its path as key.
     """
     ordinals: dict[tuple[str, ...], int] = {}
     ids: dict[str, None] = {}
@@ -302,7 +303,7 @@ def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_lis
         has_long = has_long or (bool(key) and len(key[-1]) > _ABOVE_LENGTH_MAX)
         if parent_hash is None:
             section_id = make_node_id(node_doc, key, ordinal, *base_salt)
-        else:  # hash a very long path once for all its children
+        else:  # the hash of a very long path is computed once for all its children
             state = parent_hash.copy()
             state.update(_encode(f"{key[-1]}{_SEPARATOR}{ordinal}"))
             section_id = state.hexdigest()

@@ -14,17 +14,17 @@ _TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 def measure_front_matter(text: str) -> int:
     r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), or 0.
 
-    A block that starts with a blank line is a rule and text, not front matter.
+    A block that starts with a blank line is a rule followed by text, not front matter.
     """
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
     return closing.end() if closing else 0
 
 
-def find_body(text: str) -> int:
-    """Return the offset after the front matter of a text with any line ends."""
-    normal = normalise_line_ends(text)
-    lines = normal.count("\n", 0, measure_front_matter(normal))
+def find_body_start(text: str) -> int:
+    """Return the offset after the front matter. The text may have any line ends."""
+    normalised = normalise_line_ends(text)
+    lines = normalised.count("\n", 0, measure_front_matter(normalised))
     if not lines:
         return 0
     starts = compute_line_starts(text)

@@ -3,7 +3,7 @@
 One difference is deliberate: headings inside block quotes and list items are text, not sections.
 
 Why this is exact: markdown-it-py's block loop keeps no state from one top-level block to the next. If a top-level block
-is known to start at a line, the text from there can be parsed separately. Such a line is called a *base*:
+is known to start at a line, the text from this line on can be parsed separately. Such a line is called a *base*:
 
 1. Outside top-level fences and HTML blocks, four kinds of line at column 0 close every open block, even in lists and
    quotes: an ATX heading, a fence, an HTML block that may interrupt a paragraph, and a *plain* line after a blank one.
@@ -44,16 +44,16 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _LEVEL_MAX = 100
-"""Nested containers (a list counts twice, because of its items). Each takes three frames of Python's stack."""
+"""Maximum depth of nested containers (a list counts twice, because of its items). Each takes three stack frames."""
 _NESTING_MAX = _LEVEL_MAX + 10
-"""Beyond this depth markdown-it-py silently drops text. It is more than blocks can reach, and it keeps nested brackets
-in a line within Python's stack."""
+"""Depth beyond which markdown-it-py silently drops text. Blocks cannot reach it, and nested brackets in a line that
+reach it do not overflow Python's stack."""
 _TOO_DEEP = "too_deep"
-"""Key in the parser's environment: set if a list or quote marker was read as text because it was nested too deeply."""
+"""Key in the parser's environment that is set if a list or quote marker was text because it was nested too deeply."""
 _SPAN_MAX = 1 << 20
-"""Characters. Spans close to each other grow up to this size, since each one has a fixed cost."""
+"""Maximum length to which spans close to each other grow, in characters, because each one has a fixed cost."""
 _CACHED_LINE_MAX = 100
-"""Characters of a line with an HTML tag; a longer one is not cached."""
+"""Maximum length of a line with an HTML tag that is cached, in characters."""
 _SENTINEL = "x\n"
 """A paragraph to add to a span: if the parser sees it start at the top level, the span ends at a base."""
 _MAY_LACK_END = ("fence", "html_block")
@@ -70,8 +70,8 @@ _HEADING = rf"#(#{{0,5}})[ \t]+({_UNMARKED}(?:[^\n|#\\`*_\[<&]*{_UNMARKED})?)[ \
 _WHOLE_FENCE = r"```[^`\n|]*\n[^`]*+(?<=\n)`{3,}[ \t]*$"
 _CANDIDATE = rf"(?:{_HEADING}|{_WHOLE_FENCE}|{_LINE})"
 _MORE_HASHES, _TITLE, _INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 9)
-"""Groups of a candidate. `lastindex`, the last group that matched, tells its kind; the indent matches only if there is
-one."""
+"""Groups of a candidate. `lastindex`, the last group that matched, shows its kind. `_INDENT` matches only if there is
+an indent."""
 
 _NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
 """A line that could be a heading or hide one: an ATX heading, a fence, an HTML block or a heading's underline.
@@ -98,7 +98,8 @@ _TRIMMED = (
 """Characters that markdown-it-py strips from both ends of inline source."""
 
 _PARSED_MAX = 100_000
-"""Characters; a longer heading is its own title, since the time of inline parsing grows faster than the text."""
+"""Maximum length of a heading whose inline source is parsed, in characters. A longer one is its own title, because the
+time of parsing grows faster than the text."""
 
 _ACTIVE = re.compile(r"[\\`*_\[<&\n]")
 """Characters that an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
@@ -117,7 +118,7 @@ class HeadingTable:
     offsets: array[int] = field(default_factory=lambda: array("Q"))
     """Start of each heading's first line."""
     titles: list[str] = field(default_factory=list)
-    """Plain titles; for unparsed rows the inline source, trimmed as in markdown-it-py. It may be empty."""
+    """Plain titles, which may be empty. Before they are parsed, the inline source, trimmed as in markdown-it-py."""
     is_too_deep: bool = False
     """Whether some quotes or lists were nested too deeply to be parsed."""
     unparsed: list[int] = field(default_factory=list)
@@ -132,13 +133,13 @@ class HeadingTable:
 
 
 def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
-    """Yield the 0-based line of each offset; the offsets must be sorted."""
+    """Yield the 0-based line of each offset. The offsets must be sorted."""
     offsets = tuple(offsets)
     return accumulate(map(text.count, repeat("\n"), chain((0,), offsets), offsets))
 
 
 def scan_headings(text: str, start: int = 0) -> HeadingTable:
-    r"""Find the headings of a Markdown text whose lines end in ``\n`` only and whose front matter ends at `start`."""
+    r"""Find the headings of a Markdown text. Its lines must end with ``\n``, and its front matter at `start`."""
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     found = HeadingScanner(source, start).scan()
     marked: dict[str, str] = {}
@@ -169,7 +170,7 @@ class HeadingScanner:
         self._text = text
         self._found = HeadingTable()
         self._position = start
-        """Start of the first line that is not decided yet."""
+        """Start of the first line that is not yet known to be a heading or not."""
         self._base = start
         """The last known base."""
         self._span_end = start
@@ -177,12 +178,12 @@ class HeadingScanner:
         self._span_min = 0
         """Minimum length of the next span, in characters. It grows while spans are close to each other."""
         self._tried_table = -1
-        """Start of the last line with ``|`` that was parsed. If the same line comes up again, it starts no table."""
+        """Start of the last line with ``|`` that was parsed. If the search finds it again, it starts no table."""
         self._known_ends: dict[re.Pattern[str], tuple[int, int]] = {}
         """By closing pattern: where its last search started, and the start of the match that it found."""
 
     def scan(self) -> HeadingTable:
-        """Collect the headings, with inline source for titles that need parsing."""
+        """Find the headings. If a title must be parsed, the table has its inline source."""
         if self._position < len(self._text):
             first = _FIRST_CANDIDATE.match(self._text, self._position)
             if not first or self._take_headings((first,)):
@@ -193,9 +194,9 @@ class HeadingScanner:
         return self._found
 
     def _take_headings(self, candidates: Iterable[re.Match[str]]) -> bool:
-        """Add headings and skip fences at column 0 up to the first candidate of another kind, then decide that one.
+        """Add headings and skip fences at column 0 up to the first candidate of another kind, and decide that one.
 
-        Return False if there was such a candidate: the search must then continue from the new position.
+        Return False if there was such a candidate. The search must then continue from the new position.
         """
         found = self._found
         last = None
@@ -211,14 +212,14 @@ class HeadingScanner:
             elif kind is not None:
                 if last:
                     self._base = last.end() + 1
-                self._decide(candidate)
+                self._decide_candidate(candidate)
                 return False
             last = candidate
         if last:
             self._base = last.end() + 1
         return True
 
-    def _decide(self, candidate: re.Match[str]) -> None:
+    def _decide_candidate(self, candidate: re.Match[str]) -> None:
         indent = len(candidate[_INDENT] or "")
         start = candidate.start(_HASHES if candidate.lastindex == _REST else candidate.lastindex or 0) - indent
         end = self._text.find("\n", start)
@@ -289,7 +290,7 @@ class HeadingScanner:
     def _find_match_end(self, closing: re.Pattern[str], start: int) -> int:
         """Return the end of the first match at or after `start`, or the length of the text if there is none.
 
-        The last match is remembered: many openings before one distant match would otherwise search for it each time.
+        The last match is remembered. Otherwise, many openings before one distant match would each search for it.
         """
         known_from, known = self._known_ends.get(closing, (0, -1))
         if not known_from <= start <= known:
@@ -307,7 +308,7 @@ class HeadingScanner:
         )
 
     def _find_last_base(self, start: int) -> int:
-        """Return the last base at or before `start` that can be recognised by two lines: a blank and a plain one."""
+        """Return the last base at or before `start` that is known or is a plain line after a blank one."""
         text, low = self._text, max(self._base - 1, 0)
         blank = text.rfind("\n\n", low, start)
         while blank >= 0:
@@ -317,7 +318,7 @@ class HeadingScanner:
         return self._base
 
     def _parse_span(self, start: int) -> None:
-        """Let markdown-it-py parse from the last base before the line at `start` to a base after it."""
+        """Let markdown-it-py parse the text from the last base before the line at `start` to a base after it."""
         text, begin = self._text, self._find_last_base(start)
         self._span_min = min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
         plain = _PLAIN_AFTER_BLANK.search(text, max(_find_next_line(text, start) - 1, begin + self._span_min))
@@ -326,9 +327,9 @@ class HeadingScanner:
         self._span_end = end
 
     def _read_span(self, begin: int, end: int) -> int:
-        """Add the headings of a span, and return the base up to which a parse of the whole text gives the same blocks.
+        """Add the headings of a span, and return the base up to which its blocks are those of the whole text.
 
-        Return 0 and add nothing if the span does not end at a base after all.
+        If the span does not end at a base after all, add nothing and return 0.
         """
         text = self._text
         is_last = end == len(text)
@@ -351,7 +352,7 @@ class HeadingScanner:
 
 
 def _trim_heading(rest: str, trimmed: str = _TRIMMED) -> str:
-    """Strip the closing ``#`` sequence, and `trimmed` characters, from the rest of an ATX heading's line."""
+    """Strip the closing ``#`` characters and the `trimmed` characters from the line of an ATX heading."""
     rest = rest.rstrip(" \t")
     unclosed = rest.rstrip("#")
     return (unclosed if unclosed[-1:] in ("", " ", "\t") else rest).strip(trimmed)
@@ -366,7 +367,7 @@ def _is_blank_before(text: str, start: int) -> bool:
 
 
 def _has_interruption(text: str, start: int, stop: int) -> bool:
-    """Check whether a range contains a candidate, not counting HTML that may not interrupt a paragraph."""
+    """Check whether a range has a candidate, except for HTML that may not interrupt a paragraph."""
     for candidate in _NEXT_CANDIDATE.finditer(text, start, stop):
         if candidate.lastindex != _HTML:
             return True
@@ -383,9 +384,9 @@ def _find_next_line(text: str, offset: int) -> int:
 
 
 def _match_html(text: str, start: int) -> tuple[re.Pattern[str] | None, bool] | None:
-    """Return the end pattern of the HTML block at `start`, and whether it may interrupt a paragraph.
+    """Return the end pattern of the HTML block at `start`, and whether the block may interrupt a paragraph.
 
-    The pattern is None if a blank line ends the block; the result is None if no block starts there.
+    The pattern is None if a blank line ends the block. The result is None if no HTML block starts there.
     """
     line = text[start : _find_next_line(text, start)].removesuffix("\n")
     return _match_html_line(line) if len(line) <= _CACHED_LINE_MAX else _match_html_line.__wrapped__(line)
@@ -416,8 +417,8 @@ def _parse_reference_definitions(text: str, start: int, headings: array[int], ti
     """Return the link definitions that titles may need, by normalised label, as in markdown-it-py's environment.
 
     A heading outside quotes and lists starts a top-level block, so the text between two headings can be parsed
-    separately. To save time it is parsed only if ``]:`` follows a label that occurs in a title. Labels are compared
-    without punctuation and spaces, so that a label over two lines of a quote, with its ``>``, is found too.
+    separately. To save time, it is parsed only if ``]:`` follows a label that occurs in a title. Labels are compared
+    without punctuation and spaces, so that a label on two lines of a quote, with a ``>`` between them, is found too.
     """
     wanted = "\n".join(_reduce_label(title) for title in titles if "[" in title)
     parts: set[int] = set()
@@ -454,7 +455,7 @@ def _is_escaped(text: str, offset: int) -> bool:
 
 
 def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
-    """Parse a text without NUL into block tokens. Link definitions and `_TOO_DEEP` are stored in `env`."""
+    """Parse a text without NUL characters into block tokens. Link definitions and `_TOO_DEEP` are stored in `env`."""
     if not source:
         return []
     if not source.endswith("\n"):
@@ -495,7 +496,7 @@ def make_parser() -> MarkdownIt:
 
 
 def restore_offsets(text: str, normalised: str, starts: array[int]) -> array[int]:
-    """Map line starts in the normalised text to offsets in the original text."""
+    """Convert line starts in the normalised text to offsets in the original text."""
     numbers = count_lines(normalised, starts)
     if len(text) - len(normalised) == normalised.count("\n"):  # each line end has one character more
         return array("Q", map(add, starts, numbers))

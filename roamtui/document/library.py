@@ -1,7 +1,7 @@
 """`Library`: the whole content of a source as one immutable tree.
 
-A library consists of documents: the root (a file, or the listing of a folder) and documents grafted below nodes of
-others. Loading returns a new library that shares the documents.
+A library consists of documents: the root, which is a file or the listing of a folder, and the documents *grafted* below
+nodes of other documents. Loading returns a new library that shares the documents.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, NodeLabel, S
 from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
 
-_NODES_KEPT = 1_000
-_LISTED = (NodeKind.FILE, NodeKind.FOLDER)
-_LOADABLE = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
+_CACHED_NODES_MAX = 1_000
+_LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
+_LOADABLE_KINDS = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,21 +33,21 @@ class Library:
     """The name that the person gave: a path, a URL or ``-``."""
     root: Document
     grafts: Mapping[str, Document] = field(default_factory=dict)
-    """Loaded documents by the id of the node above them."""
+    """Loaded documents, by the id of the node that each is grafted below."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Links whose page is already loaded below another node, each with the id of that node."""
+    """Id of the node below which a page is loaded, by the id of each further link to the page."""
     summaries: Mapping[str, str] = field(default_factory=dict)
     """Summaries of documents and sections that a model wrote, by the digest of the summarised text."""
     _nodes: dict[str, Node] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def title(self) -> str:
-        """Title of the library; empty only if the source has neither a heading nor a name."""
+        """Title of the library."""
         return self.root.title or self.source
 
     @cached_property
     def root_id(self) -> str:
-        """Id of the whole library; no node has it."""
+        """Id of the whole library, which no node has."""
         return make_node_id(self.root.key, (), 0)
 
     @property
@@ -59,7 +59,7 @@ class Library:
     def _owners(self) -> dict[str, Document]:
         """Document of each node, by the node's id."""
         owners: dict[str, Document] = {}
-        for document in reversed(self.documents):  # so that the first document wins
+        for document in reversed(self.documents):  # if two have the same id, the first one counts
             owners.update(dict.fromkeys(document.ids, document))
         return owners
 
@@ -86,30 +86,30 @@ class Library:
         return document, document.rows_by_id[section_id]
 
     def get_label(self, section_id: str) -> NodeLabel:
-        """Return the id, kind and title of a node without the cost of a whole `Node`."""
+        """Return the id, kind and title of a node, much faster than `node`."""
         document, row = self.locate(section_id)
         columns = document.columns
-        has_more = columns.ends[row] - row > 1
-        if not has_more and self.grafts:
+        has_children = columns.ends[row] - row > 1
+        if not has_children and self.grafts:
             graft = self.grafts.get(section_id)
-            has_more = graft is not None and len(graft.columns) > 0
-        return NodeLabel(section_id, columns.kinds[row], columns.titles[row], has_more)
+            has_children = graft is not None and len(graft.columns) > 0
+        return NodeLabel(section_id, columns.kinds[row], columns.titles[row], has_children)
 
     def is_loaded(self, section_id: str) -> bool:
-        """Whether the children of a node are known. A file or page that could not be read is not loaded."""
+        """Check whether the children of a node are known. A file or page that could not be read is not loaded."""
         document, row = self.locate(section_id)
         columns = document.columns
-        if columns.kinds[row] not in _LOADABLE or columns.ends[row] - row > 1:
+        if columns.kinds[row] not in _LOADABLE_KINDS or columns.ends[row] - row > 1:
             return True
         graft = self.grafts.get(self.get_canonical_link(section_id))
         return graft is not None and not graft.problem
 
     def get_canonical_link(self, section_id: str) -> str:
-        """Return the node that holds the page of a link: of several links to one page, the first that was opened."""
+        """Return the id of the node below which the page of a link is loaded: the first link to it that was opened."""
         return self.aliases.get(section_id, section_id)
 
     def problem_of(self, section_id: str) -> str:
-        """Return why the file or page of a node could not be read; empty if it could, or was not tried."""
+        """Return why the file or page of a node could not be read; empty if it was read or not yet tried."""
         graft = self.grafts.get(self.get_canonical_link(section_id)) if self.grafts else None
         return graft.problem if graft is not None else ""
 
@@ -128,7 +128,7 @@ class Library:
         return tuple(self.root.ids[row] for row in rows if self.root.ids[row] not in self.grafts)
 
     def title_of(self, section_id: str) -> str:
-        """Return the title of a node without the cost of a whole `Node`."""
+        """Return the title of a node, much faster than `node`."""
         document, row = self.locate(section_id)
         return document.columns.titles[row]
 
@@ -141,7 +141,7 @@ class Library:
         return self._hosts.get(id(document))
 
     def ancestors(self, section_id: str) -> tuple[str, ...]:
-        """Return the ids from the top down to the parent of a node."""
+        """Return the ids of the nodes above a node, from the top."""
         ids: list[str] = []
         host: str | None = section_id
         while host is not None:
@@ -163,15 +163,15 @@ class Library:
         return document.list_children(row) + (graft.list_children(-1) if graft else ())
 
     def title_id(self) -> str | None:
-        """Return the id of the only top heading, if it has children: these are then the top of the outline.
+        """Return the id of the title: the only top-level node besides preambles, if it is a heading with children.
 
-        There may be preambles next to it.
+        Its children are then the top of the outline.
         """
         row = self.root.title_row
         return None if row is None else self.root.ids[row]
 
     def walk(self, section_id: str | None = None) -> Iterator[str]:
-        """Yield the ids of all loaded nodes in order, or of one node and all nodes below it."""
+        """Yield the ids of all loaded nodes in order, or only of one node and all nodes below it."""
         if section_id is None:
             return self._walk(self.root, 0, len(self.root.columns))
         document, row = self.locate(section_id)
@@ -202,7 +202,7 @@ class Library:
 
     @cached_property
     def content_hash(self) -> str:
-        """Digest of the text of a single document, or of the paths and the loaded files of a folder, without links."""
+        """Digest of a document's text. For a folder, digest of its paths and loaded files, without linked pages."""
         if not self.root.columns.has_files:
             return self.root.content_hash
         files = [graft for node_id, graft in self.grafts.items() if self.get_label(node_id).kind is NodeKind.FILE]
@@ -213,7 +213,7 @@ class Library:
         """Return the node with this id. Up to 1,000 nodes are cached."""
         if (node := self._nodes.get(section_id)) is not None:
             return node
-        if len(self._nodes) >= _NODES_KEPT:
+        if len(self._nodes) >= _CACHED_NODES_MAX:
             self._nodes.clear()
         document, row = self.locate(section_id)
         columns, tokens = document.columns, document.tokens_before
@@ -221,7 +221,7 @@ class Library:
         start, own_end, end_row = columns.starts[row], columns.starts[row + 1], columns.ends[row]
         end = columns.starts[end_row]
         if kind is NodeKind.SECTION:
-            # The same as below, but faster: each search starts where the one before it ended.
+            # The same as in the other branch, but faster: each search starts where the one before it ended.
             lines = document.line_starts
             first = bisect_right(lines, start)
             own_last = bisect_right(lines, own_end - 1, first)
@@ -241,7 +241,7 @@ class Library:
             level=columns.levels[row],
             title=columns.titles[row],
             path=path,
-            doc="/".join(path) if kind in _LISTED else document.key,
+            doc="/".join(path) if kind in _LISTED_KINDS else document.key,
             url=columns.urls[row] or document.url,
             parent=self.parent(section_id),
             start_line=first,
@@ -259,7 +259,7 @@ class Library:
 
     @cached_property
     def _counts(self) -> dict[str, tuple[list[int], list[int], list[int]]]:
-        """By document key: its rows with grafts below, and running sums of the nodes and the tokens of these grafts."""
+        """By key of a document, its rows with grafts below, and the running sums of the grafted nodes and tokens."""
         counts = {}
         totals: dict[str, tuple[int, int]] = {}
         for node_id, document in reversed([("", self.root), *self.grafts.items()]):
@@ -273,11 +273,11 @@ class Library:
         return counts
 
     def own_span(self, section_id: str) -> Span:
-        """Return the span of a node's own text; for a file, everything before its first section below the title."""
+        """Return the span of a node's own text. For a file, it ends at the first section below the title."""
         return self._find_span(section_id, is_own=True)
 
     def span(self, section_id: str) -> Span:
-        """Return the span of a node's subtree in its own document; for a file, the whole file."""
+        """Return the span of a node's subtree in its own document. For a file, it is the whole file."""
         return self._find_span(section_id)
 
     def get_own_content_span(self, section_id: str) -> Span:
@@ -298,16 +298,16 @@ class Library:
         return Span(doc=document.key, start=columns.starts[row], end=columns.starts[end_row])
 
     def text_at(self, span: Span, *, length_max: int | None = None) -> str:
-        """Return the exact text of a span, or its first `length_max` characters."""
+        """Return the exact text of a span, or only its first `length_max` characters."""
         end = span.end if length_max is None else min(span.end, span.start + length_max)
         return self.document(span.doc).text[span.start : end]
 
     def own_text(self, section_id: str, *, length_max: int | None = None) -> str:
-        """Return the text from a heading to the next heading of any level, or its first `length_max` characters."""
+        """Return a node's own text, up to the next heading of any level, or only its first `length_max` characters."""
         return self.text_at(self.own_span(section_id), length_max=length_max)
 
     def text(self, section_id: str) -> str:
-        """Return the text from a heading to the next one of the same or a higher level."""
+        """Return the text of a node's subtree, up to the next heading of the same or a higher level."""
         return self.text_at(self.span(section_id))
 
     def has_document(self, key: str) -> bool:
@@ -328,13 +328,13 @@ class Library:
         return self.document(span.doc).page_at(span.start)
 
     def section_at(self, doc: str, offset: int) -> str | None:
-        """Return the id of the node whose own text contains the character at `offset`, or None."""
+        """Return the id of the node whose own text contains the character at `offset` of a document, or None."""
         document = self.document(doc)
         row = bisect_right(document.columns.starts, offset, 0, len(document.columns)) - 1
         return document.ids[row] if row >= 0 else None
 
     def summary(self, section_id: str) -> str:
-        """Return the model's summary of a file, or of a section with its subsections; empty if there is none."""
+        """Return the model's summary of a file, or of a section with its subsections, or an empty string."""
         if not self.summaries:
             return ""
         file = self.file(section_id)
@@ -344,14 +344,15 @@ class Library:
         return document.get_summary(row, self.summaries)
 
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
-        """Return a library with each of `documents` below the node whose id is its key.
+        """Return a library that also has `documents`, each grafted below the node whose id is its key.
 
-        If ids collide, the later file by key is salted, so that ids do not depend on the order of loading. If several
-        nodes lead to one document, it is grafted below the first of them and the others become aliases.
+        If two documents have the same id, the second one in the order of their keys gets a salt, so that ids do not
+        depend on the order of loading. If several nodes lead to one document, it is grafted below the first of them,
+        and the others become aliases.
         """
         for section_id in documents:
             self.locate(section_id)
-        # Reversed, so that the first node of each document wins.
+        # Reversed, so that the first node of each document counts.
         hosts = {graft.key: node_id for node_id, graft in reversed([*self.grafts.items()]) if not graft.problem}
         new_aliases = {}
         for node_id, document in documents.items():

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.sources.web.urls import resolve_href as parse_link
+from roamtui.sources.web.urls import resolve_href
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,12 @@ class SectionLink:
 
     section_id: str
     span: Span | None = None
-    """The text that the link means, or None for the start of the section."""
+    """The text that it leads to, or None for the start of the section."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebLink:
-    """A link to a web page, which is opened only if the person agrees."""
+    """A link to a web page. It is opened only if the person agrees."""
 
     url: str
 
@@ -32,7 +32,7 @@ class DeadLink:
     """A link that cannot be opened."""
 
     reason: str
-    """One sentence."""
+    """One sentence for the person."""
 
 
 ResolvedLink = SectionLink | WebLink | DeadLink
@@ -45,8 +45,8 @@ def resolve_link(href: str, library: Library, section_id: str) -> ResolvedLink:
     except ValueError:
         return DeadLink("This link is not a valid address.")
     base = library.locate(section_id)[0].url
-    is_whole = parts.scheme in ("http", "https") and bool(parts.netloc)
-    if is_whole or (base and parts.path and not parts.scheme and not parts.netloc):
+    is_absolute = parts.scheme in ("http", "https") and bool(parts.netloc)
+    if is_absolute or (base and parts.path and not parts.scheme and not parts.netloc):
         url = urljoin(base or "", href.strip())
         page_id = find_link_to_url(library, url)
         return WebLink(url) if page_id is None else _find_in_file(page_id, unquote(parts.fragment), library)
@@ -64,13 +64,14 @@ def resolve_link(href: str, library: Library, section_id: str) -> ResolvedLink:
 
 
 def _find_in_file(file_id: str, fragment: str, library: Library) -> SectionLink:
+    """Return the link to the section with an anchor in a file or page, or to its start if there is no such section."""
     file = library.file(file_id) if fragment else None
     return SectionLink((file and file.ids and find_anchored_section(library, file.ids[0], fragment)) or file_id)
 
 
 def find_link_to_url(library: Library, url: str) -> str | None:
-    """Find the first link of the library to a URL."""
-    wanted = parse_link("", url)
+    """Find the first link to a URL in the library, and return its id."""
+    wanted = resolve_href("", url)
     for document in library.documents if wanted is not None else ():
         columns = document.columns
         if NodeKind.LINK in columns.kinds and wanted in columns.urls:
@@ -81,7 +82,7 @@ def find_link_to_url(library: Library, url: str) -> str | None:
 
 
 def resolve_relative_path(library: Library, section_id: str, path: str) -> str | None:
-    """Find the file of a folder that a relative path in a section names, with or without its extension."""
+    """Find the file that a relative path in a section leads to, with or without its extension, and return its id."""
     if not library.root.columns.has_files:
         return None
     node = library.node(section_id)
@@ -95,7 +96,7 @@ def resolve_relative_path(library: Library, section_id: str, path: str) -> str |
 
 
 def find_anchored_section(library: Library, section_id: str, fragment: str) -> str | None:
-    """Find the section of the same document whose heading has this anchor in GitHub's style."""
+    """Find the section of the same document whose heading has this anchor (in GitHub's style), and return its id."""
     document, _ = library.locate(section_id)
     row = document.anchors.get(fragment.lower())
     return None if row is None else document.ids[row]

@@ -1,11 +1,11 @@
-"""What sites write for models: an llms.txt, which lists links, and an llms-full.txt, which joins all pages in one file.
+"""Parse the files that sites write for models: llms.txt, a list of links, and llms-full.txt, which has all pages.
 
-In a list, each link becomes a row below its section, with the lines of its list item as own text. Two rules keep own
+In a list, each link becomes a row below its section. Its own text is the lines of its list item. Two rules keep own
 texts in order and without gaps. Text after a list belongs to the last link before it. If an item has several links, the
-last one gets the lines; the others start at the same offset and are empty. No link is nested below another link.
+last one gets the lines, and the others start at the same offset and are empty. No link is nested below another link.
 
 In a file of pages, a boundary between pages is not read as Markdown. Each page is parsed as the separate file that it
-once was: front matter in the middle makes no heading, and a fence that a page leaves open ends with the page.
+once was, so front matter in the middle makes no heading, and a fence that a page leaves open ends with the page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from roamtui.document.document import Columns, Document, NodeRow, build_columns
-from roamtui.document.front_matter import find_body, measure_front_matter
+from roamtui.document.front_matter import find_body_start, measure_front_matter
 from roamtui.document.headings import restore_offsets, scan_headings
 from roamtui.document.markdown.blocks import Block, Details, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.document.markdown.parser import read_markdown
@@ -25,35 +25,36 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.sources.web.urls import resolve_href
 
-_NAME = re.compile(r"llms(?!-full)[\w.-]*\.(?:txt|md)", re.IGNORECASE)
+_LIST_NAME = re.compile(r"llms(?!-full)[\w.-]*\.(?:txt|md)", re.IGNORECASE)
 _ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$", re.MULTILINE)
 _LINK_START = re.compile(r"(?:\*\*)?\[[^\]\n]+\]\([^)\s][^)\n]*\)|<?https?://")
-_SHAPE = re.compile(r"\s*# [^\n]+\n\s*>[^\n]*\n")
+_TITLE_AND_QUOTE = re.compile(r"\s*# [^\n]+\n\s*>[^\n]*\n")
 _SECTION = re.compile(r"^## ", re.MULTILINE)
-_BARE = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
-_BARE_END = ".,;:!?)*_]"
-_NO_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
+_BARE_URL = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
+_BARE_URL_END = ".,;:!?)*_]"
+"""Characters at the end of a bare URL that do not belong to it."""
+_AROUND_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
 _TITLE_LENGTH_MAX = 300
 _LINKS_MIN = 3
 _ITEMS_SHARE_MIN = 0.7
-"""Share of list items that must be links if only its shape shows that a text is a list of links."""
+"""Minimum share of list items that start with a link, in a list of links whose name does not say what it is."""
 _TEXT_SHARE_MIN = 0.5
-"""Share of all characters that these items must contain."""
+"""Minimum share of all characters that are in these items."""
 _LENGTH_MAX = 1_500_000
-"""Characters; nobody writes a longer list of links for readers."""
+"""Maximum length of a list of links, in characters."""
 
 
 def is_link_list(text: str, name: str, *, is_fetched: bool) -> bool:
-    """Whether a text is an llms.txt, by its file name or by its shape.
+    """Check whether a text is an llms.txt, by its file name or by its shape.
 
     The shape is a title and a block quote at the start, lists of links below H2 headings, and little else. A fetched
     page needs neither title nor quote.
     """
     if len(text) > _LENGTH_MAX or ("[" not in text and "http" not in text):
         return False
-    if _NAME.fullmatch(name):
+    if _LIST_NAME.fullmatch(name):
         return True
-    if text.count("](") < _LINKS_MIN or not (is_fetched or (_SHAPE.match(text) and _SECTION.search(text))):
+    if text.count("](") < _LINKS_MIN or not (is_fetched or (_TITLE_AND_QUOTE.match(text) and _SECTION.search(text))):
         return False
     items = _ITEM_LINE.findall(text)
     links = [item for item in items if _LINK_START.match(item)]
@@ -65,12 +66,12 @@ def is_link_list(text: str, name: str, *, is_fetched: bool) -> bool:
 
 
 def add_links(columns: Columns, text: str, base: str | None) -> Columns:
-    """Add a row for each link in the lists of a parsed text; rows of paragraphs are dropped.
+    """Add a row for each link in the lists of a parsed text, and drop the rows of paragraphs.
 
-    Relative links are resolved against `base`; without a base they stay text.
+    Relative links are resolved against the URL `base`. Without it, they are just text.
     """
     links: list[NodeRow] = []
-    body_start = find_body(text)
+    body_start = find_body_start(text)
     markdown = read_markdown(text[body_start:], start=body_start)
     last_start = 0
     for start, words in _iter_item_words(markdown.blocks):
@@ -107,7 +108,7 @@ def make_title_from_url(url: str) -> str:
 
 
 def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:
-    """Yield the start of the list item and the words of each block in a list item."""
+    """Yield each paragraph or heading in a list item, as the start of the item and the words."""
     for block in blocks:
         match block:
             case List():
@@ -122,13 +123,13 @@ def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[
 
 
 def _iter_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[tuple[str, str]]:
-    """Yield title and href of each link in the words of an item, or of each bare URL if the item has no link."""
+    """Yield title and href of each link in the words of an item, or of each bare URL if there is no link."""
     real_links = {number: link for number, link in enumerate(links) if not (link.is_mark or link.is_image)}
     if not any(word.link in real_links for word in words):
         text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)
         end = 0
-        for match in _BARE.finditer(text):
-            url = match.group().rstrip(_BARE_END)
+        for match in _BARE_URL.finditer(text):
+            url = match.group().rstrip(_BARE_URL_END)
             yield _make_title(text[end : match.start()]), url
             end = match.start() + len(url)
         return
@@ -146,17 +147,17 @@ def _iter_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[t
 
 def _make_title(words: str) -> str:
     """Make the title of a bare URL from the words before it."""
-    return shorten(sanitise_line(words).strip(_NO_TITLE).strip("\"'"), _TITLE_LENGTH_MAX)
+    return shorten(sanitise_line(words).strip(_AROUND_TITLE).strip("\"'"), _TITLE_LENGTH_MAX)
 
 
 _LEVEL_MAX = 6
-_FULL_NAME = re.compile(r"(?:[\w.-]+[-_.])?llms-(?:[\w.]+-)?full\.(?:txt|md|mdx)", re.IGNORECASE)
+_PAGES_NAME = re.compile(r"(?:[\w.-]+[-_.])?llms-(?:[\w.]+-)?full\.(?:txt|md|mdx)", re.IGNORECASE)
 _NAMED_MIN = 2
-"""Boundaries of one kind, each with a URL, that a file with such a name must have."""
+"""Minimum number of boundaries of one kind, each with a URL, in a file with such a name."""
 _UNNAMED_MIN = 3
-"""Boundaries of one kind that any other file must have."""
+"""Minimum number of boundaries of one kind in any other file."""
 _UNNAMED_LENGTH_MAX = 8_000_000
-"""Characters; a longer file is split into pages only if its name says what it is."""
+"""A longer file, in characters, is split into pages only if its name says what it is."""
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 # Blanks and closing marks around a title are stripped later: a pattern that did so would backtrack for hours.
@@ -178,7 +179,7 @@ _FRONT_MATTER = re.compile(
 )
 _URL_NAMES = ("url", "source_url", "canonical_url", "href", "source", "src", "permalink", "path", "slug")
 
-_STRONG = {
+_BOUNDARIES = {
     "title and address": re.compile(
         rf"^(?:{_RULE_LINE}\n?)?(?P<marks>{_TITLE_LINE})\n?{_URL_LINE}(?:{_RULE_LINE})?", re.MULTILINE
     ),
@@ -200,9 +201,9 @@ _STRONG = {
         rf"^(?P<marks>{_TITLE_LINE})\n?\[Skip to (?:main )?content\]\((?P<url>[^)\s#]++)[^)\n]*\)[^\n]*\n", re.MULTILINE
     ),
 }
-"""What programs write between pages. Each has a URL, or a mark that occurs nowhere else."""
-_WEAK = re.compile(rf"(?:(?<=\n\n)|\A){_RULE_LINE}\n(?P<marks>{_TITLE_LINE})", re.MULTILINE)
-"""A rule and a title, which is enough only if the file name says what the file is."""
+"""Boundaries that programs write between pages. Each has a URL, or a mark that occurs nowhere else."""
+_RULE_AND_TITLE = re.compile(rf"(?:(?<=\n\n)|\A){_RULE_LINE}\n(?P<marks>{_TITLE_LINE})", re.MULTILINE)
+"""Boundary of a rule and a title. It counts only if the file name says what the file is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,29 +218,29 @@ class PageBoundary:
     title: str
     """Markdown source; empty if the boundary has no title."""
     url: str
-    """URL, or path on the site; empty if the boundary has neither."""
+    """URL or path on the site; empty if the boundary has none."""
 
 
 def detect_page_boundaries(text: str, name: str) -> list[PageBoundary]:
-    """Find where the pages of a text start; return an empty list if the text is not made of pages."""
-    is_named = _FULL_NAME.fullmatch(name) is not None
+    """Find where the pages of a text start. Return an empty list if the text does not consist of pages."""
+    is_named = _PAGES_NAME.fullmatch(name) is not None
     if not is_named and len(text) > _UNNAMED_LENGTH_MAX:
         return []
     found: list[PageBoundary] = []
-    for kind, pattern in _STRONG.items():
+    for kind, pattern in _BOUNDARIES.items():
         candidates = list(map(_parse_boundary, pattern.finditer(text)))
         if kind in ("front matter", "tag"):
             candidates = [boundary for boundary in candidates if boundary.title or boundary.url]
         elif kind == "comment":
             candidates = [boundary for boundary in candidates if "/" in boundary.url]
-        # Few boundaries of a kind, or many without a URL, may be examples or ordinary text.
+        # A few boundaries of a kind, or many without a URL, may be examples or ordinary text.
         with_url = sum(bool(boundary.url) for boundary in candidates)
         count_min = _NAMED_MIN if is_named and with_url == len(candidates) else _UNNAMED_MIN
         needs_urls = not is_named and kind in ("front matter", "tag")
         if len(candidates) >= count_min and not (needs_urls and with_url < len(candidates) / 2):
             found += candidates
     if not found and is_named:
-        after_rules = list(map(_parse_boundary, _WEAK.finditer(text)))
+        after_rules = list(map(_parse_boundary, _RULE_AND_TITLE.finditer(text)))
         level = min((boundary.level for boundary in after_rules), default=0)
         if len(after_rules) >= _UNNAMED_MIN:
             found = [boundary for boundary in after_rules if boundary.level == level]
@@ -273,32 +274,33 @@ def _parse_boundary(match: re.Match[str]) -> PageBoundary:
 
 
 def _keep_outside_fences(text: str, boundaries: list[PageBoundary]) -> list[PageBoundary]:
-    """Return the boundaries outside blocks of code; a block that a page leaves open ends at the next boundary."""
+    """Return the boundaries outside blocks of code. A block that a page leaves open ends at the next boundary."""
     kept: list[PageBoundary] = []
     fences = list(_FENCE.finditer(text)) if boundaries else []
     position = 0
-    mark = ""
+    opening = ""
     for boundary in boundaries:
         while position < len(fences) and fences[position].start() <= boundary.start:
-            mark = _get_open_fence(mark, fences[position])
+            opening = _get_open_fence(opening, fences[position])
             position += 1
-        if not (mark and position < len(fences) and not _get_open_fence(mark, fences[position])):
+        is_code = opening and position < len(fences) and not _get_open_fence(opening, fences[position])
+        if not is_code:
             kept.append(boundary)
-            mark = ""
+            opening = ""
     return kept
 
 
-def _get_open_fence(mark: str, fence: re.Match[str]) -> str:
-    """Return the mark of the fence that is open after a fence line, or an empty string."""
-    found, rest = fence.groups()
-    if not mark:
-        return "" if found[0] == "`" and "`" in rest else found
-    closes = found[0] == mark[0] and len(found) >= len(mark) and not rest.strip()
-    return "" if closes else mark
+def _get_open_fence(opening: str, line: re.Match[str]) -> str:
+    """Return the opening fence that applies after a line with a fence, or an empty string if no fence is open then."""
+    fence, rest = line.groups()
+    if not opening:
+        return "" if fence[0] == "`" and "`" in rest else fence
+    closes = fence[0] == opening[0] and len(fence) >= len(opening) and not rest.strip()
+    return "" if closes else opening
 
 
 def split_into_pages(document: Document, normal: str, boundaries: Sequence[PageBoundary]) -> Document:
-    """Make a section of each page of a document, and rows for the text before the first page."""
+    """Make a section for each page of a document, and rows for the text before the first page."""
     ends = [*(boundary.start for boundary in boundaries[1:]), len(normal)]
     shown = _FRONT_MATTER.sub(lambda block: _NO_LINE_END.sub(" ", block.group()), normal)
     pages = [_read_page(shown, boundary, end) for boundary, end in zip(boundaries, ends, strict=True)]
@@ -321,7 +323,7 @@ def split_into_pages(document: Document, normal: str, boundaries: Sequence[PageB
 
 
 def _read_page(normal: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, list[NodeRow]]:
-    """Parse a page into its row, of level 0 if its title is not a heading, and the rows of its other headings.
+    """Parse a page into its row and the rows of its other headings. Its level is 0 if its title is not a heading.
 
     A heading at the start of the page is its title, unless the boundary has a different title.
     """
@@ -341,6 +343,7 @@ def _read_page(normal: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, 
 
 
 def _scan(text: str, start: int, shift: int = 0) -> list[NodeRow]:
+    """Return the headings of a text after offset `start`. `shift` is added to their offsets."""
     table = scan_headings(text, start)
     return [
         NodeRow(NodeKind.SECTION, level, title, offset + shift)

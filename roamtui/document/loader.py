@@ -1,4 +1,4 @@
-"""Ports that load the files and pages of a library."""
+"""Interfaces of the objects that load the files and pages of a library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import LOADED_ON_DEMAND, NodeKind
 
 Report = Callable[[int, int], None]
-"""Called from any thread with the number of pages of a batch that are loaded, and of bytes received."""
+"""Receives the number of pages of a batch that are loaded, and the number of bytes received. Called from any thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,9 +20,9 @@ class LoadedBatch:
     """The documents loaded for several nodes."""
 
     documents: Mapping[str, Document]
-    """By node, in the requested order."""
+    """By id of the node, in the requested order."""
     refused_origins: Mapping[str, str] = field(default_factory=dict)
-    """Nodes whose page redirects to an origin that is not approved, each with that origin."""
+    """Origin that is not approved, by id of the node whose page redirects to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class WebOptions:
     allowed: tuple[str, ...] = ()
     """URLs of further origins that the person typed, besides the origin of the source."""
     read_allowed: Callable[[], tuple[str, ...]] = tuple
-    """Returns more of these; called when the first page is needed."""
+    """Returns further such URLs. Called when the first page is needed."""
 
 
 class BatchLoader(Protocol):
@@ -47,17 +47,17 @@ class BatchLoader(Protocol):
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
-        """Load the documents of several nodes; pages are fetched in parallel."""
+        """Load the documents of several nodes. Pages are fetched in parallel."""
         ...
 
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
-        """List the origins that the person must approve before these nodes can be loaded, each with its nodes."""
+        """Return the nodes of each origin that the person must approve before the nodes can be loaded."""
         ...
 
     def close(self) -> None:
-        """Close all connections; a page that is being fetched fails."""
+        """Close all connections. A page that is being fetched fails."""
         ...
 
 
@@ -65,7 +65,7 @@ class Loader(BatchLoader, Protocol):
     """Reads the files, or fetches the pages, of one source."""
 
     def load(self, library: Library, node_id: str) -> Document:
-        """Load the document of a node; called in a thread.
+        """Load the document of a node. Called in a thread.
 
         If it cannot be read, return a document with a `problem`; never raise an exception.
         """
@@ -73,7 +73,7 @@ class Loader(BatchLoader, Protocol):
 
 
 def is_loadable(library: Library, node_id: str) -> bool:
-    """Whether a node is a file or a link that is not loaded, perhaps because loading it failed."""
+    """Check whether a node is a file or a link that is not loaded, perhaps because loading it failed."""
     if node_id not in library or library.is_loaded(node_id):
         return False
     document, row = library.locate(node_id)
@@ -81,7 +81,7 @@ def is_loadable(library: Library, node_id: str) -> bool:
 
 
 def load_files(library: Library, loader: Loader, report: Report | None = None) -> Library:
-    """Load all files of the listing that nothing has tried to load yet."""
+    """Load all files of a folder that nobody has tried to load yet."""
     node_ids = library.list_unloaded()
     documents: dict[str, Document] = {}
     for done, node_id in enumerate(node_ids, start=1):
@@ -92,7 +92,7 @@ def load_files(library: Library, loader: Loader, report: Report | None = None) -
 
 
 def get_link_url(library: Library, node_id: str) -> str:
-    """Return the URL of a link; empty for any other node."""
+    """Return the URL of a link, or an empty string for any other node."""
     document, row = library.locate(node_id)
     return document.columns.urls[row] if document.columns.kinds[row] is NodeKind.LINK else ""
 

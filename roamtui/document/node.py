@@ -1,4 +1,4 @@
-"""`Node`: one place in a library, as everything outside `document/` sees it."""
+"""`Node`: a section, file, folder or link of a library, as everything outside `document/` sees it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class NodeKind(StrEnum):
 
 
 LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
-"""Kinds of nodes whose document is loaded later."""
+"""Kinds of nodes whose document is loaded only when it is needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Characters `start` (included) to `end` (excluded) of the text of document `doc`."""
+    """A range of the text of document `doc`: the characters from `start` up to `end` (exclusive)."""
 
     doc: str
     start: int
@@ -39,50 +39,50 @@ class Span:
 
 
 class NodeLabel(NamedTuple):
-    """The id, kind and title of a node, for callers that need no more. It costs a twentieth of a `Node`."""
+    """The id, kind and title of a node. To make one takes a twentieth of the time that a `Node` takes."""
 
     id: str
     kind: NodeKind
     title: str
-    has_more: bool
+    has_children: bool
     """Whether there are loaded nodes below it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """One node of a library, made on demand: a library stores columns and caches only recently used nodes."""
+    """A node of a library. It is made on demand, because a library stores only columns and recently used nodes."""
 
     id: str
-    """8 hex digits, stable over reloads while path and ordinal stay the same."""
+    """8 hex digits, which stay the same when the document is read again, unless the path or its ordinal changes."""
     kind: NodeKind
     level: int
     """1 to 6 for headings, 0 for a preamble."""
     title: str
-    """Text and code of the heading's inline tokens, unsanitised; may be empty."""
+    """Plain text of the heading, not sanitised; may be empty."""
     path: tuple[str, ...]
-    """Titles from the root of its document, its own last."""
+    """Titles of the nodes above it in its document, from the top, and its own title."""
     doc: str
-    """Key of its document within the source; for a file or folder, its own key; empty for a single document."""
+    """Key of its document within the source, or its own key if it is a file or folder; empty for a single document."""
     url: str | None
     parent: str | None
     """Id of the parent node, or None at the top."""
     start_line: int
     """1-based line of the heading."""
     end_line: int
-    """1-based last line of the subtree, inclusive."""
+    """1-based last line of its subtree."""
     own_end_line: int
-    """1-based last line of the own text, inclusive."""
+    """1-based last line of its own text, before the next heading."""
     page: int | None
     """1-based page on which it starts, or None in a document without pages."""
     page_end: int | None
-    """Page on which its subtree ends, inclusive."""
+    """1-based page on which its subtree ends."""
     tokens: int
-    """Estimated tokens of the subtree."""
+    """Estimated tokens of its subtree."""
     own_tokens: int
-    """Estimated tokens of the own text."""
+    """Estimated tokens of its own text."""
     descendants: int
     """Number of loaded nodes below it."""
     is_loaded: bool
     """False while its children have not been read or fetched."""
     problem: str = ""
-    """Why its file or page could not be read; empty if it could, or was not tried."""
+    """Why its file or page could not be read; empty if it was read or not yet tried."""

@@ -24,8 +24,8 @@ class NodeNumbering:
         self._hosts: dict[int, tuple[Document, int]] = {}
         """Document and row above each grafted document, by the ``id()`` of the grafted document."""
         self._grafts: dict[int, list[tuple[int, int, Document]]] = defaultdict(list)
-        """Documents grafted below each document, by its ``id()``: the row before which they come, minus the row that
-        holds them, and the document."""
+        """By the ``id()`` of a document, the documents grafted below it. Each has the row before which it comes, the
+        negative row of the node that it belongs to, and the document."""
         for section_id, graft in library.grafts.items():
             host, row = library.locate(section_id)
             self._hosts[id(graft)] = (host, row)
@@ -33,12 +33,13 @@ class NodeNumbering:
         for grafts in self._grafts.values():
             grafts.sort(key=lambda entry: entry[:2])  # if hosts end at the same row, the innermost comes first
         self._sizes: dict[int, int] = {}
-        """Number of nodes of each document and of all documents below it, by ``id()``."""
+        """By the ``id()`` of a document, the number of nodes in it and in all documents below it."""
         self._runs: dict[int, tuple[list[int], list[int]]] = {}
-        """First row of each run of a document, and the numbers of these rows, by the document's ``id()``."""
+        """By the ``id()`` of a document, the first row of each of its runs, and the numbers of these rows."""
         self._starts: list[int] = []
-        self._segments: list[tuple[Document, int]] = []
-        """Document and first row of the run that starts at each of `_starts`."""
+        """Number of the first node of each run, in order."""
+        self._first_rows: list[tuple[Document, int]] = []
+        """Document and first row of each run, in the same order."""
         self._count = self._add_document(library.root, 0)
 
     def __len__(self) -> int:
@@ -47,7 +48,7 @@ class NodeNumbering:
     def locate(self, number: int) -> tuple[Document, int]:
         """Return the document and the row of the node with a number."""
         index = bisect_right(self._starts, number) - 1
-        document, row = self._segments[index]
+        document, row = self._first_rows[index]
         return document, row + number - self._starts[index]
 
     def number_of(self, document: Document, row: int) -> int:
@@ -98,7 +99,7 @@ class NodeNumbering:
         while index < len(self._starts) and self._starts[index] < numbers.stop:
             start = self._starts[index]
             end = self._starts[index + 1] if index + 1 < len(self._starts) else self._count
-            document, row = self._segments[index]
+            document, row = self._first_rows[index]
             yield document, row + max(0, numbers.start - start), row + min(end, numbers.stop) - start
             index += 1
 
@@ -121,7 +122,7 @@ class NodeNumbering:
     def _add_run(self, document: Document, row: int, number: int) -> None:
         """Add a run; if the last run turns out to be empty, this one replaces it."""
         if self._starts and self._starts[-1] == number:
-            self._segments[-1] = (document, row)
+            self._first_rows[-1] = (document, row)
         else:
             self._starts.append(number)
-            self._segments.append((document, row))
+            self._first_rows.append((document, row))

@@ -15,7 +15,7 @@ _Result = TypeVar("_Result")
 def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
     """Return the results of `work` for all items, in order, with at most `threads_max` items at a time.
 
-    If it fails for several items, the error of the first of them is raised.
+    If `work` fails for several items, raise the error of the first one.
     """
     jobs: list[tuple[_Item, Future[_Result]]] = [(item, Future()) for item in items]
     queue = iter(jobs)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from roamtui.document.document import Columns, Document, NodeRow, build_columns, nest_levels
-from roamtui.document.front_matter import find_body, measure_front_matter, parse_front_matter_title
+from roamtui.document.front_matter import find_body_start, measure_front_matter, parse_front_matter_title
 from roamtui.document.headings import HeadingTable, restore_offsets, scan_headings
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten
@@ -16,23 +16,24 @@ from roamtui.document.text import compact_text, normalise_line_ends
 from roamtui.sources.read import RawText
 
 GROUP_LENGTH = 800
-"""Characters of a group of paragraphs. In a document without headings, each group is a section."""
+"""Approximate length of a group of paragraphs, in characters. Without headings, each group is a section."""
 PIECE_LENGTH = 200
-"""Characters of a piece, which ends at a line end. The first piece of a group is its own text, the others are its
-children."""
+"""Approximate length of a piece, in characters. The first piece of a group is its own text, the others are its
+children. A piece ends at a line end."""
 _GROUP_TITLE_LENGTH = 60
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_INK = re.compile(r"\S")
-_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
+_NON_SPACE = re.compile(r"\S")
+_LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
-_SIGNS = (
+_SPECIAL_SIGNS = (
     *("\nSource:", "\nURL:", "\nurl:", "\n<page", "\n<doc", "\n<!-- doc", "\n<!-- page", "-page-", "\n[Skip to "),
     "](http",
 )
+"""Strings that a list of links, or a file of pages, contains at least three times."""
 _SIGNS_MIN = 3
 _HEAD_LENGTH = 2_000
-_LENGTH_MAX = 8_000_000
-"""Characters; a longer text is special only by its name."""
+_SPECIAL_LENGTH_MAX = 8_000_000
+"""A longer text, in characters, is a list of links or a file of pages only if its name says so."""
 
 
 def parse_document(
@@ -46,7 +47,8 @@ def parse_document(
 ) -> Document:
     """Parse `text`, decoded and without byte order mark, into a document whose own texts add up to `text`.
 
-    The title is the only H1, else that of the front matter, else `name`. Without `is_markdown`, ``#`` is just text.
+    The title is the only H1. If there is none, or several, it comes from the front matter, or else is `name`. If
+    `is_markdown` is false, ``#`` starts no heading.
     """
     normal = normalise_line_ends(text)
     front_length = measure_front_matter(normal) if is_markdown else 0
@@ -69,7 +71,7 @@ def parse_document(
             ends=ends,
         )
     else:
-        body_start = find_body(text) if is_markdown else 0
+        body_start = find_body_start(text) if is_markdown else 0
         rows = [NodeRow(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
         rows.extend(group_paragraphs(text, body_start))
         columns = build_columns(rows, len(text))
@@ -83,7 +85,7 @@ def parse_document(
 def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True) -> Document:
     """Parse the text of a source: an ordinary document, a list of links, or many pages in one file.
 
-    Relative links are resolved against `url`. Without `has_links`, the links of a list do not become nodes.
+    Relative links are resolved against `url`. If `has_links` is false, the links of a list do not become nodes.
     """
     document = parse_document(
         raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
@@ -105,19 +107,19 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
 
 
 def _may_be_special(text: str, name: str) -> bool:
-    """Whether a text may be a list of links or a file of pages; almost no ordinary document passes."""
+    """Check whether a text may be a list of links or a file of pages. Almost no ordinary document passes."""
     if "llms" in name.lower():
         return True
-    if len(text) > _LENGTH_MAX:
+    if len(text) > _SPECIAL_LENGTH_MAX:
         return False
     # Links are frequent in ordinary documents, so they count only after the title and quote of an llms.txt.
     head = text[:_HEAD_LENGTH].lstrip()
     is_quoted = head.startswith("# ") and "\n>" in head
-    return any(text.count(sign) >= _SIGNS_MIN for sign in (_SIGNS if is_quoted else _SIGNS[:-1]))
+    return any(text.count(sign) >= _SIGNS_MIN for sign in (_SPECIAL_SIGNS if is_quoted else _SPECIAL_SIGNS[:-1]))
 
 
 def group_paragraphs(text: str, start: int) -> list[NodeRow]:
-    """Make rows that cover `text[start:]` without a gap: groups at level 1, their further pieces at level 2."""
+    """Make rows that cover `text[start:]` without a gap: groups at level 1, and their further pieces at level 2."""
     rows: list[NodeRow] = []
     group_start = start
     for piece_start, piece_end in _split_pieces(text, start):
@@ -125,22 +127,22 @@ def group_paragraphs(text: str, start: int) -> list[NodeRow]:
         if starts_group:
             group_start = piece_start
         words = sanitise_line(text[piece_start : min(piece_end, piece_start + 4 * _GROUP_TITLE_LENGTH)])
-        title = shorten(_MARKS.sub("", words), _GROUP_TITLE_LENGTH)
+        title = shorten(_LEADING_MARKS.sub("", words), _GROUP_TITLE_LENGTH)
         rows.append(NodeRow(NodeKind.TEXT, 1 if starts_group else 2, title, piece_start))
     return rows
 
 
 def _split_pieces(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole lines that end at a blank line once long enough, or at any line end if far too long."""
+    """Yield ranges of whole lines. A long one ends at a blank line, and one of twice that length at any line end."""
     piece_start = position = start
     while position < len(text):
         match = _LINE.match(text, position)
         line_end = match.end() if match else len(text)
-        is_blank = _INK.search(text, position, line_end) is None
+        is_blank = _NON_SPACE.search(text, position, line_end) is None
         position = line_end
         length = position - piece_start
         if position < len(text) and (
-            (is_blank and length >= PIECE_LENGTH and _INK.search(text, piece_start, position))
+            (is_blank and length >= PIECE_LENGTH and _NON_SPACE.search(text, piece_start, position))
             or length >= 2 * PIECE_LENGTH
         ):
             yield piece_start, position

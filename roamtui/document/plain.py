@@ -1,4 +1,4 @@
-"""The only sanitiser: it makes text from documents, models and pages safe for a terminal, a screen or a clipboard.
+"""The only sanitiser. It makes text from documents, models and pages safe for a terminal, a screen or a clipboard.
 
 Control sequences act on a terminal (ECMA-48, XTerm's OSC 8 and 52), and bidirectional overrides disguise text
 (Unicode TR 36, "Trojan Source"). Most such characters become visible stand-ins, so that nothing is lost silently.
@@ -13,11 +13,9 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 )
 _LINE_END = re.compile("\r\n?")
-_SPACES = re.compile(r"\s+")
+_WHITE_SPACE = re.compile(r"\s+")
 _ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#[\w-][^{}]*\}\s*$")
-
-
-_TABLE = (
+_REPLACEMENTS = (
     {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
     | {0x7F: "\N{SYMBOL FOR DELETE}", 0xFEFF: ""}
     | dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT)
@@ -32,12 +30,12 @@ def sanitise_text(text: str) -> str:
     r"""Return `text` with line ends as ``\n`` and without characters that act on a terminal or disguise text."""
     if _UNSAFE.search(text) is None:
         return text
-    return _LINE_END.sub("\n", text).translate(_TABLE)
+    return _LINE_END.sub("\n", text).translate(_REPLACEMENTS)
 
 
 def sanitise_line(text: str) -> str:
     """Sanitise `text` and put it on one line: each run of white space becomes one space."""
-    return _SPACES.sub(" ", sanitise_text(text)).strip()
+    return _WHITE_SPACE.sub(" ", sanitise_text(text)).strip()
 
 
 def shorten(text: str, length_max: int) -> str:

@@ -1,4 +1,4 @@
-"""Open the sources that a person named, paths or a URL, as a library and a loader for the rest of it."""
+"""Open the sources that a person named, paths or a URL, as a library and a loader for what is not read yet."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def open_sources(
     """Open the sources that a person named: paths, or one URL, or ``-``.
 
     Returns:
-        The library (only the listing if there are several files) and the loader of the files and links, or None if
-        there are none.
+        The library, which is only the listing if there are several files, and the loader of the files and links, or
+        None if there are none.
 
     Raises:
         SourceError: A source cannot be read.
-        UsageError: Several sources were named, and one of them can only be opened alone.
+        UsageError: Several sources were named, and one of them can only be opened by itself.
     """
     if len(names) == 1 and is_address(names[0]):
         from roamtui.document.web_loader import make_page_loader, open_address  # noqa: PLC0415 - only addresses need the web
@@ -77,19 +77,19 @@ def open_sources(
 
 
 def is_address(name: str) -> bool:
-    """Whether the name of a source is a URL rather than a path or ``-``."""
+    """Check whether the name of a source is a URL, not a path or ``-``."""
     return name != "-" and not is_path(name)
 
 
 def suggest_address(name: str) -> str | None:
-    """Suggest the URL that a name without a scheme may stand for; None if it names a file or is not like a host."""
+    """Return the URL that a name without a scheme may mean, or None if it names a file or does not look like a host."""
     if os.path.lexists(name) or _HOST.fullmatch(name) is None:
         return None
     return f"https://{name}"
 
 
 class SourceLoader:
-    """Reads the files of a listing; makes a page loader when the first link is opened."""
+    """Reads the files of a listing, and makes a page loader when the first link is opened."""
 
     def __init__(self, listing: Listing | None, web: WebOptions) -> None:
         self._listing = listing
@@ -113,7 +113,7 @@ class SourceLoader:
         return self._listing.bytes_total if self._listing is not None else 0
 
     def load(self, library: Library, node_id: str) -> Document:
-        """Load the document of a node and compute its cached values; see `Loader`."""
+        """Load the document of a node, and compute its cached values; see `Loader`."""
         if self._listing is None or get_link_url(library, node_id):
             return self.pages.load_batch(library, (node_id,), frozenset()).documents[node_id]
         listing, row = library.locate(node_id)
@@ -126,7 +126,7 @@ class SourceLoader:
             raw = reader()
         except SourceError as error:
             return make_error_document(key, str(error), is_page=False)
-        kept_notes = raw.notes[1:] if raw.is_converted else raw.notes  # in a folder, conversion is not worth a note
+        kept_notes = raw.notes[1:] if raw.is_converted else raw.notes  # in a folder, a conversion is not worth a note
         notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in kept_notes)
         document = parse_source_text(replace(raw, notes=notes), key=key)
         document.precompute()
@@ -151,6 +151,6 @@ class SourceLoader:
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
-        """List the origins that the person must approve first, each with its nodes; see `Loader`."""
+        """Return the nodes of each origin that the person must approve first; see `Loader`."""
         links = tuple(node_id for node_id in node_ids if get_link_url(library, node_id))
         return self.pages.list_unapproved_origins(library, links, approved) if links else {}

@@ -1,8 +1,8 @@
-r"""How the text of a document is stored, where its lines start, and which parts are page footers.
+r"""Store the text of a document, compute where its lines start, and blank out page footers.
 
 Python stores a text as wide as its widest character: one emoji makes 50 MB of letters take 200 MB. Lines end only at
 ``\n``, ``\r\n`` and ``\r`` (CommonMark 0.31.2, section 2.1); `str.splitlines` also splits elsewhere. A page footer can
-interrupt a sentence. It is part of the source, but a reader who wants the sense skips it.
+interrupt a sentence. It is part of the source, but not of the sentence.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Final
 from typing_extensions import override
 
 _PIECE_LENGTH: Final = 1 << 12
-"""Characters; a piece with an emoji takes four bytes for each. 50 MB of MDN take 71 MB this way, 97 with 32 KB."""
+"""Characters of a piece. With an emoji, each takes four bytes. 50 MB of MDN take 71 MB, or 97 MB in 32 KB pieces."""
 LENGTH_MIN = 2_000_000
-"""Characters; a shorter text is stored whole."""
+"""Minimum length of a text that is stored in pieces, in characters."""
 
 
 class LongText:
-    """A text stored in pieces. Slices, searches and counts give what they give for a plain string."""
+    """A text that is stored in pieces. Slices, searches and counts have the same results as for a string."""
 
     __slots__ = ("_pieces", "_starts")
 
@@ -48,7 +48,7 @@ class LongText:
 
     @override
     def __str__(self) -> str:
-        """Return all characters as one string. It costs the memory that this class saves, so drop it soon."""
+        """Return all characters as one string. It takes the memory that this class saves, so do not keep it."""
         return "".join(self._pieces)
 
     @override
@@ -66,7 +66,7 @@ class LongText:
         return self[start:end].count(character)
 
     def find(self, character: str, start: int, end: int | None = None) -> int:
-        """Find the first such character from `start` on, or return -1 if there is none before `end`."""
+        """Return the offset of the first such character from `start` up to `end` (exclusive), or -1."""
         end = len(self) if end is None else min(end, len(self))
         while start < end:
             stop = min(end, (start // _PIECE_LENGTH + 1) * _PIECE_LENGTH)
@@ -87,11 +87,11 @@ def compact_text(text: str) -> DocumentText:
 
 _LINE_END = re.compile("\r\n?|\n")
 _LINES_LENGTH = 1_000_000
-"""Characters that are split into lines at once."""
+"""Length of the text that is split into lines at once, in characters."""
 
 
 def compute_line_starts(text: DocumentText) -> array[int]:
-    """Return the offset of the first character of each line; a final line end does not start another line."""
+    """Return the offset of each line. A line end at the end of the text does not start another line."""
     if text.find("\r", 0) < 0:
         starts = _compute_starts_after_feeds(text)
     elif (whole := str(text)).count("\r") == whole.count("\r\n"):
@@ -105,9 +105,10 @@ def compute_line_starts(text: DocumentText) -> array[int]:
 
 
 def _compute_starts_after_feeds(text: DocumentText) -> array[int]:
-    r"""Return 0 and the offset after each ``\n``. Adding up the lengths of lines is by far the fastest way.
+    r"""Return 0, and the offset after each ``\n``.
 
-    A long text is split piece by piece, so that its lines are never all in memory.
+    Adding up the lengths of lines is by far the fastest way. A long text is split piece by piece, so that its lines are
+    never all in memory.
     """
     starts = array("Q", [0])
     piece_start = 0
@@ -130,7 +131,7 @@ def normalise_line_ends(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-_LINE = re.compile(
+_FOOTER_LINE = re.compile(
     r"(?<=\n)[ \t]*(?:"
     r"(?P<named>(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
     r"|[-–—][ \t]*\d{1,4}[ \t]*[-–—]"
@@ -140,21 +141,21 @@ _LINE = re.compile(
 )
 _BLANK_BEFORE = re.compile(r"(?:\A|\n)[ \t\r]*\n\Z")
 _BLANK_AFTER = re.compile(r"\r?\n?[ \t]*(?:\r?\n|\Z)")
-_AROUND = 12_000
-"""Characters around a text that are searched for the numbers of other pages."""
+_CONTEXT_LENGTH = 12_000
+"""Characters before and after a text that are searched for the numbers of other pages."""
 _PAGE_LENGTH_MIN = 1_500
-"""Characters between two page numbers; numbers that count something are closer together."""
+"""Minimum number of characters between two page numbers. Other numbers are closer together."""
 
 
 def blank_footers(text: str | LongText, start: int, end: int) -> str:
-    """Return the characters `start` to `end` (excluded) of a text, with page footers replaced by as many spaces.
+    """Return the text from `start` to `end` (exclusive), with each page footer replaced by as many spaces.
 
-    A bare number is a footer if the number of the page before or after it is a page away.
+    A number in a line of its own is a footer if the page before or after has the number before or after it.
     """
-    low = max(0, start - _AROUND)
-    window = text[low : end + _AROUND]
+    low = max(0, start - _CONTEXT_LENGTH)
+    window = text[low : end + _CONTEXT_LENGTH]
     lines = []
-    for line in _LINE.finditer(window):
+    for line in _FOOTER_LINE.finditer(window):
         before = _BLANK_BEFORE.search(window, max(0, line.start() - 100), line.start())
         if before and _BLANK_AFTER.match(window, line.end()):
             lines.append(line)

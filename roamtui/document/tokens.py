@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from operator import mul
 
-_LETTER, _DIGIT, _SPACE, _LINE_END, _HIGH, _OTHER = range(6)
+_LETTER, _DIGIT, _SPACE, _LINE_END, _NON_ASCII, _OTHER = range(6)
 
 
 def _classify(byte: int) -> int:
     char = chr(byte)
     if byte >= 0x80:
-        return _HIGH
+        return _NON_ASCII
     if char in "\r\n":
         return _LINE_END
     if char in " \t":
@@ -24,11 +24,11 @@ def _classify(byte: int) -> int:
 _CLASSES = bytes(map(_classify, range(256)))
 _WEIGHTS = (0.21, 1.1, 0.094, 0.41, 0.315)
 """Tokens per letter, digit, space, line end and byte outside ASCII, fitted to cl100k on prose, code and CJK."""
-_WEIGHT_OTHER = 0.485
+_OTHER_WEIGHT = 0.485
 """Tokens per punctuation character."""
-_COUNTED = range(_OTHER)
+_WEIGHTED_CLASSES = range(_OTHER)
 _PIECE_LENGTH = 1_000_000
-"""Characters that are encoded at once, so that a long text is never copied whole."""
+"""Number of characters that are encoded at once, so that a long text is never copied whole."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -36,8 +36,8 @@ def estimate_tokens(text: str) -> int:
     total = 0.0
     for start in range(0, len(text), _PIECE_LENGTH):
         classes = text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass").translate(_CLASSES)
-        counts = tuple(map(classes.count, _COUNTED))  # `bytes.count` is much faster than counting in Python
-        total += _WEIGHT_OTHER * (len(classes) - sum(counts)) + sum(map(mul, _WEIGHTS, counts))
+        counts = tuple(map(classes.count, _WEIGHTED_CLASSES))  # `bytes.count` is much faster than counting in Python
+        total += _OTHER_WEIGHT * (len(classes) - sum(counts)) + sum(map(mul, _WEIGHTS, counts))
     return max(1, math.ceil(total)) if text else 0
 
 

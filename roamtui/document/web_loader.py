@@ -1,4 +1,4 @@
-"""Load web pages as documents: the page at a URL that the person named, and the pages that links lead to."""
+"""Load web pages as documents: the page that the person named, and the pages that links lead to."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<!--(?:(?!-->).)*+-->\s*+|<\?xml[^>]*+>\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_START_LENGTH = 4_096
+_SAMPLE_LENGTH = 4_096
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
 _JSON_LENGTH_MAX = 2_000_000
 _LINK_TAG = re.compile(r"<link(?![\w-])", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
-_LINKS_LENGTH = 200_000
+_LINKS_START_LENGTH = 200_000
 _TAG_LENGTH_MAX = 4_000
 
 
@@ -65,7 +65,7 @@ def classify_page(page: FetchedPage) -> PageKind:
         return PageKind.EMPTY
     if detect_format(page.body, "", media_type) in (Format.PDF, Format.EPUB, Format.DOCX):
         return PageKind.FILE
-    if media_type in _HTML_TYPES or _HTML_START.match(page.body[:_START_LENGTH]):
+    if media_type in _HTML_TYPES or _HTML_START.match(page.body[:_SAMPLE_LENGTH]):
         return PageKind.HTML
     if _JSON_TYPE.fullmatch(media_type):
         return PageKind.JSON
@@ -78,7 +78,11 @@ def classify_page(page: FetchedPage) -> PageKind:
 
 
 def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
-    """Parse a page. If it is not readable text, raise a `SourceError` that says what it is."""
+    """Parse a page into a document.
+
+    Raises:
+        SourceError: The page is not text. The message says what it is.
+    """
     kind = classify_page(page)
     found = _read_page(page, kind)
     raw = RawText(
@@ -130,8 +134,8 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
 
 
 def decode_fetched_html(page: FetchedPage) -> str:
-    """Decode an HTML page with the charset of the HTTP header, else of the page itself, else UTF-8."""
-    found = _CHARSET.search(page.body[:_START_LENGTH])
+    """Decode an HTML page with the charset of the HTTP header or of the page itself. If neither is valid, use UTF-8."""
+    found = _CHARSET.search(page.body[:_SAMPLE_LENGTH])
     named = (page.charset, found.group(1).decode("ascii", "replace") if found else None)
     charset = next(filter(None, map(normalise_charset, filter(None, named))), "utf-8")
     return page.body.decode(charset, "replace").lstrip("\ufeff")
@@ -139,7 +143,7 @@ def decode_fetched_html(page: FetchedPage) -> str:
 
 def extract_link_url(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:
     """Return the URL of the first ``<link>`` with one of these relations and, if any are given, media types."""
-    for start in _LINK_TAG.finditer(html[:_LINKS_LENGTH]):
+    for start in _LINK_TAG.finditer(html[:_LINKS_START_LENGTH]):
         end = html.find(">", start.end(), start.end() + _TAG_LENGTH_MAX)
         tag = html[start.end() : end + 1]
         attributes = {name.lower(): double or single or bare for name, double, single, bare in _ATTRIBUTE.findall(tag)}
@@ -150,19 +154,19 @@ def extract_link_url(html: str, *rels: str, media_types: tuple[str, ...] = ()) -
 
 
 _DEPTH_MAX = 2
-"""Links to follow one after the other from the source to a page. Links on a page at this depth are not nodes."""
-_FETCHED_AT_ONCE = 8
+"""Maximum number of links between the source and a page. Links on a page at this depth do not become nodes."""
+_PARALLEL_FETCHES_MAX = 8
 _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
-_LOOKED_UP = ("/llms.txt", "/docs/llms.txt")
-"""Paths at which a site's list of pages is looked up, in this order."""
+_LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
+"""Paths at which the list of pages of a site may be, in the order in which they are tried."""
 _LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
-_RELS = ("llms", "llms.txt", "llms-txt", "llmstxt")
+_LIST_RELATIONS = ("llms", "llms.txt", "llms-txt", "llmstxt")
 _TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
 _PAGE_SUFFIXES = (".html", ".htm")
 
 
 class VariantStyle(StrEnum):
-    """How the URL of a page's Markdown variant follows from the page's URL, tried in this order."""
+    """Where a site keeps the Markdown variants of its pages. The styles are tried in this order."""
 
     SAME = "the same address"
     """The site answers a request for Markdown with Markdown."""
@@ -180,12 +184,12 @@ _URL_STYLES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.INDEX
 
 
 def is_text_url(url: str) -> bool:
-    """Whether a URL ends like a text file."""
+    """Check whether a URL ends like the name of a text file."""
     return urlsplit(url).path.lower().endswith(_TEXT_SUFFIXES)
 
 
 def make_markdown_url(url: str, style: VariantStyle) -> str | None:
-    """Return the URL of a page's variant in a style, or None if the style does not apply to the page."""
+    """Return the URL of the Markdown variant of a page in a style, or None if the style does not apply to the page."""
     parts = urlsplit(url)
     if style not in _URL_STYLES or parts.query:
         return None
@@ -211,7 +215,7 @@ class PageLoader:
         self.fetcher = fetcher
         self.typed = typed
         self.styles: dict[str, VariantStyle] = {}
-        """The style of each origin, once known."""
+        """Style of each origin that is known."""
         self.locks: dict[str, threading.Lock] = {}
 
     def close(self) -> None:
@@ -221,7 +225,7 @@ class PageLoader:
     def list_unapproved_origins(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
-        """List the origins that the person must approve before these links can be opened; see `Loader`."""
+        """Return the links of each origin that the person must approve first; see `Loader`."""
         allowed = AllowedOrigins(typed=self.typed, approved=approved)
         found: dict[str, tuple[str, ...]] = {}
         for node_id in node_ids:
@@ -245,14 +249,14 @@ class PageLoader:
         def read(url: str) -> Document:
             return batch.read(library, url, has_links=depths[url] < _DEPTH_MAX)
 
-        pages = dict(zip(depths, run_parallel(read, depths, _FETCHED_AT_ONCE), strict=True))
+        pages = dict(zip(depths, run_parallel(read, depths, _PARALLEL_FETCHES_MAX), strict=True))
         documents = {node_id: pages[url] for node_id, url in urls.items()}
         refused = {node_id: batch.refused[url] for node_id, url in urls.items() if url in batch.refused}
         return LoadedBatch(documents=documents, refused_origins=refused)
 
 
 class _FetchBatch:
-    """A batch in progress, whose pages are loaded in threads."""
+    """Loads the pages of one batch, in threads."""
 
     def __init__(self, loader: PageLoader, allowed: AllowedOrigins, report: Report | None) -> None:
         self.refused: dict[str, str] = {}
@@ -300,10 +304,10 @@ class _FetchBatch:
         return page
 
     def _detect_variant(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
-        """Fetch a page or its variant, and detect the style of the site (None if this page does not show it).
+        """Fetch a page or its variant, and detect the style of the site. It is None if this page does not show it.
 
-        The page and all its possible variants are requested in parallel, which saves a round trip and happens only once
-        for a site. If the page cannot be fetched, its variant may still be in the cache.
+        The page and all its possible variants are requested in parallel, which saves a round trip. This happens only
+        once for each site. If the page cannot be fetched, its variant may still be in the cache.
         """
         urls = [make_markdown_url(url, style) for style in _URL_STYLES]
         fetching = run_in_thread(partial(self._fetch, url))
@@ -328,7 +332,7 @@ class _FetchBatch:
         return page, VariantStyle.NONE if is_typical else None
 
     def _fetch_variant(self, url: str | None) -> FetchedPage | None:
-        """Fetch the text at a URL, or return None if there is none."""
+        """Fetch the text at a URL, or return None if there is no text."""
         if url is None:
             return None
         try:
@@ -358,7 +362,7 @@ class _FetchBatch:
 
 
 def _extract_alternate_url(page: FetchedPage) -> str | None:
-    """Return the URL of the variant that an HTML page names, or None."""
+    """Return the URL of the Markdown variant that an HTML page links to, or None."""
     href = extract_link_url(decode_fetched_html(page), "alternate", media_types=_MARKDOWN_TYPES)
     variant = resolve_href(page.final_url, href) if href else None
     return variant if variant and is_text_url(variant) and not urlsplit(variant).path.endswith("llms.txt") else None
@@ -375,16 +379,16 @@ def make_page_loader(web: WebOptions, typed: frozenset[str]) -> PageLoader:
 
 
 def open_address(url: str, pages: PageLoader) -> Library:
-    """Open the URL that a person typed; for a site, its llms.txt, or its home page if it has none.
+    """Open the URL that a person typed. For a whole site, open its llms.txt, or its home page if it has none.
 
     Raises:
-        SourceError: There is no text at the URL; the message says what is there.
+        SourceError: There is no text at the URL. The message says what is there.
     """
     fetch = partial(pages.fetcher.fetch, allowed=AllowedOrigins(typed=pages.typed), follows_public=True)
     notes: list[str] = []
     parts = urlsplit(url)
     is_site = parts.path in ("", "/") and not parts.query
-    lists = (_fetch_list(fetch, urljoin(url, path), notes) for path in _LOOKED_UP if is_site)
+    lists = (_fetch_list(fetch, urljoin(url, path), notes) for path in _LIST_PATHS if is_site)
     page = next(filter(None, lists), None)
     if page is None:
         page = fetch(url)
@@ -398,7 +402,7 @@ def open_address(url: str, pages: PageLoader) -> Library:
 
 
 def _fetch_list(fetch: Callable[[str], FetchedPage], url: str, notes: list[str]) -> FetchedPage | None:
-    """Fetch the llms.txt at a URL, or return None and note what is there instead."""
+    """Fetch the llms.txt at a URL. If there is none, return None and add a note on what is there."""
     try:
         page = fetch(url)
     except OriginNotApprovedError as error:
@@ -416,9 +420,11 @@ def _fetch_list(fetch: Callable[[str], FetchedPage], url: str, notes: list[str])
 
 
 def _fetch_linked_list(fetch: Callable[[str], FetchedPage], home: FetchedPage, notes: list[str]) -> FetchedPage | None:
-    """Fetch the llms.txt that the home page of a site links to, or return None and note that there is none."""
+    """Fetch the llms.txt that the home page of a site links to. If there is none, return None and add a note."""
     html = decode_fetched_html(home)
-    href = extract_link_url(html, *_RELS) or extract_link_url(html, "alternate", media_types=(*_MARKDOWN_TYPES, ""))
+    href = extract_link_url(html, *_LIST_RELATIONS) or extract_link_url(
+        html, "alternate", media_types=(*_MARKDOWN_TYPES, "")
+    )
     link = resolve_href(home.final_url, href) if href else None
     page = None
     if link is not None and "llms" in urlsplit(link).path.rpartition("/")[2]:

@@ -233,7 +233,7 @@ def _limit_list(library: Library) -> int:
 
 
 def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
-    """Whether the model has the whole text of a section and its subsections."""
+    """Check whether the model has the whole text of a section and its subsections."""
     span = library.get_content_span(section_id)
     if not len(span):
         return False

@@ -131,12 +131,12 @@ def format_size(library: Library, node: Node) -> str:
 
 
 def is_optional(node: Node) -> bool:
-    """Whether a node is the section of an llms.txt that a reader may skip."""
+    """Check whether a node is the section of an llms.txt that a reader may skip."""
     return node.kind is NodeKind.SECTION and node.title.casefold() == OPTIONAL
 
 
 def has_own_text(library: Library, section_id: str) -> bool:
-    """Whether the own text of a node contains more than white space and, for a section, its heading."""
+    """Check whether the own text of a node contains more than white space and, for a section, its heading."""
     kind = library.get_label(section_id).kind
     if kind is NodeKind.FOLDER:
         return False

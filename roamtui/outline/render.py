@@ -410,7 +410,7 @@ def _render_ranges(
 
 
 def _is_generic(title: str) -> bool:
-    """Whether a title says nothing about its content, as "FAQ", "2.1" and "Other changes" do not."""
+    """Check whether a title says nothing about its content, as "FAQ", "2.1" and "Other changes" do not."""
     words = " ".join(_NO_LETTER.sub("", title.lower()).split())
     return not words or words.replace(" ", "-") in _GENERIC or _ENUMERATOR.match(words) is not None
 
@@ -427,7 +427,7 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int, shar
     Titles in `shared` also occur below its neighbours. If no title is distinctive, all are listed.
     """
     headings, count = list_headings_below(library, node.id, _TITLES_MAX)
-    titled = [label for label in headings if label.title and (label.has_more or has_own_text(library, label.id))]
+    titled = [label for label in headings if label.title and (label.has_children or has_own_text(library, label.id))]
     distinctive = [
         heading
         for heading in titled

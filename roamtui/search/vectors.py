@@ -48,7 +48,7 @@ def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, over
         document, row = library.locate(section_id)
         columns, key = document.columns, document.key
         text = document.text[columns.starts[row] : columns.starts[row + 1]]
-        if not text.strip() and library.get_label(section_id).has_more:
+        if not text.strip() and library.get_label(section_id).has_children:
             continue
         path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
         if columns.kinds[row] is not NodeKind.TEXT:

@@ -1,4 +1,4 @@
-"""The blocks of a Markdown text as values, in order, each with its offsets in the source."""
+"""The blocks of a Markdown text, in order, each with its offsets in the source."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Words:
     text: str
     emphasis: Emphasis = Emphasis.NONE
     link: int | None = None
-    """Index in `Markdown.links`."""
+    """Index in `Markdown.links`; None if the words are not a link."""
     is_image: bool = False
-    """Whether it replaces an image: it is then the image's description, or its URL if there is none."""
+    """Whether the text replaces an image. It is then the description of the image, or its URL if there is none."""
     group: int | None = None
-    """Number of the quote that the words belong to. Only answers of a model have any."""
+    """Number of the quote that the words belong to; None except in answers of a model."""
 
 
 LINE_BREAK = Words("\n")
@@ -38,11 +38,11 @@ Inline = tuple[Words, ...]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The target of words."""
+    """Where words lead to."""
 
     href: str
     is_mark: bool = False
-    """Whether it is the mark of a footnote or a citation rather than a link."""
+    """Whether the words are the mark of a footnote or a citation, not a link."""
     is_image: bool = False
     """Whether it leads to the image that the words replace."""
 
@@ -79,7 +79,7 @@ class Code:
     info: str
     """Text after the opening fence; its first word is the language."""
     offsets: tuple[int, ...]
-    """Start of each line, then the end of the last one."""
+    """Offset of each line, and the end of the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class Table:
 
     rows: tuple[TableRow, ...]
     alignments: tuple[str, ...]
-    """For each column ``left``, ``right``, ``center`` or empty."""
+    """For each column, ``left``, ``right``, ``center``, or an empty string."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ class Item(Located):
 
     blocks: tuple[Block, ...]
     is_done: bool | None
-    """Whether a task is ticked; None for any other item."""
+    """Whether the task is ticked; None if the item is not a task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,18 +128,18 @@ class List:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote(Located):
-    """Quoted blocks, or an alert, which starts at the line with its kind."""
+    """Quoted blocks, or the blocks of an alert, which starts with a line that names its kind."""
 
     blocks: tuple[Block, ...]
     alert: str
-    """Kind of alert in lower case, ``note`` for ``[!NOTE]``; empty for a quotation."""
+    """Kind of alert in lower case, such as ``note`` for ``[!NOTE]``; empty for a quotation."""
     title: Inline
-    """Title of an alert, written after its kind."""
+    """Title of an alert, which is written after its kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details(Located):
-    """Blocks that a page folds below a summary; it starts at the summary."""
+    """A `<details>` element: blocks that a page folds below a summary. It starts at the summary."""
 
     summary: Inline
     is_open: bool
@@ -156,7 +156,7 @@ class Markdown:
 
     blocks: tuple[Block, ...]
     links: tuple[Link, ...]
-    """In the order of the text; `Words.link` is an index into it."""
+    """In the order of the text."""
 
 
 def get_block_end(block: Block) -> int:
@@ -175,7 +175,7 @@ def get_block_end(block: Block) -> int:
 
 
 def flatten_blocks(blocks: Sequence[Block]) -> Inline:
-    """Return the words of all blocks as they fit in a table cell: one line for each paragraph, item and row."""
+    """Return the words of all blocks without their structure, as for a table cell: a line for each paragraph or row."""
     lines = [line for block in blocks for line in _list_lines(block)]
     return tuple(words for line in lines for words in (LINE_BREAK, *line))[1:]
 

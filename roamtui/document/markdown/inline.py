@@ -1,4 +1,4 @@
-"""`InlineReader`: collects the words of one block after the other, from inline Markdown and from HTML tags."""
+"""`InlineReader`: collects the words of a block from inline Markdown and HTML tags."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CONTAINERS = {
     "td": "cell",
     "th": "cell",
 }
-"""Elements that contain blocks, with the kind of container that each is."""
+"""Kind of container of each element that contains blocks."""
 HIDDEN = frozenset({"script", "style", "template", "svg", "noscript", "iframe"})
 """Elements whose text is not meant to be read."""
 SEPARATING = re.compile(
@@ -50,6 +50,7 @@ _IGNORED = re.compile(
     "a|abbr|acronym|bdi|bdo|big|br|col|colgroup|font|h[1-6]|head|hr|img|ins|mark|nobr|picture|pre|q|rb|rp|rt|ruby|"
     "small|span|su[bp]|u|video|audio|wbr"
 )
+"""Other elements of HTML. Most of their tags change nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class HtmlToken:
 
 
 class TagStarts:
-    """The starts of all tags in a text, such as ``<b`` and ``</b``, in lower case; collected when first needed."""
+    """The starts of all tags in a text, such as ``<b`` and ``</b``, in lower case. They are collected when needed."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -83,9 +84,7 @@ class TagStarts:
 def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
     """Yield the texts and tags of a piece of HTML in order, without comments.
 
-    Args:
-        source: The piece.
-        starts: The tags of the whole text, because an element that starts in `source` may end after it.
+    `starts` holds the tags of the whole text, because an element that starts in `source` may end after it.
     """
     position = line = 0
     for match, end in _find_tags(source):
@@ -110,9 +109,9 @@ def split_html(source: str, starts: TagStarts) -> Iterator[HtmlToken]:
 
 
 def _find_tags(source: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield each tag or comment and its end offset. If nothing closes a comment, it is text."""
+    """Yield each tag or comment, and the offset of its end. A comment that nothing closes is text."""
     position = 0
-    unclosed: set[str] = set()  # searching for their ends again would read the text to its end for each of them
+    unclosed: set[str] = set()  # searching again for their ends would read the text to its end each time
     while (match := _TAG.search(source, position)) is not None:
         opener, end = match["opener"], match.end()
         if opener in _CLOSERS and opener not in unclosed and (found := source.find(_CLOSERS[opener], end)) >= 0:
@@ -126,7 +125,7 @@ def _find_tags(source: str) -> Iterator[tuple[re.Match[str], int]]:
 
 
 def _is_placeholder(tag: re.Match[str], starts: TagStarts) -> bool:
-    """Whether this is no tag but words in angle brackets, such as ``<your-name>``: no other tag opens or closes it."""
+    """Check whether a tag is only words in angle brackets, such as ``<your-name>``: no other tag opens or closes it."""
     name = tag["name"].lower()
     is_known = name in EMPHASES or name in CONTAINERS or name in HIDDEN
     if tag["attributes"] or is_known or SEPARATING.fullmatch(name) or _IGNORED.fullmatch(name):
@@ -134,23 +133,23 @@ def _is_placeholder(tag: re.Match[str], starts: TagStarts) -> bool:
     return (f"<{name}" if tag["end"] else f"</{name}") not in starts
 
 
-ReadText = Callable[[str, bool], Iterable[tuple[str, str | None]]]
-"""Splits a text into parts, each with an href if it is a mark that leads somewhere. The flag says whether the text is
-the first of its block."""
+SplitMarks = Callable[[str, bool], Iterable[tuple[str, str | None]]]
+"""Function that splits a text into marks and the text between them. A mark has an href, other text has None. The second
+argument tells whether the text is the first of its block."""
 
-_SPACES = re.compile(r"\s+")
+_WHITE_SPACE = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _MARKS_MAX = 50
-"""Nested marks; deeper ones are ignored."""
+"""Maximum number of open marks. Further ones are ignored."""
 RAISED = {
     "sup": dict(zip(b"0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)),
     "sub": dict(zip(b"0123456789", "₀₁₂₃₄₅₆₇₈₉", strict=True)),
 }
-"""What these elements turn digits into."""
+"""Characters for the digits in these elements."""
 
 
-def read_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None]]:  # noqa: FBT001 - a `ReadText`
-    """Turn footnote marks into links: `[^1]` leads to its note, and the mark of the note, `[^1]:`, leads back."""
+def split_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None]]:  # noqa: FBT001 - a `SplitMarks`
+    """Split a text at the marks of footnotes: `[^1]` leads to its note, and `[^1]:`, which starts it, leads back."""
     position = 0
     for match in _FOOTNOTE.finditer(text):
         yield text[position : match.start()], None
@@ -164,7 +163,7 @@ def read_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None]
 class InlineReader:
     """Collects the words of a block."""
 
-    read_text: ReadText
+    split_marks: SplitMarks
     links: list[Link] = field(default_factory=list)
     _words: list[Words] = field(default_factory=list)
     _marks: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
@@ -172,11 +171,11 @@ class InlineReader:
 
     @property
     def has_words(self) -> bool:
-        """Whether there are words."""
+        """Whether any words were collected."""
         return bool(self._words)
 
     def open(self, name: str, href: str | None = None) -> None:
-        """Open a mark or an element, which may be a link, for the words that follow."""
+        """Open a mark or an element for the words that follow. It is a link if it has an `href`."""
         if len(self._marks) >= _MARKS_MAX:
             return
         number = None
@@ -198,41 +197,41 @@ class InlineReader:
 
     def add_text(self, text: str) -> None:
         """Add text that may contain marks, such as those of footnotes."""
-        look = self._look
-        for shown, href in self.read_text(text, not self._words):
-            if href is None or look.link is not None:
-                self._add(shown, look)
+        style = self._style
+        for shown, href in self.split_marks(text, not self._words):
+            if href is None or style.link is not None:
+                self._add(shown, style)
             else:
                 self.links.append(Link(href, is_mark=True))
-                self._add(shown, Words("", look.emphasis, len(self.links) - 1))
+                self._add(shown, Words("", style.emphasis, len(self.links) - 1))
 
     def add_html(self, text: str) -> None:
-        """Add text of HTML: a run of white space is one space, and there is none at the start of a line."""
-        text = _SPACES.sub(" ", text)
+        """Add the text of HTML. White space becomes one space, or none at the start of a line."""
+        text = _WHITE_SPACE.sub(" ", text)
         keeps_space = self._words and self._words[-1] is not LINE_BREAK and not self._words[-1].text.endswith(" ")
         self.add_text(html.unescape(text if keeps_space else text.lstrip()))
 
     def add_plain(self, text: str, emphasis: Emphasis = Emphasis.NONE) -> None:
         """Add text as it is, without looking for marks."""
-        look = self._look
-        self._add(text, Words("", look.emphasis | emphasis, look.link))
+        style = self._style
+        self._add(text, Words("", style.emphasis | emphasis, style.link))
 
     def add_image(self, text: str, href: str) -> None:
         """Add words in place of an image. They lead to the image, unless they are part of a link."""
-        look = self._look
-        link = look.link
+        style = self._style
+        link = style.link
         if link is None and href:
             link = len(self.links)
             self.links.append(Link(href, is_image=True))
         if text or href:
-            self._words.append(Words(text or href, look.emphasis, link, is_image=True))
+            self._words.append(Words(text or href, style.emphasis, link, is_image=True))
 
     def end_line(self) -> None:
-        """Force a line end."""
+        """Add a forced line end."""
         self._words.append(LINE_BREAK)
 
     def take(self) -> Inline:
-        """Return the words so far, without space at both ends, and start again."""
+        """Return the words collected so far, without space at both ends, and forget them."""
         words = self._words
         while words and not words[0].text.strip():
             del words[0]
@@ -242,7 +241,7 @@ class InlineReader:
         return tuple(words)
 
     @property
-    def _look(self) -> Words:
+    def _style(self) -> Words:
         """Empty words with the current emphasis and link."""
         emphasis, link = Emphasis.NONE, None
         for _, added, number in self._marks:
@@ -250,9 +249,9 @@ class InlineReader:
             link = link if number is None else number
         return Words("", emphasis, link)
 
-    def _add(self, text: str, look: Words) -> None:
+    def _add(self, text: str, style: Words) -> None:
         if text.isdecimal():
             for name, _, _ in self._marks:
                 text = text.translate(RAISED.get(name, {}))
         if text:
-            self._words.append(Words(text, look.emphasis, look.link))
+            self._words.append(Words(text, style.emphasis, style.link))

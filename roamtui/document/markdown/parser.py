@@ -1,4 +1,4 @@
-"""Read Markdown, and the HTML in it, as blocks: only `read_markdown` knows the tokens of markdown-it-py."""
+"""Parse Markdown, and the HTML in it, into blocks. Only this module knows the tokens of markdown-it-py."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from roamtui.document.markdown.inline import (
     SEPARATING,
     HtmlToken,
     InlineReader,
-    ReadText,
+    SplitMarks,
     TagStarts,
-    read_footnotes,
+    split_footnotes,
     split_html,
 )
 from roamtui.document.plain import strip_anchor
@@ -53,9 +53,9 @@ Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
 
 _FRAMES_MAX = 100
-"""Nested containers; the content of deeper ones is added to the last one."""
+"""Maximum depth of nested containers. The content of deeper ones is added to the last one."""
 _SPAN_MAX = 50
-"""Most columns or rows of one cell."""
+"""Maximum number of columns, or of rows, that one cell takes."""
 _CONTAINERS = {
     "blockquote": "quote",
     "bullet_list": "list",
@@ -67,21 +67,22 @@ _CONTAINERS = {
     "td": "cell",
 }
 _PARENTS = {"item": "list", "row": "table", "cell": "row"}
-"""Parents of these containers, which are added if their tags are missing."""
+"""Parent that each of these containers needs. It is added if its tag is missing."""
 _SCOPES = {"item": "list", "row": "table", "cell": "table"}
-"""The start of another container of the same kind closes an open one, but only within these."""
+"""Containers that close an open one of the same kind when they start, if it is within the same container of this
+kind."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
-"""Further elements that separate paragraphs. Each becomes a block of its own."""
+"""Further elements that separate paragraphs. Each is a block of its own."""
 _ALERT = re.compile(r"\[!([A-Za-z]{2,20})\][+-]?(?:[ \t]+(.*)|)")
 _ALIGNMENT = re.compile(r"text-align\s*:\s*(left|right|center)")
 _OPEN = re.compile(r"\sopen\b", re.IGNORECASE)
 _LABEL_LENGTH_MAX = 200
-"""Characters of the label of a link definition; CommonMark allows 999."""
+"""Maximum length of the label of a link definition, in characters. CommonMark allows 999."""
 _DEFINITION = re.compile(
     r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
 )
-_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
+_TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 
 
 def read_markdown(
@@ -90,16 +91,16 @@ def read_markdown(
     prefix: str = "",
     start: int = 0,
     definitions: Definitions | None = None,
-    read_text: ReadText = read_footnotes,
+    split_marks: SplitMarks = split_footnotes,
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
     Args:
         text: Markdown.
-        prefix: Whole lines before a slice that open the containers in which it starts. They make no blocks.
+        prefix: Whole lines that open the containers in which a slice starts. They make no blocks.
         start: Offset of the first character, which is added to all offsets.
-        definitions: Link definitions of the whole document; those in the text itself are found anyway.
-        read_text: Finds marks in plain text.
+        definitions: Link definitions of the whole document. Definitions in the text itself are found anyway.
+        split_marks: Splits plain text at marks.
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
@@ -113,15 +114,15 @@ def read_markdown(
             return start - 1
         return start + (starts[own] if own < len(starts) else len(text))
 
-    return _BlockBuilder(source, start, find_offset, read_text).read(tokens)
+    return _BlockBuilder(source, start, find_offset, split_marks).read(tokens)
 
 
 def parse_link_definitions(text: str) -> Definitions:
-    """Find the link definitions of a text; the first one of each label counts."""
+    """Parse the link definitions of a text. The first one with a label counts."""
     definitions: Definitions = {}
     mark = text.find("]:")
     while mark >= 0:
-        # Searching back from the rare mark is much faster than looking at the start of each line.
+        # Searching back from the rare "]:" is much faster than looking at the start of each line.
         line_start = max(text.rfind(end, max(0, mark - _LABEL_LENGTH_MAX), mark) for end in "\n\r") + 1
         match = _DEFINITION.match(text, line_start)
         if match and match.end("label") == mark:
@@ -139,7 +140,7 @@ def _make_parser() -> MarkdownIt:
 
 
 def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001
-    """Read a link definition, but keep the definition of a footnote as text."""
+    """Parse a link definition, but keep the definition of a footnote as text."""
     if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):
         return False
     return reference(state, start_line, end_line, silent)
@@ -154,7 +155,7 @@ class _Frame:
     end: int
     is_html: bool = False
     blocks: list[Block] = field(default_factory=list)
-    """Its content; for a list, table or row, only the blocks between its items, rows or cells."""
+    """Its content. In a list, table or row, it is only the blocks between items, rows or cells."""
     is_open: bool = False
     """Whether details are shown unfolded."""
     alert: str = ""
@@ -165,7 +166,7 @@ class _Frame:
     items: list[Item] = field(default_factory=list)
     rows: list[TableRow] = field(default_factory=list)
     row_spans: dict[int, int] = field(default_factory=dict)
-    """Number of further rows that a cell above takes, by column."""
+    """By column, the number of further rows that a cell above takes."""
     cells: list[_Frame] = field(default_factory=list)
     words: Inline = ()
     """Content of a cell."""
@@ -180,20 +181,21 @@ class _Frame:
 class _BlockBuilder:
     """Builds the blocks of one text from its tokens."""
 
-    def __init__(self, source: str, start: int, find_offset: Callable[[int], int], read_text: ReadText) -> None:
+    def __init__(self, source: str, start: int, find_offset: Callable[[int], int], split_marks: SplitMarks) -> None:
         self._tag_starts = TagStarts(source)
         self._start = start
         self._find_offset = find_offset
-        self._words = InlineReader(read_text)
+        self._words = InlineReader(split_marks)
         self._frames = [_Frame(kind="document", start=start, end=start)]
         self._span = (start, start)
-        """Span of the words collected so far."""
-        self._here = (start, start)
-        """Span of the current piece of HTML."""
-        self._heading = 0
+        """Start and end of the collected words in the source."""
+        self._piece_span = (start, start)
+        """Start and end of the current piece of HTML in the source."""
+        self._heading_level = 0
+        """Level of the open heading, or 0."""
         self._hidden = ""
         """Name of the open element whose text is skipped."""
-        self._line: int | None = None
+        self._piece_line: int | None = None
         """Line of the current piece of HTML, or None in a paragraph of Markdown."""
         self._code: list[str] | None = None
         """Texts of the open ``<pre>``, or None."""
@@ -209,7 +211,7 @@ class _BlockBuilder:
             elif side == "close":
                 self._close(kind)
             elif token.type == "inline":
-                self._take_inline(token)
+                self._add_inline(token)
             elif token.type in ("fence", "code_block"):
                 first, after = token.map or (0, 0)
                 first_code = first + (token.type == "fence")
@@ -222,7 +224,7 @@ class _BlockBuilder:
                 start, end = self._find_span(token)
                 self._frames[-1].blocks.append(ThematicBreak(start=start, end=end))
             elif token.type == "html_block":
-                self._take_html(token)
+                self._add_html_block(token)
         self._flush()
         while len(self._frames) > 1:
             self._pop()
@@ -238,7 +240,7 @@ class _BlockBuilder:
             # A section must look the same when it is read alone, so no element continues past its heading.
             while token.level == 0 and len(self._frames) > 1:
                 self._pop()
-            self._heading = int(token.tag[1])
+            self._heading_level = int(token.tag[1])
         elif kind == "paragraph" and frame.kind == "item" and not frame.is_html and self._frames[-2].is_tight is None:
             self._frames[-2].is_tight = token.hidden
         elif kind in _CONTAINERS:
@@ -253,7 +255,7 @@ class _BlockBuilder:
 
     def _close(self, kind: str) -> None:
         self._flush()
-        self._heading = 0
+        self._heading_level = 0
         # Elements that started in the container end with it.
         while kind in _CONTAINERS:
             is_html = self._frames[-1].is_html
@@ -261,18 +263,18 @@ class _BlockBuilder:
             if not is_html:
                 break
 
-    def _take_inline(self, token: Token) -> None:
+    def _add_inline(self, token: Token) -> None:
         self._span = self._find_span(token)
         children = token.children or []
         if self._frames[-1].kind == "quote" and not self._frames[-1].blocks:
             first_line = token.map[0] if token.map else 0
-            children = self._take_alert(children, self._find_offset(first_line + 1))
+            children = self._read_alert(children, self._find_offset(first_line + 1))
         starts = TagStarts(token.content)
         for child in children:
             kind, _, side = child.type.rpartition("_")
             if child.type == "html_inline":
                 for piece in split_html(child.content, starts):
-                    self._take_piece(piece)
+                    self._add_piece(piece)
             elif self._hidden:
                 continue
             elif side == "open":
@@ -280,11 +282,11 @@ class _BlockBuilder:
             elif side == "close":
                 self._words.close(kind)
             else:
-                self._take_words(child)
+                self._add_words(child)
         self._words.close_all()
         self._hidden = ""
 
-    def _take_words(self, token: Token) -> None:
+    def _add_words(self, token: Token) -> None:
         match token.type:
             case "code_inline":
                 self._words.add_plain(token.content, Emphasis.CODE)
@@ -297,8 +299,8 @@ class _BlockBuilder:
             case _:
                 self._words.add_text(token.content)
 
-    def _take_alert(self, children: list[Token], first_end: int) -> list[Token]:
-        """Turn a quote that starts with these inline tokens into an alert if it is one; return the rest of its text."""
+    def _read_alert(self, children: list[Token], first_end: int) -> list[Token]:
+        """If these are the first tokens of an alert, turn the quote into one. Return the tokens of its text."""
         found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
         after = next((n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children))
         if found is None or (after > 1 and found[2] is None):
@@ -307,33 +309,33 @@ class _BlockBuilder:
         frame.alert, frame.end = found[1].lower(), first_end
         self._words.add_text(found[2] or "")
         for child in children[1:after]:
-            self._take_words(child)
+            self._add_words(child)
         frame.title = self._words.take()
         return children[after + 1 :]
 
-    def _take_html(self, token: Token) -> None:
+    def _add_html_block(self, token: Token) -> None:
         first = (token.map or (0, 0))[0]
         for piece in split_html(token.content, self._tag_starts):
             text = piece.text
-            self._line = line = first + piece.line
+            self._piece_line = line = first + piece.line
             first_line = line + text.count("\n", 0, len(text) - len(text.lstrip()))
             last_line = line + text.rstrip().count("\n")
-            self._here = self._find_offset(first_line), self._find_offset(max(first_line, last_line) + 1)
+            self._piece_span = self._find_offset(first_line), self._find_offset(max(first_line, last_line) + 1)
             if self._code is None and not self._words.has_words:
-                self._span = self._here
-            self._span = self._span[0], self._here[1]
-            self._take_piece(piece)
+                self._span = self._piece_span
+            self._span = self._span[0], self._piece_span[1]
+            self._add_piece(piece)
         self._end_code()
         self._flush()
         self._words.close_all()
-        self._heading, self._hidden, self._line = 0, "", None
+        self._heading_level, self._hidden, self._piece_line = 0, "", None
 
-    def _take_piece(self, piece: HtmlToken) -> None:
+    def _add_piece(self, piece: HtmlToken) -> None:
         name = piece.name
         if self._hidden:
             self._hidden = "" if piece.is_end and name == self._hidden else self._hidden
         elif self._code is not None:
-            self._take_code(piece)
+            self._add_code(piece)
         elif not name:
             self._words.add_html(piece.text)
         elif name in HIDDEN:
@@ -345,28 +347,28 @@ class _BlockBuilder:
             else:
                 self._open_element(CONTAINERS[name], piece)
         elif SEPARATING.fullmatch(name) or name in _BLOCK_TAGS:
-            self._take_block_tag(piece)
+            self._add_block_tag(piece)
         else:
-            self._take_inline_tag(piece)
+            self._add_inline_tag(piece)
 
-    def _take_block_tag(self, piece: HtmlToken) -> None:
+    def _add_block_tag(self, piece: HtmlToken) -> None:
         name = piece.name
         self._flush()
-        self._span = self._here
+        self._span = self._piece_span
         self._words.close("dt")
-        self._heading = _HEADINGS.get(name, 0) if not piece.is_end else 0
+        self._heading_level = _HEADINGS.get(name, 0) if not piece.is_end else 0
         if name == "hr":
-            self._frames[-1].blocks.append(ThematicBreak(start=self._here[0], end=self._here[1]))
+            self._frames[-1].blocks.append(ThematicBreak(start=self._piece_span[0], end=self._piece_span[1]))
         elif name == "pre" and piece.is_end:
             self._words.close("code")
-        elif name == "pre" and self._line is not None:
-            self._code, self._code_line, self._code_info = [], self._line, ""
+        elif name == "pre" and self._piece_line is not None:
+            self._code, self._code_line, self._code_info = [], self._piece_line, ""
         elif name == "pre":
             self._words.open("code")
         elif name == "dt" and not piece.is_end:
             self._words.open(name)
 
-    def _take_inline_tag(self, piece: HtmlToken) -> None:
+    def _add_inline_tag(self, piece: HtmlToken) -> None:
         name, attributes = piece.name, piece.attributes
         if name == "br":
             self._words.end_line()
@@ -383,7 +385,7 @@ class _BlockBuilder:
         elif name in EMPHASES or name in RAISED:
             self._words.open(name)
 
-    def _take_code(self, piece: HtmlToken) -> None:
+    def _add_code(self, piece: HtmlToken) -> None:
         assert self._code is not None
         if piece.name == "pre" and piece.is_end:
             self._end_code()
@@ -411,7 +413,7 @@ class _BlockBuilder:
             self._open_element(parent, HtmlToken(text="", line=piece.line))
         if len(self._frames) >= _FRAMES_MAX:
             return
-        start, end = self._here if self._line is not None else self._span
+        start, end = self._piece_span if self._piece_line is not None else self._span
         frame = _Frame(kind=kind, start=start, end=end, is_html=True, is_tight=True)
         attributes = piece.attributes
         frame.is_open = _OPEN.search(piece.text) is not None
@@ -439,15 +441,15 @@ class _BlockBuilder:
             pass
 
     def _flush(self) -> None:
-        """Add the collected words as a paragraph or heading."""
+        """Add the collected words as a paragraph or a heading."""
         words = self._words.take()
         if not words:
             return
         start, end = self._span
-        if self._heading:
+        if self._heading_level:
             last = words[-1]
             words = (*words[:-1], Words(strip_anchor(last.text), last.emphasis, last.link, last.is_image))
-            self._frames[-1].blocks.append(Heading(level=self._heading, words=words, start=start, end=end))
+            self._frames[-1].blocks.append(Heading(level=self._heading_level, words=words, start=start, end=end))
         else:
             self._frames[-1].blocks.append(Paragraph(words=words, start=start, end=end))
 
@@ -455,8 +457,8 @@ class _BlockBuilder:
         """Close the innermost container and return it."""
         frame = self._frames.pop()
         parent = self._frames[-1]
-        if frame.is_html and self._line is not None and frame.kind != "details":
-            frame.end = max(frame.end, self._here[1])
+        if frame.is_html and self._piece_line is not None and frame.kind != "details":
+            frame.end = max(frame.end, self._piece_span[1])
         blocks, start, end = tuple(frame.blocks), frame.start, frame.end
         match frame.kind:
             case "quote" if blocks or frame.alert:
@@ -469,7 +471,7 @@ class _BlockBuilder:
                 parent.title, parent.start, parent.end = flatten_blocks(blocks), start, end
             case "item":
                 first = blocks[0] if blocks else None
-                is_done = _BOXES.get(first.words[0].text[:4]) if isinstance(first, Paragraph) else None
+                is_done = _TASK_BOXES.get(first.words[0].text[:4]) if isinstance(first, Paragraph) else None
                 if is_done is not None and isinstance(first, Paragraph):
                     box, *rest = first.words
                     blocks = (replace(first, words=(replace(box, text=box.text[4:]), *rest)), *blocks[1:])
