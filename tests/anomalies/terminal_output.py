@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import sys
 import unicodedata
 from contextlib import redirect_stderr, redirect_stdout
@@ -14,6 +16,8 @@ from typing_extensions import override
 from roamtui.cli import main
 
 _ALLOWED = frozenset("\n\t")
+_STYLE = re.compile(r"\x1b\[[\d;]+m")
+"""A sequence that sets or ends a style."""
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -38,17 +42,22 @@ class Shown:
     err: str
 
 
-def run_in_terminal(*arguments: str) -> Shown:
-    """Run a command, and check that nothing it wrote could move a cursor, hide text or frighten a person."""
+def run_in_terminal(*arguments: str, has_styles: bool = False) -> Shown:
+    """Run a command, and check that nothing it wrote could move a cursor, hide text or frighten a person.
+
+    Without styles no control sequence is allowed at all; with them those that only set a style are.
+    """
     out, err = _Terminal(), _Terminal()
     stdin, sys.stdin = sys.stdin, io.StringIO()
+    os.environ["NO_COLOR"] = "" if has_styles else "1"
     try:
         with redirect_stdout(out), redirect_stderr(err):
             code = main(list(arguments))
     finally:
         sys.stdin = stdin
     shown = Shown(code=code, out=out.bytes.getvalue().decode("utf-8"), err=err.bytes.getvalue().decode("utf-8"))
-    for text in (shown.out, shown.err):
+    for written in (shown.out, shown.err):
+        text = _STYLE.sub("", written) if has_styles else written
         strange = {c for c in text if c not in _ALLOWED and (unicodedata.category(c) == "Cc" or c in _TURNS)}
         assert not strange, (arguments, strange)
     assert "Traceback" not in shown.err, shown.err
@@ -73,5 +82,6 @@ def use_every_command(path: str, question: str) -> None:
         if shown.code == 0:
             assert json.loads(shown.out)
     run_in_terminal("ask", path, question)
+    run_in_terminal("ask", path, question, has_styles=True)
     for line in run_in_terminal("ask", path, question, "--events").out.splitlines():
         assert json.loads(line)["event"]

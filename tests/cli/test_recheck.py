@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.cli.conftest import GARDEN, RunCommand
 
-SPADE = "A late spade costs 50 cents a day."
+SPADE = "Tools are lent for three days. A late spade costs 50 cents a day."
 
 
 def test_a_conversation_and_its_export_give_the_same_results(run: RunCommand, garden: Path, tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_a_conversation_and_its_export_give_the_same_results(run: RunCommand, ga
         found = run("recheck", target, "--json")
         (quote,) = found.json["quotes"]
         assert (found.code, quote["state"], quote["quote"]) == (1, "changed", SPADE)
-        assert quote["now"]["changes"] == "A late spade costs [-50 cents-]{+2 euros+} a day."
+        assert quote["now"]["changes"] == SPADE.replace("50 cents", "[-50 cents-]{+2 euros+}")
         assert quote["now"]["path"] == ["Garden manual", "Tools"]
     garden.unlink()
     gone = run("recheck", "--all")

@@ -54,7 +54,7 @@ _CHANGES = (("24 hours", "25 hours"), ("## Borrowing", "## Lending"), ("\n## ", 
 _OPEN_INSIDE = re.compile(r" \((\d+) open")
 _TREE_WIDTH = 2_000
 """Cells in which no title of these documents is cut."""
-_FAILING = ("main", "find", "dialogs", "open_document")
+_FAILING = ("main", "find", "saved_items", "open_document")
 """Screens that tell a person what failed."""
 _LOG_MAX = 2_000
 """Events of a log that is folded after each step; a longer one now and then."""

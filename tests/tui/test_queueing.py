@@ -127,7 +127,7 @@ async def test_a_slash_lists_commands_and_arrows_belong_to_the_list() -> None:
         screen, box = app.main_screen, app.main_screen.question_box
         await ask(pilot, FIRST)
         await pilot.press("slash")
-        await wait_until(pilot, lambda: "/outline" in screen_text(app) and "Go to the outline." in screen_text(app))
+        await wait_until(pilot, lambda: "/outline" in screen_text(app) and "Go to the outline" in screen_text(app))
         await pilot.press("n", "e", "w")
         await wait_until(pilot, lambda: "/new-conversation" in screen_text(app) and "/outline" not in screen_text(app))
         await pilot.press("down")
@@ -154,4 +154,4 @@ async def test_only_a_line_that_is_exactly_a_command_runs_it() -> None:
         await wait_until(pilot, lambda: screen.focused is screen.tree_pane.outline)
         assert len(questions(app)) == 2
         assert box.text == ""
-        assert "Go to the outline." not in screen_text(app)
+        assert "Go to the outline" not in screen_text(app)
