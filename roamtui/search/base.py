@@ -21,7 +21,7 @@ VectorArray: TypeAlias = "NDArray[np.float32]"
 StoredVectorArray: TypeAlias = "NDArray[np.float16]"
 """One vector, or one vector in each row, at half precision for storage."""
 Progress = Callable[[int, int], None]
-"""Called with the number of items done and the total."""
+"""Receives the number of items that are done, and the total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,27 +35,27 @@ class Hit:
     In keyword search, it is a share of the best score.
     """
     why: str
-    """How the search found it, such as ``text rank 1 · vector rank 3``."""
+    """How the search found the section, such as ``text rank 1 · vector rank 3``."""
     snippet: str = ""
     """The best sentence of the section's own text, on one line and safe to display; empty for a bare heading."""
     runner_up: float | None = None
-    """The best keyword score among the other sections, divided by the keyword score of this one.
+    """The best keyword score of the other sections, divided by the keyword score of this one.
 
-    It shows how clear the hit is, which scores of fused ranks do not show because they differ too little. It is above 1
-    if another section has the better keyword score, and None if `score` itself is a keyword score.
+    It shows how clear the hit is, because the scores of fused ranks differ too little for that. It is above 1 if
+    another section has a better keyword score, and None if `score` itself is a keyword score.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """The result of keyword search before snippets are chosen."""
+    """The result of a keyword search, without snippets."""
 
     library: Library
     """The library that was searched."""
     hits: tuple[Hit, ...]
     """Best first, without snippets."""
     terms: tuple[str, ...]
-    """The terms by which snippets are chosen: those of the query, and likely corrections of mistyped words."""
+    """Terms for choosing snippets: those of the query, and likely corrections of mistyped words."""
     topics: tuple[str, ...] = ()
     """Sections that the conversation is about, strongest first."""
 
@@ -64,7 +64,7 @@ class Searcher(Protocol):
     """Finds sections of one library."""
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on, for example after a page was loaded. If it is the same one, nothing happens."""
+        """Search `library` from now on, for example after a page was loaded."""
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -72,9 +72,9 @@ class Searcher(Protocol):
         """Return up to `limit` hits, best first.
 
         Args:
-            query: Any text; every text is a valid query.
+            query: Any text.
             limit: Maximum number of hits.
-            within: Id of the section to search, including its subsections; None for the whole library.
+            within: Id of the section to search with its subsections, or None for the whole library.
             earlier: Earlier messages of the person and the model, oldest first. The search favours their topics if the
                 query is a follow-up.
 
@@ -88,11 +88,11 @@ class Indexable(Protocol):
     """A searcher that can build its index before the first search."""
 
     def prepare(self, on_progress: Progress | None = None) -> object:
-        """Bring the index up to date; called in a thread."""
+        """Bring the index up to date. Called in a thread."""
 
 
 class EmbedKind(StrEnum):
-    """The role of a text for an embedder: many models embed queries and documents differently."""
+    """The role of a text. Many models embed queries and documents differently."""
 
     DOCUMENT = "document"
     QUERY = "query"
@@ -103,13 +103,13 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The key under which vectors are stored: embedders with the same name give the same vectors."""
+        """Name under which vectors are stored. Embedders with the same name must compute the same vectors."""
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> VectorArray:
         """Return one row for each text, all of the same length.
 
         Raises:
-            RoamtuiError: The embedder failed; the message is for the person.
+            RoamtuiError: The embedder failed. The message is for the person.
         """
 
 
@@ -119,10 +119,10 @@ class Reranker(Protocol):
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
         """Return the indexes of the texts, best first, each once.
 
-        Some may be missing; the caller then adds these texts at the end, in their old order.
+        If some are missing, the caller adds them at the end, in their old order.
 
         Raises:
-            RoamtuiError: There was no usable answer; the message is for the person.
+            RoamtuiError: There was no usable answer. The message is for the person.
         """
 
 
@@ -133,13 +133,13 @@ class Rewriter(Protocol):
         """Return a query that makes sense without the earlier messages.
 
         Raises:
-            RoamtuiError: There was no usable answer; the message is for the person.
+            RoamtuiError: There was no usable answer. The message is for the person.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchServices:
-    """Everything that a search needs in addition to the library. Some search modes need only a part of it."""
+    """Models, callbacks and folders for a search. Most search modes need only some of them."""
 
     embedder: Embedder | None = None
     reranker: Reranker | None = None
@@ -149,20 +149,20 @@ class SearchServices:
     progress: Progress | None = None
     """Called while sections are embedded."""
     on_warning: Callable[[str], None] | None = None
-    """Called with a sentence whenever the search falls back to another method or rebuilds an index."""
+    """Receives a sentence when the search falls back to another method or rebuilds an index."""
     needs_vectors: bool = False
-    """Whether hybrid search fails if its embedder fails, instead of falling back to keywords."""
+    """Whether a hybrid search fails if the embedder fails, instead of using only keywords."""
     reported: set[str] = field(default_factory=set)
     """Warnings that were already given."""
 
     def warn_once(self, sentence: str) -> None:
-        """Give a warning unless it was already given."""
+        """Give a warning, unless the same one was given before."""
         if self.on_warning is not None and sentence not in self.reported:
             self.reported.add(sentence)
             self.on_warning(sentence)
 
     def fall_back_to_keywords(self, error: RoamtuiError, mode: SearchMode) -> None:
-        """Warn that the search uses keywords only.
+        """Warn that the search uses only keywords because of `error`.
 
         Raises:
             RoamtuiError: `error` itself, if the mode or the caller needs vectors.

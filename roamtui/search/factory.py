@@ -1,4 +1,4 @@
-"""Creates the searcher that the options ask for, and wraps it if a model should help or limits are configured."""
+"""Create the searcher that the options ask for, and wrap it if a model should help or limits are configured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance import LanceSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 
-_JUDGED_LENGTH = 800
+_RERANKED_LENGTH = 800
 """Number of characters of each section that the reranking model reads."""
 
 
@@ -60,7 +60,7 @@ class ModelAssistedSearcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return the hits within the limits; the best hit stays even if it is too long. See `Searcher`."""
+        """Return the hits within the limits. The best hit stays even if it is too long. See `Searcher`."""
         library, options, rewriter = self._library, self._options, self._services.rewriter
         limit = min(limit, options.limit or limit)
         if rewriter is not None and earlier and query.strip():
@@ -88,7 +88,7 @@ class ModelAssistedSearcher:
         for hit in hits[: self._rerank_count]:
             document, row = library.locate(hit.section_id)
             path = " > ".join(filter(None, (document.key, *document.columns.path(row))))
-            texts.append(f"{path}\n{library.own_text(hit.section_id)[:_JUDGED_LENGTH]}".strip())
+            texts.append(f"{path}\n{library.own_text(hit.section_id)[:_RERANKED_LENGTH]}".strip())
         try:
             chosen = reranker.rerank(query, texts)
         except RoamtuiError as error:

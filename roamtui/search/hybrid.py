@@ -21,14 +21,14 @@ from roamtui.search.vectors import VectorIndex, VectorStore
 
 _QUERY_LENGTH_MAX = 2_000
 """Number of characters of a query to embed. Embedders use only the first few hundred words."""
-_DOUBT_RANK = 10
-"""The score at this rank (or at the last one) as a share of the best shows how clear a keyword search is."""
-_DOUBT_MIN = 0.01
-"""The smallest factor on the vector weight. It is above 0 so that sections that only vectors find stay in the results,
-even if they come last."""
+_CLARITY_RANK = 10
+"""Rank (or the last one) whose score, as a share of the best score, shows how clear a keyword search is."""
+_VECTOR_FACTOR_MIN = 0.01
+"""Minimum factor on the vector weight. It is above 0, so that sections that only vectors find stay in the results, even
+if they come last."""
 _CLEAR_SHARE = 0.9
 """The first keyword hit is clear if the second one scores at most this share of it."""
-_TEXTLESS = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
+_TEXTLESS_KINDS = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
 """Kinds of nodes without a text of their own."""
 
 
@@ -38,9 +38,9 @@ class RankedList:
 
     name: str
     weight: float
-    """Weight in the fusion; a list of weight 0 is ignored."""
+    """Weight in the fusion. A list with weight 0 is ignored."""
     section_ids: tuple[str, ...]
-    """Best first, each once."""
+    """Ids of the sections, best first, each once."""
 
 
 class HybridSearcher:
@@ -68,7 +68,7 @@ class HybridSearcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, best first; none for a blank query. See `Searcher`."""
+        """Return up to `limit` hits, best first, or none for a blank query. See `Searcher`."""
         library, vectors = self._embed_library()
         inside = frozenset(library.walk(within)) if within not in (None, library.root_id) else None
         if not query.strip():
@@ -88,8 +88,8 @@ class HybridSearcher:
                 vector_weight = options.vector_weight
                 if options.trust_words and ranking.hits:
                     # If the keyword scores fall steeply, the words distinguish the sections well.
-                    share = ranking.hits[:_DOUBT_RANK][-1].score / ranking.hits[0].score
-                    vector_weight *= max(_DOUBT_MIN, share**2)
+                    share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score
+                    vector_weight *= max(_VECTOR_FACTOR_MIN, share**2)
             text = f"{topic}: {query}" if topic else query
             vector_ids: tuple[str, ...] = ()
             try:
@@ -130,7 +130,7 @@ class HybridSearcher:
         return tuple(hits)
 
     def _embed_library(self) -> tuple[Library, VectorIndex | None]:
-        """Return the library and its vectors, or None if it is searched by keywords only."""
+        """Return the library and its vectors, which are None if only keywords are searched."""
         options, services = self._options, self._services
         with self._lock:
             if self._is_embedded:
@@ -151,9 +151,9 @@ class HybridSearcher:
 
 
 def fuse_by_reciprocal_rank(lists: Iterable[RankedList], k: int) -> dict[str, float]:
-    """Return each section's sum of weighted reciprocal ranks, highest first.
+    """Return the sum of weighted reciprocal ranks of each section, highest first.
 
-    Sections with the same sum stay in the order of the lists.
+    Sections with the same sum stay in the order of the lists. `k` is the constant of reciprocal rank fusion.
     """
     scores: dict[str, float] = defaultdict(float)
     for ranked in lists:
@@ -164,7 +164,7 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList], k: int) -> dict[str, fl
 
 
 def compute_runner_up_share(hits: Sequence[Hit], section_id: str) -> float:
-    """Return the best score of the other sections, divided by the score of this one; infinite if this one has none."""
+    """Return the best score of the other sections, divided by the score of this one, or infinity if it has none."""
     own = next((hit.score for hit in hits if hit.section_id == section_id), 0.0)
     other = next((hit.score for hit in hits if hit.section_id != section_id), 0.0)
     return other / own if own else math.inf
@@ -172,7 +172,7 @@ def compute_runner_up_share(hits: Sequence[Hit], section_id: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """A section that joins the results because a section near it was found."""
+    """A section that is added to the results because a section near it was found."""
 
     score: float
     relation: str
@@ -186,23 +186,23 @@ def collect_neighbours(
 ) -> dict[str, Neighbour]:
     """Return the sections near the found ones that were not found themselves, best first.
 
-    The score of a found section is multiplied by the weight of each relation on the path to the neighbour. If several
-    paths lead to a neighbour, the best one counts.
+    `scores` has the found sections. The score of a neighbour is that score times the weight of each relation on the
+    path from the found section. If there are several paths, the best one counts.
     """
-    joined: dict[str, Neighbour] = {}
+    added: dict[str, Neighbour] = {}
     frontier = dict(scores)
     for _ in range(options.neighbour_depth if options.neighbour_count else 0):
         reached: dict[str, Neighbour] = {}
         for origin, score in frontier.items():
             for section_id, relation, share in _iter_relations(library, origin, options):
                 neighbour = Neighbour(score=score * share, relation=relation, origin=origin)
-                known = reached.get(section_id) or joined.get(section_id)
+                known = reached.get(section_id) or added.get(section_id)
                 is_better = known is None or neighbour.score > known.score
                 if share > 0 and is_better and section_id not in scores and (within is None or section_id in within):
                     reached[section_id] = neighbour
-        joined |= reached
+        added |= reached
         frontier = {section_id: neighbour.score for section_id, neighbour in reached.items()}
-    best = sorted(joined.items(), key=lambda item: -item[1].score)
+    best = sorted(added.items(), key=lambda item: -item[1].score)
     return dict(best[: options.neighbour_count])
 
 
@@ -220,5 +220,5 @@ def _iter_relations(library: Library, section_id: str, options: RetrievalOptions
     for section_ids, relation, share in relations:
         for neighbour_id in section_ids:
             document, row = library.locate(neighbour_id)
-            if document.columns.kinds[row] not in _TEXTLESS:
+            if document.columns.kinds[row] not in _TEXTLESS_KINDS:
                 yield neighbour_id, relation, share

@@ -38,7 +38,7 @@ from roamtui.search.terms import build_term_expression, split_words, tokenise
 class SectionIndex:
     """Ranks the nodes of a library, numbered in document order, by the words of their own texts.
 
-    Each new version of a library gets a new index, but all of them share the store, which writes only what changed.
+    Each new version of a library gets a new index. All of them share the store, which writes only what changed.
     Thread-safe.
     """
 
@@ -50,7 +50,7 @@ class SectionIndex:
         before: SectionIndex | None = None,
         on_progress: Progress | None = None,
     ) -> None:
-        """Bring the store up to date with `library`; `before` is the index of the library before it."""
+        """Bring the store up to date with `library`. `before` is the index of the version of the library before it."""
         self.library = library
         self.store = store or SectionStore()
         self.layout = NodeNumbering(library)
@@ -70,14 +70,14 @@ class SectionIndex:
         return len(self.layout)
 
     def title(self, number: int) -> str:
-        """Return the title of a node; empty for a text without headings.
+        """Return the title of a node, or an empty string for a text without headings.
 
-        If the title is only a number, it includes the title of the parent.
+        If the title is only a number, the title of the parent is added.
         """
         return telling_title_of(*self.layout.locate(number))
 
     def own_text(self, number: int) -> str:
-        """Return the text of a node from its heading to the next heading."""
+        """Return the text of a node up to the next heading."""
         document, row = self.layout.locate(number)
         starts = document.columns.starts
         return document.text[starts[row] : starts[row + 1]]
@@ -90,7 +90,7 @@ class SectionIndex:
         return stems
 
     def path_stems(self, number: int) -> frozenset[str]:
-        """Return the stems of the content words in a node's title, in the titles above it and in its file's path."""
+        """Return the stems of the content words in a node's title, the titles above it, and the path of its file."""
         stems = self._path_stems.get(number)
         if stems is None:
             document, row = self.layout.locate(number)
@@ -107,7 +107,10 @@ class SectionIndex:
         *,
         rows: tuple[int, int] | None = None,
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` nodes that match an FTS5 expression, with their scores, best first."""
+        """Return up to `limit` nodes that match an FTS5 expression, with their scores, best first.
+
+        With `rows`, only the rows of the store from the first to the last of these numbers are searched.
+        """
         if not expression or not within:
             return []
         first, last = self.get_row_range(within)
@@ -122,9 +125,9 @@ class SectionIndex:
         return [number for number in map(self._get_number, rows) if number in within]
 
     def get_row_range(self, within: range) -> tuple[int, int]:
-        """Return the first and last row that the store has for a range of nodes.
+        """Return the numbers of the first and last row that the store has for a range of nodes.
 
-        If it has no rows for them, the first number is greater than the last.
+        If it has none, the first number is greater than the last.
         """
         if len(within) == len(self):
             return (self._bases[0], self._bases[-1] + len(self._by_base[-1][1])) if self._bases else (1, 0)
@@ -142,7 +145,7 @@ class SectionIndex:
         return self.store.count(build_term_expression(word), 1) > 0
 
     def _get_number(self, row: int) -> int:
-        """Return the number of the node that a row in the store belongs to, or -1 if this library has no such node."""
+        """Return the number of the node that a row of the store belongs to, or -1 if this library has no such node."""
         index = bisect_right(self._bases, row) - 1
         if index < 0:
             return -1
@@ -160,10 +163,11 @@ def stem_title(text: str) -> frozenset[str]:
 VERSION = 1
 """Version of the tables. A file that has another version is rebuilt."""
 _BUSY_SECONDS = 3.0
+"""Longest wait for another program that uses the file."""
 _BATCH_ROWS = 50_000
-"""Number of sections to write in one transaction, which makes other programs wait for about two seconds."""
+"""Number of sections that are written in one transaction. Other programs must wait for it for about two seconds."""
 _CACHE_KIB = 16_000
-_COUNTS_CACHED_MAX = 20_000
+_CACHED_COUNTS_MAX = 20_000
 _WORD_LENGTH_MIN = 4
 _DIGIT = re.compile(r"\d")
 _SCHEMA = (
@@ -181,9 +185,9 @@ SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND row
 ORDER BY rank, rowid"""
 _COUNT_WORD = """
 INSERT INTO words VALUES(?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count"""
-_ON_DISK_SECTIONS = 5_000
-_ON_DISK_CHARACTERS = 2_000_000
-"""If a library exceeds one of these two sizes, building its index takes noticeably long: a quarter of a second."""
+_ON_DISK_SECTIONS_MIN = 5_000
+_ON_DISK_CHARACTERS_MIN = 2_000_000
+"""An index is stored on disk if the library has one of these two sizes, for which building it takes 0.25 s."""
 
 
 class SectionStore:
@@ -200,10 +204,12 @@ class SectionStore:
         self._bases: dict[str, int] = {}
         """First row of each stored segment, by digest."""
         self._in_memory: dict[str, IndexSegment] = {}
-        """The stored segments, by digest; used only without a file."""
+        """Stored segments by digest. Used only without a file."""
         self._data_version = -1
+        """SQLite's number, which changes when another program writes to the file."""
         self._counts: dict[tuple[str, int], int] = {}
-        self._words: list[str] | None = None
+        self._title_words: list[str] | None = None
+        """Result of `list_title_words`, until the next write."""
         with self._convert_errors():
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -222,11 +228,10 @@ class SectionStore:
             self._connection.close()
 
     def sync(self, segments: Sequence[IndexSegment], on_progress: Progress | None = None) -> dict[str, int]:
-        """Write missing segments, remove all others, and return the first row of each segment by digest.
+        """Make `segments` the whole content of the index, and return the first row of each segment by its digest.
 
-        Args:
-            segments: The whole content of the index, each segment with a unique digest.
-            on_progress: Called with the number of new sections written so far and their total.
+        Missing segments are written, and all others are removed. Each segment must have a unique digest. `on_progress`
+        receives the number of new sections that are written, and their total.
         """
         with self._lock, self._convert_errors():
             self._read_bases()
@@ -262,7 +267,10 @@ class SectionStore:
         accepts: Callable[[int], bool],
         limit: int,
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` rows that match an FTS5 expression, with their scores, best first."""
+        """Return up to `limit` rows that match an FTS5 expression, with their scores, best first.
+
+        The rows are between `bounds`, and `accepts` returns true for them.
+        """
         rank = f"bm25({', '.join(str(float(weight)) for weight in weights)})"
         found: list[tuple[int, float]] = []
         with self._reading():
@@ -274,15 +282,15 @@ class SectionStore:
         return found
 
     def list_matches(self, expression: str, bounds: tuple[int, int], limit: int) -> list[int]:
-        """Return the first `limit` rows that match an expression, in the order of their numbers."""
+        """Return up to `limit` rows between `bounds` that match an FTS5 expression, in ascending order."""
         query = "SELECT rowid FROM sections WHERE sections MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
         with self._reading():
             return [row for (row,) in self._connection.execute(query, (expression, *bounds, limit))]
 
     def count(self, expression: str, count_max: int = 1 << 40) -> int:
-        """Count the rows that match an expression, up to `count_max`. Results are cached until the next write."""
+        """Count the rows that match an FTS5 expression, up to `count_max`. Counts are cached until the next write."""
         with self._reading():
-            if len(self._counts) > _COUNTS_CACHED_MAX:
+            if len(self._counts) > _CACHED_COUNTS_MAX:
                 self._counts.clear()
             found = self._counts.get((expression, count_max))
             if found is None:
@@ -292,12 +300,12 @@ class SectionStore:
             return found
 
     def list_title_words(self) -> Sequence[str]:
-        """Return the words from titles that may be the correction of a mistyped word, sorted."""
+        """Return the words in titles that may be the correction of a mistyped word, sorted."""
         with self._lock, self._convert_errors():
-            if self._words is None:
+            if self._title_words is None:
                 query = "SELECT word FROM words WHERE count > 0 ORDER BY word"
-                self._words = [word for (word,) in self._connection.execute(query)]
-            return self._words
+                self._title_words = [word for (word,) in self._connection.execute(query)]
+            return self._title_words
 
     def _prepare_tables(self) -> None:
         execute = self._connection.execute
@@ -328,11 +336,11 @@ class SectionStore:
             self._data_version = version
             self._bases = dict(self._connection.execute("SELECT digest, base FROM parts"))
             self._counts.clear()
-            self._words = None
+            self._title_words = None
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Hold the lock while reading. This fails if another program has replaced text of this library in the file."""
+        """Hold the lock while reading. It fails if another program has replaced text of this library in the file."""
         with self._lock, self._convert_errors():
             before = self._bases
             self._read_bases()
@@ -384,7 +392,7 @@ class SectionStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Run the block in a transaction. If it fails, also restore what this object knows about the file's content."""
+        """Run the `with` block in a transaction. If it fails, also restore what this object knows about the file."""
         bases, in_memory = dict(self._bases), dict(self._in_memory)
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -397,11 +405,11 @@ class SectionStore:
             raise
         finally:
             self._counts.clear()
-            self._words = None
+            self._title_words = None
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert errors of SQLite, and errors caused by damaged data, to `IndexLostError`."""
+        """Convert errors of SQLite, and errors that damaged data causes, to `IndexLostError`."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -416,7 +424,7 @@ class IndexLocation:
 
     folder: Path
     on_warning: Callable[[str], None] = lambda _: None
-    """Called with a sentence if an index is rebuilt or cannot be stored."""
+    """Receives a sentence if an index is rebuilt or cannot be stored."""
     force: bool = False
     """Whether to store indexes of small libraries too."""
 
@@ -428,7 +436,7 @@ class IndexLocation:
 
 
 class StoreProvider:
-    """Opens the store of one library, or another one if it fails. The reason for that is reported only once."""
+    """Opens the store of one library, and another one if it fails. The reason is reported only once."""
 
     def __init__(self, location: IndexLocation | None) -> None:
         """Store indexes in `location`, or in memory without one."""
@@ -439,12 +447,12 @@ class StoreProvider:
     def open(self, library: Library) -> SectionStore:
         """Return the store for a library, which may be empty.
 
-        For a small library, no new file is created unless `IndexLocation.force` is set.
+        If the library is small, no file is created, unless `IndexLocation.force` is set.
         """
         while self._location is not None and not self._uses_memory:
             path = self._location.get_path(library)
             characters = sum(len(document.text) for document in library.documents)
-            is_large = len(library) >= _ON_DISK_SECTIONS or characters >= _ON_DISK_CHARACTERS
+            is_large = len(library) >= _ON_DISK_SECTIONS_MIN or characters >= _ON_DISK_CHARACTERS_MIN
             if path is None or not (is_large or self._location.force or path.exists()):
                 break
             try:
@@ -460,7 +468,7 @@ class StoreProvider:
         return SectionStore()
 
     def discard(self, store: SectionStore, error: IndexLostError) -> None:
-        """Make `open` return a different store from now on, because `store` failed with `error`.
+        """Make `open` return another store from now on, because `store` failed with `error`.
 
         Raises:
             IndexLostError: The store was in memory, so a new one would fail too.
@@ -471,7 +479,7 @@ class StoreProvider:
         self._abandon_file(self._location, store.path, error)
 
     def _abandon_file(self, location: IndexLocation, path: Path, error: IndexLostError) -> None:
-        """If the file is damaged for the first time, delete it so that it is rebuilt; otherwise, switch to memory."""
+        """If the file is damaged for the first time, delete it, so that it is rebuilt. Otherwise, switch to memory."""
         if error.is_damaged and not self._has_rebuilt:
             self._has_rebuilt = True
             with suppress(OSError):
@@ -483,7 +491,7 @@ class StoreProvider:
 
 
 def delete_index(path: Path) -> bool:
-    """Delete the file of an index and its journal, and return whether the file existed."""
+    """Delete the file of an index and its journal. Return whether the file existed."""
     has_existed = path.exists()
     for name in (path.name, f"{path.name}-journal"):
         path.with_name(name).unlink(missing_ok=True)

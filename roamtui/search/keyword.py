@@ -1,8 +1,8 @@
 """`KeywordSearcher`: keyword search with BM25 over titles, paths and texts, plus signals that BM25 lacks.
 
 These signals are whole titles, adjacent words, the sentence that answers best, and the scores of nearby sections. In a
-large library, not all sections that contain a common word are scored, because finding a section takes 0.03 µs, but
-scoring it 0.75 µs. Only sections with a rarer word, or with several common ones, are scored, but then by all words.
+large library, not all sections with a common word are scored, because finding a section takes 0.03 µs, but scoring it
+takes 0.75 µs. Only sections with a rarer word, or with several common ones, are scored, but then by all words.
 """
 
 from __future__ import annotations
@@ -40,49 +40,50 @@ from roamtui.search.titles import TopicTitles, favour_topics, suggest_correction
 
 _QUERY_LENGTH_MAX = 10_000
 _BARE_LENGTH_MAX = 1_000
-"""Number of characters above which a text is certainly more than a bare heading."""
-_MATCHED_LENGTH = 20_000
-"""Number of characters above which a text is assumed to contain a term, because reading it would take too long."""
+"""Maximum length of a bare heading, in characters."""
+_READ_LENGTH_MAX = 20_000
+"""A longer text, in characters, is assumed to contain a term, because reading it would take too long."""
 _TEXT_WEIGHT = 1.0
 _NAME_WEIGHT = 2.0
-"""Weight of a whole identifier. Its parts count too, as words."""
+"""Weight of a whole identifier. Its parts also count as words."""
 _PART_WEIGHT = 0.3
 """Weight of a part of an identifier in camel case."""
 _TITLE_SHARE = 0.2
 """Bonus if the query contains every word of the title, as a share of the best text score."""
 _PATH_SHARE = 0.2
-"""The same bonus for the words of the title and of the titles above it together."""
+"""Bonus if the query contains every word of the title and of the titles above it, as a share of the best score."""
 _PARENT_SHARE = 0.05
-"""Share to add of the parent section's score."""
+"""Share of the parent section's score that is added."""
 _PAGE_SHARE = 0.05
-"""Share to add of the mean of the three best scores in the same document."""
+"""Share of the mean of the best scores in the same document that is added."""
 _PAGE_SCORES = 3
+"""Number of these scores."""
 _SENTENCE_SHARE = 0.2
 """Bonus for a section with a sentence that contains the whole query, as a share of the best score."""
-_READ = 20
-"""Number of top sections whose sentences are read."""
+_READ_MAX = 20
+"""Maximum number of sections whose sentences are read, best first."""
 _SYNONYM_WEIGHT = 0.3
 """Weight of an everyday synonym of a rare or missing query word, relative to that word."""
 _NEIGHBOUR_WEIGHT = 0.3
 """Weight of two words that are adjacent both in the query and in a section."""
 _FORM_WEIGHT = 1.0
 """Weight of inflected forms and of compounds that start with a query word, in languages other than English."""
-_GLOSSARY_LOSS = 0.3
+_GLOSSARY_PENALTY = 0.3
 """Share of its score that a glossary entry loses, unless the query contains its whole title."""
 _TOPIC_WEIGHT = 2.0
-"""Boost for sections that belong to the topic of the conversation, if the search knows earlier messages."""
+"""Weight of the boost for sections that belong to a topic of the conversation."""
 _TERMS_MIN = 2
-"""Sentences are read only for queries with at least this many terms. For one term, the scores of sections suffice."""
-_RARE_MAX = 10
-"""A word in at most this many sections may be the asker's own word, so its synonyms are searched too."""
+"""Minimum number of terms of a query for which sentences are read. For one term, the scores of sections are enough."""
+_RARE_SECTIONS_MAX = 10
+"""The synonyms of a word in at most this many sections are searched too, because the text may use another word."""
 WEIGHED_MAX = 8_000
-"""Maximum number of sections to score for one query. That takes 6 ms for one word and twice as long for many."""
+"""Maximum number of sections that are scored for a query. That takes 6 ms for one word, and twice as long for many."""
 _COUNTED_MAX = 150_000
-"""Maximum number of occurrences of common words to count in order to weight these words. That takes 5 ms.
+"""Maximum total number of sections with the common words that are used for scores. That takes 5 ms.
 
 Words that are even more common distinguish almost nothing.
 """
-_WANTED_MIN = 200
+_ENOUGH_SECTIONS = 200
 """If at least this many sections contain several common words at once, no further sections are needed."""
 _QUOTED_TITLE = re.compile(r"[\W\d_]*[\"“”„«‘]")
 _GLOSSARY_STEMS = frozenset({"definit", "glossari", "terminolog", "acronym", "abbrevi"})
@@ -102,14 +103,14 @@ class KeywordSearcher:
         self._stores = StoreProvider(location)
         self._lock = threading.Lock()
         self._topics: TopicTitles | None = None
-        """The titles that may be topics, with the index of the library. The first search builds both."""
+        """Titles that may be topics, with the index of the library. The first search makes both."""
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on; the next search updates the index."""
+        """Search `library` from now on. The next search updates the index."""
         self._library = library
 
     def prepare(self, on_progress: Progress | None = None) -> SectionIndex:
-        """Bring the index up to date now instead of at the next search, and return it."""
+        """Bring the index up to date now, not only at the next search, and return it."""
         return self._update_index(on_progress).index
 
     def search(
@@ -123,11 +124,11 @@ class KeywordSearcher:
         )
 
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
-        """Return the hits of `search` without snippets, which take longer to choose than the sections take to find."""
+        """Return the hits of `search`, but without snippets, because choosing them takes longer than the search."""
         while True:
             titles = self._update_index()
             try:
-                return self._rank_in(titles, query[:_QUERY_LENGTH_MAX], limit, within, earlier)
+                return self._rank_with_index(titles, query[:_QUERY_LENGTH_MAX], limit, within, earlier)
             except IndexLostError as error:
                 with self._lock:
                     if self._topics is titles:
@@ -147,7 +148,7 @@ class KeywordSearcher:
                     self._stores.discard(store, error)
             return self._topics
 
-    def _rank_in(
+    def _rank_with_index(
         self, titles: TopicTitles, text: str, limit: int, within: str | None, earlier: Sequence[str]
     ) -> Ranking:
         index = titles.index
@@ -175,10 +176,7 @@ class KeywordSearcher:
 
 
 def expand_query(index: SectionIndex, query: Query) -> Query:
-    """Return the query with alternatives for words that are not in the index.
-
-    These are completions, corrections and the parts of compounds.
-    """
+    """Add alternatives for words that are not in the index: completions, corrections, and the parts of compounds."""
     if query.last_prefix and not index.has_word(query.last_prefix) and index.store.count(query.completions, 1):
         words = tuple(word for word in query.words if word != query.last_prefix)
         query = replace(query, words=words, fts_terms=(*query.fts_terms, query.completions))
@@ -201,7 +199,7 @@ def rank_by_text(
     within: range,
     topics: Mapping[int, float] = MappingProxyType({}),
 ) -> dict[int, float]:
-    """Return the scores of the matching sections by number, best first. Equal scores are in document order.
+    """Return the score of each matching section by its number, best first. Equal scores are in document order.
 
     A section must contain the phrases that the query quotes, unless no section does.
     """
@@ -215,14 +213,13 @@ def rank_by_text(
     scores = _boost_by_titles(index, scores, query)
     scores = _boost_by_nearby_sections(index, scores)
     for number in scores:
-        # Glossary entries are full of a subject's words but answer little beyond their own term.
+        # A glossary entry has many words of a subject, but answers little beyond its own term.
         if is_glossary_entry(index, number) and not index.title_stems(number) <= query.stems:
-            scores[number] *= 1 - _GLOSSARY_LOSS
+            scores[number] *= 1 - _GLOSSARY_PENALTY
     if topics:
         scores = favour_topics(scores, topics, index, query, _TOPIC_WEIGHT)
-    if (
-        not topics or not query.is_follow_up
-    ):  # the words of a follow-up are incomplete, so they need not occur in one sentence
+    # The words of a follow-up are incomplete, so no sentence needs to contain all of them.
+    if not topics or not query.is_follow_up:
         scores = _boost_by_best_sentence(index, scores, query)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
@@ -239,7 +236,11 @@ def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, w
         alternatives: list[tuple[str, float]] = []
         if len(within) <= WEIGHED_MAX:  # in a large library, searching for more words takes too long
             synonymous = [word for word in query.words if get_synonyms((word,))]
-            rare = [w for w in synonymous if len(index.list_matches(f'"{w}"', within, _RARE_MAX + 1)) <= _RARE_MAX]
+            rare = [
+                w
+                for w in synonymous
+                if len(index.list_matches(f'"{w}"', within, _RARE_SECTIONS_MAX + 1)) <= _RARE_SECTIONS_MAX
+            ]
             alternatives = [
                 (_join(f'"{word}"' for word in get_synonyms(rare)), _SYNONYM_WEIGHT),
                 (_join(query.neighbours), _NEIGHBOUR_WEIGHT),
@@ -290,7 +291,7 @@ def _boost_by_nearby_sections(index: SectionIndex, scores: Mapping[int, float]) 
 
 
 def is_glossary_entry(index: SectionIndex, number: int) -> bool:
-    """Check whether a section only defines a term, because its title is quoted or its parent is a glossary."""
+    """Check whether a section only defines a term: its title is quoted, or its parent is a glossary."""
     if _QUOTED_TITLE.match(index.title(number)):
         return True
     parent = index.layout.parent(number)
@@ -300,9 +301,9 @@ def is_glossary_entry(index: SectionIndex, number: int) -> bool:
 
 
 def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
-    """Add a bonus to the best scores for the best sentence of the section.
+    """Add to the best scores a bonus for the best sentence of the section.
 
-    A section in which the terms are close together is likely to answer better.
+    A section whose terms are close together probably answers better.
     """
     boosted = dict(scores)
     if len(query.terms) < _TERMS_MIN:
@@ -310,7 +311,7 @@ def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], qu
     counts = {term: index.store.count(build_term_expression(term)) for term in query.terms}
     weights = {term: math.log(1 + (len(index) - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
     best = max(scores.values())
-    for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ]:
+    for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ_MAX]:
         text = select_relevant_part(index.own_text(number), query.terms)
         forms = list_inflected_forms(text, query.terms, query.language)
         for sentence in best_sentences(text, query.terms, limit=1, idf=weights, forms=forms):
@@ -323,7 +324,7 @@ def plan_search(
 ) -> tuple[str, tuple[int, int] | None]:
     """Return an FTS5 expression, and the first and last row of the store to search, or None for all rows.
 
-    A search with these finds the best sections, but scores not many more than `weighed_max`.
+    A search with them finds the best sections, but scores not many more than `weighed_max` sections.
     """
     if len(within) <= weighed_max or not query.fts_terms:
         return query.expression, None
@@ -342,7 +343,7 @@ def plan_search(
             break
         if count:
             joint = [expression]
-        if count >= _WANTED_MIN:
+        if count >= _ENOUGH_SECTIONS:
             break
     if rare or joint:
         weighed = [*rare, *_take_terms(common, counts, _COUNTED_MAX)]
@@ -366,9 +367,10 @@ def _join(expressions: Iterable[str]) -> str:
 
 
 def dedupe_parents_and_children(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
-    """Return the first `limit` sections, without parents and children of a better section that add nothing.
+    """Return the first `limit` sections, without those that add nothing to a better section above or below them.
 
-    A child adds nothing if only the titles above it match. A parent adds nothing if it is a bare heading.
+    A section below another adds nothing if only the titles above it match. A section above another adds nothing if it
+    is a bare heading.
     """
     kept: list[int] = []
     for number in numbers:
@@ -378,7 +380,7 @@ def dedupe_parents_and_children(index: SectionIndex, numbers: Sequence[int], que
         if any(number in index.layout.subtree(other) for other in kept):
             has_own_match = (
                 not index.title_stems(number).isdisjoint(query.stems)
-                or len(text) > _MATCHED_LENGTH
+                or len(text) > _READ_LENGTH_MAX
                 or locate_terms(text, [*query.terms, *query.words])
             )
             if not has_own_match:

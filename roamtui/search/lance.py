@@ -32,25 +32,27 @@ from roamtui.search.vectors import EmbeddingChunk, VectorStore, embed_query, emb
 
 _QUERY_LENGTH_MAX = 2_000
 _LIST_NAMES = {SearchMode.KEYWORD: "text", SearchMode.VECTOR: "vector", SearchMode.HYBRID: "hybrid"}
-NAME = "passages"
+PASSAGES = "passages"
 SUMMARIES = "summaries"
-_FORMAT = "1"
-"""Increase it when the same text gives different rows."""
+_FORMAT_VERSION = "1"
+"""Increase it when the rows for the same text change."""
 _BATCH_SECTIONS = 5_000
-"""Sections written in one commit, which takes several requests to object storage."""
+"""Number of sections that are written in one commit, which takes several requests to object storage."""
 _ROWS_PER_SECTION = 3
-"""Rows fetched for each wanted section: the best chunks often belong to the same section."""
+"""Number of rows fetched for each wanted section, because the best chunks often belong to the same section."""
 _ROWS_MIN = 50
-_GROWTH = 8
+_ROWS_GROWTH_FACTOR = 8
+"""Factor on the number of rows if they contain too few sections."""
 _TOKEN_LENGTH_MAX = 200
 _INDEXED_MIN = 100_000
-"""From this many vectors on, an approximate index is used."""
+"""Minimum number of vectors for which an approximate index is used."""
 _PARTITION_ROWS = 4_096
-_PROBES = 25
+_SEARCHED_PARTITIONS = 25
 """Number of nearest partitions that a query searches."""
-_REFINED = 4
+_REFINE_FACTOR = 4
+"""Factor on the number of rows whose exact distance is computed."""
 _ITERATIONS = 10
-"""Rounds of clustering into partitions; 156,000 vectors take 8 s of CPU time. Product quantisation took minutes."""
+"""Rounds of clustering into partitions. 156,000 vectors take 8 s of CPU time. Product quantisation took minutes."""
 
 
 class LanceSearcher:
@@ -64,11 +66,11 @@ class LanceSearcher:
         self._table: LanceTable | None = None
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on; the next search writes what changed."""
+        """Search `library` from now on. The next search writes what changed."""
         self._library = library
 
     def prepare(self, on_progress: Progress | None = None) -> LanceTable:
-        """Bring the table up to date now instead of at the next search, and return it."""
+        """Bring the table up to date now, not only at the next search, and return it."""
         options, services = self._options, self._services
         assert options.index is not None
         with self._lock:
@@ -140,28 +142,28 @@ class LanceSearcher:
 
 @dataclass(frozen=True, slots=True)
 class ChunkHit:
-    """A section, found by its best chunk."""
+    """A section that was found by its best chunk."""
 
     section_id: str
     score: float
-    """LanceDB's score for the query; above 0."""
+    """Score of LanceDB, above 0."""
     text_score: float
     """Keyword score; 0 if the chunk contains none of the words."""
 
 
 class LanceTable:
-    """A table that the constructor brings up to date with a library; each embedder has its own table.
+    """A table that the constructor brings up to date with a library. Each embedder has its own table.
 
     The chunks of a segment are written together or not at all. If two programs wrote them, they are still found once.
-    With an embedder, the constructor may run for minutes; an interrupted run can be resumed.
+    With an embedder, the constructor may take minutes. If it is interrupted, the next one continues.
 
     Args:
-        database: Contains the table.
+        database: The database of the table.
         library: The library to search.
-        chunking: Maximum characters of a chunk, and how many it repeats of the previous one.
+        chunking: Maximum length of a chunk in characters, and how many of them it repeats of the chunk before it.
         vectors: The embedder and the vectors stored on this machine, or None for keywords only.
-        on_progress: Called with the number of new sections written so far and their total.
-        on_embedded: Called with the number of chunks embedded so far and their total.
+        on_progress: Receives the number of new sections that are written, and their total.
+        on_embedded: Receives the number of chunks that are embedded, and their total.
 
     Raises:
         UsageError: The table contains other documents.
@@ -183,23 +185,23 @@ class LanceTable:
         self._database = database
         self._chunking = chunking
         self._summarised = replace(library, summaries={**load_summaries(database), **library.summaries})
-        self._name = NAME if vectors is None else f"{NAME}_{_digest(vectors[0].name)}"
+        self._name = PASSAGES if vectors is None else f"{PASSAGES}_{_digest(vectors[0].name)}"
         layout, summaries = NodeNumbering(self._summarised), self._summarised.summaries
         segments = []
         for segment in chain.from_iterable(list_segments(layout, library.documents, {}, summaries).values()):
             first = segment.document.ids[segment.first]
-            # The rows also depend on the chunking and on what is above the segment.
-            context = (_FORMAT, *map(str, chunking), segment.digest, first, *library.ancestors(first))
+            # The rows also depend on the chunking, and on the sections above the segment.
+            context = (_FORMAT_VERSION, *map(str, chunking), segment.digest, first, *library.ancestors(first))
             segments.append(replace(segment, digest=_digest(*context)))
         with database.convert_errors():
             self._table = database.get_table(self._name)
-            retry_conflicts(lambda: self._synchronise(segments, on_progress, on_embedded))
+            retry_conflicts(lambda: self._sync(segments, on_progress, on_embedded))
 
     def __len__(self) -> int:
         return len(self.library)
 
     def search(self, text: str, vector: VectorArray | None, *, limit: int, within: str | None = None) -> list[ChunkHit]:
-        """Return up to `limit` sections, best first: by words, by a vector, or by a hybrid query of both."""
+        """Return up to `limit` sections, best first, by words (if `text` is not empty), by a vector, or by both."""
         if self._table is None:
             return []
         size = max(_ROWS_MIN, limit * _ROWS_PER_SECTION)
@@ -211,7 +213,7 @@ class LanceTable:
                     best.setdefault(chunk_hit.section_id, chunk_hit)
                 if len(best) >= limit or len(chunk_hits) < size:
                     return list(best.values())[:limit]
-                size *= _GROWTH
+                size *= _ROWS_GROWTH_FACTOR
 
     def _query(self, text: str, vector: VectorArray | None, within: str | None, size: int) -> list[ChunkHit]:
         assert self._table is not None
@@ -225,7 +227,7 @@ class LanceTable:
             search, measure = self._table.search(query_type="hybrid").vector(vector).text(words), "_relevance_score"
             search = search.rerank(self._database.rerankers.RRFReranker(return_score="all"))
         if vector is not None:
-            search = search.distance_type("dot").nprobes(_PROBES).refine_factor(_REFINED)
+            search = search.distance_type("dot").nprobes(_SEARCHED_PARTITIONS).refine_factor(_REFINE_FACTOR)
         if within is not None:
             search = search.where(f"array_has(above, {quote([within])})", prefilter=True)
         columns = ["id"] if measure == "_relevance_score" else ["id", measure]
@@ -237,10 +239,10 @@ class LanceTable:
         found = zip(rows["id"].to_pylist(), scores, text_scores, strict=True)
         return [ChunkHit(section_id, score, text_score or 0.0) for section_id, score, text_score in found]
 
-    def _synchronise(
+    def _sync(
         self, segments: Sequence[IndexSegment], on_progress: Progress | None, on_embedded: Progress | None
     ) -> None:
-        """Remove all other segments, and write the missing ones."""
+        """Write the segments that are missing in the table, and remove all others."""
         missing = segments
         if self._table is not None:
             self._table.checkout_latest()
@@ -332,8 +334,10 @@ class LanceTable:
 
 
 def drop_tables(database: LanceDatabase) -> int:
-    """Delete the tables of an index and no others, and return their number."""
-    names = [name for name in database.list_tables() if name in (NAME, SUMMARIES) or name.startswith(f"{NAME}_")]
+    """Delete the tables of an index, but no others, and return their number."""
+    names = [
+        name for name in database.list_tables() if name in (PASSAGES, SUMMARIES) or name.startswith(f"{PASSAGES}_")
+    ]
     with database.convert_errors():
         for name in names:
             database.connection.drop_table(name)
@@ -345,16 +349,16 @@ def _digest(*texts: str) -> str:
 
 
 _SEEN_AFTER = timedelta(seconds=2)
-"""How long another program's writes may stay unseen."""
+"""Longest time until the writes of another program are seen."""
 _KEPT_VERSIONS = timedelta(hours=1)
-"""How long an old version of a table is kept, because another program may still read it."""
-_DELETED_AT_ONCE = 500
-_ATTEMPTS = 8
-"""How often an operation is tried if another program interferes."""
+"""Time for which an old version of a table is kept, because another program may still read it."""
+_DELETE_BATCH_SIZE = 500
+_ATTEMPTS_MAX = 8
+"""Maximum number of times that an operation is tried if another program interferes."""
 _PAUSE_SECONDS = 0.1
 _UNINDEXED_MIN = 1_000
 _UNINDEXED_SHARE = 0.05
-"""Unindexed rows are searched one by one; above this number and share, the index is updated."""
+"""The index is updated above this number and share of unindexed rows, because these are searched one by one."""
 _REASON_LENGTH = 200
 _REASONS = (
     (r"NoSuchBucket", "there is no such bucket"),
@@ -364,12 +368,12 @@ _REASONS = (
     (r"kind: Connect\b|connect_failures=3", "its host cannot be reached. Check {addresses} and the network"),
     (r"request_failures=3", "its host answers with errors. Try again later"),
 )
-"""Patterns of LanceDB's error texts and their meanings; the first match counts."""
+"""Patterns of the error texts of LanceDB, and what they mean. The first match counts."""
 _VARIABLES = {
     "s3": ("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT, AWS_REGION"),
     "db": ("LANCEDB_API_KEY", "LANCEDB_HOST_OVERRIDE, LANCEDB_REGION"),
 }
-"""By URI scheme, the environment variables for keys and addresses."""
+"""By URI scheme, the environment variables for keys, and those for addresses."""
 _OTHER_VARIABLES = ("the keys in the environment", "the address")
 
 
@@ -377,7 +381,7 @@ class LanceDatabase:
     """A LanceDB database. Usable from any thread.
 
     Args:
-        uri: A folder, ``s3://…``, ``gs://…``, ``az://…`` or ``db://…``; credentials come from the environment.
+        uri: A folder, ``s3://…``, ``gs://…``, ``az://…`` or ``db://…``. Credentials come from the environment.
 
     Raises:
         UsageError: LanceDB is not installed.
@@ -408,16 +412,16 @@ class LanceDatabase:
             )
 
     def open_table(self, name: str, fields: Iterable[tuple[str, Any]]) -> Any:  # noqa: ANN401 - LanceDB's own
-        """Return a table; create it with these columns if it is missing."""
+        """Return a table. If it is missing, create it with the columns `fields`."""
         schema = self.arrow.schema(list(fields))
         with self.convert_errors():
-            for attempt in range(_ATTEMPTS):
+            for attempt in range(_ATTEMPTS_MAX):
                 try:
                     if name in self.list_tables():
                         return self.connection.open_table(name)
                     return self.connection.create_table(name, schema=schema, mode="create")
                 except (ValueError, RuntimeError):  # another program may be creating it
-                    if attempt == _ATTEMPTS - 1:
+                    if attempt == _ATTEMPTS_MAX - 1:
                         raise
                     _pause(attempt)
         raise AssertionError
@@ -468,12 +472,12 @@ class LanceDatabase:
 
 
 def retry_conflicts(write: Callable[[], None]) -> None:
-    """Run a repeatable write, and repeat it while writes of other programs conflict with it."""
-    for attempt in range(_ATTEMPTS):
+    """Run a write, and repeat it while the writes of other programs conflict with it."""
+    for attempt in range(_ATTEMPTS_MAX):
         try:
             return write()
         except RuntimeError as error:
-            if "conflict" not in str(error) or attempt == _ATTEMPTS - 1:
+            if "conflict" not in str(error) or attempt == _ATTEMPTS_MAX - 1:
                 raise
             _pause(attempt)
     return None
@@ -488,8 +492,8 @@ def delete_rows(table: Any, column: str, values: Iterable[str]) -> None:  # noqa
     """Delete the rows with one of these values in a column."""
     remaining = list(values)
     while remaining:
-        table.delete(f"{column} IN ({quote(remaining[:_DELETED_AT_ONCE])})")
-        remaining = remaining[_DELETED_AT_ONCE:]
+        table.delete(f"{column} IN ({quote(remaining[:_DELETE_BATCH_SIZE])})")
+        remaining = remaining[_DELETE_BATCH_SIZE:]
 
 
 def quote(values: Iterable[str]) -> str:
@@ -498,7 +502,7 @@ def quote(values: Iterable[str]) -> str:
 
 
 def load_summaries(database: LanceDatabase) -> dict[str, str]:
-    """Return all summaries by the digest of the summarised text."""
+    """Return all summaries, by the digest of the summarised text."""
     with database.convert_errors():
         table = database.get_table(SUMMARIES)
         if table is None:
@@ -508,7 +512,7 @@ def load_summaries(database: LanceDatabase) -> dict[str, str]:
 
 
 def save_summaries(database: LanceDatabase, summaries: Mapping[str, str]) -> None:
-    """Add or replace summaries by the digest of the summarised text; only changes are written."""
+    """Save summaries by the digest of the summarised text. Only changes are written."""
     stored = load_summaries(database)
     new = {digest: text for digest, text in summaries.items() if stored.get(digest) != text}
     if not new:

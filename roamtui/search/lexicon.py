@@ -1,6 +1,7 @@
-"""Knowledge about words: stems, languages, stop words and synonyms.
+"""Stems, languages, stop words and synonyms.
 
-Most of it is in `lexicon.txt`. All words are folded. English uses a stemmer; other languages use roots.
+The lists of words are in `lexicon.txt`. All words are folded. English words are stemmed; those of other languages are
+reduced to roots.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
-"""FTS5's tokenizer: splits texts into words and stems them."""
+"""Tokenizer of FTS5, which splits texts into words and stems them."""
 _LISTS = re.compile(r"^== (.+)\n((?:(?!==).*\n)*)", re.MULTILINE)
-_STEMMING = threading.Lock()
+_STEMMER_LOCK = threading.Lock()
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return the stem of a word exactly as the index stores it, because FTS5 computes it; 16 µs for each new word."""
-    with _STEMMING:
+    """Return the stem of a word as the index stores it, because FTS5 computes it. A new word takes 16 µs."""
+    with _STEMMER_LOCK:
         connection = _open_stemmer()
         connection.execute("INSERT INTO words VALUES(?)", (word,))
         stems = connection.execute("SELECT term FROM stems").fetchall()
@@ -51,15 +52,15 @@ def list_words(name: str) -> tuple[str, ...]:
 
 
 def make_pattern(name: str) -> str:
-    """Return a list in `lexicon.txt` as alternatives of a regular expression."""
+    """Return the lines of a list in `lexicon.txt` as alternatives of a regular expression."""
     return "|".join(_read_lists()[name])
 
 
 _HIRAGANA = "\u3041-\u309f"
 _QUANTITY = re.compile(make_pattern("quantity"), re.IGNORECASE)
-"""Asks for a number, such as "how many"; the second word rarely occurs next to the number."""
-_CHINESE = re.compile(make_pattern("asking zh"))
-_JAPANESE = re.compile(make_pattern("asking ja"))
+"""Words that ask for a number, such as "how many". The second one rarely occurs in the answer."""
+_CHINESE_QUESTION = re.compile(make_pattern("asking zh"))
+_JAPANESE_QUESTION = re.compile(make_pattern("asking ja"))
 _PARTICLE = re.compile(
     rf"(?<=[^\s{_HIRAGANA}])(?:から|まで|より|には|では|とは|にも|は|が|を|に|で|と|も|の|へ|か|や)+(?![{_HIRAGANA}])"
 )
@@ -70,7 +71,7 @@ _ASKS_FOR_AGE = re.compile(make_pattern("asks for age"), re.IGNORECASE)
 
 
 class Language(StrEnum):
-    """The language of a question; English also covers all languages that are not detected."""
+    """The language of a question. English also means all languages that are not detected."""
 
     ENGLISH = "en"
     GERMAN = "de"
@@ -82,33 +83,33 @@ STOP_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"stop {language}")) fo
 STOP_WORDS = STOP_WORDS_BY_LANGUAGE[Language.ENGLISH]
 """English words that do not narrow a search."""
 _FOREIGN = (Language.GERMAN, Language.FRENCH, Language.SPANISH)
-_ASKING = {language: frozenset(list_words(f"asking {language}")) for language in _FOREIGN}
-"""Words that start questions and do not exist in English: one of them is enough to detect the language."""
+_QUESTION_WORDS = {language: frozenset(list_words(f"asking {language}")) for language in _FOREIGN}
+"""Words that start questions and do not exist in English. One of them is enough to detect the language."""
 _FOREIGN_MIN = 2
-"""Number of other non-English stop words needed to detect a language."""
-_MEANING = frozenset(list_words("meaning something")) - STOP_WORDS
-EMPTY_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values()) - _MEANING
+"""Minimum number of other stop words, not English, from which a language is detected."""
+_ENGLISH_MEANING_WORDS = frozenset(list_words("meaning something")) - STOP_WORDS
+EMPTY_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values()) - _ENGLISH_MEANING_WORDS
 """Stop words of any language, except those that have a meaning in English."""
 _ROOT_MIN = 4
-"""Minimum letters of a root."""
+"""Minimum number of letters of a root."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")
 _ENDINGS = {language: list_words(f"endings {language}") for language in _FOREIGN}
-"""If one ending ends with another, the longer one comes first."""
+"""Endings of inflected words. If one ends with another, the longer one comes first."""
 
 
 def detect_language(words: Collection[str]) -> Language:
-    """Return the language of a question from its words, or English if it is not clearly another one."""
+    """Detect the language of a question by its words. It is English unless it is clearly another one."""
     words = frozenset(word for word in words if len(word) > 1)
-    best = max(_ASKING, key=lambda language: len(words & STOP_WORDS_BY_LANGUAGE[language]))
+    best = max(_QUESTION_WORDS, key=lambda language: len(words & STOP_WORDS_BY_LANGUAGE[language]))
     found, english = words & STOP_WORDS_BY_LANGUAGE[best], (words & STOP_WORDS) - STOP_WORDS_BY_LANGUAGE[best]
     distinctive = found - STOP_WORDS
-    is_clear = len(distinctive) >= _FOREIGN_MIN or bool(distinctive & _ASKING[best])
+    is_clear = len(distinctive) >= _FOREIGN_MIN or bool(distinctive & _QUESTION_WORDS[best])
     return best if is_clear and len(distinctive) > len(english) else Language.ENGLISH
 
 
 @lru_cache(maxsize=1 << 14)
 def reduce_to_root(word: str, language: Language) -> str:
-    """Return the common root of a word's forms, such as ``wahl`` for ``gewahlt``; English words are unchanged."""
+    """Return the common root of a word's forms, such as ``wahl`` for ``gewahlt``, or an English word unchanged."""
     if language is Language.ENGLISH:
         return word
     if language is Language.GERMAN:
@@ -123,19 +124,19 @@ def strip_question_words(question: str) -> str:
     """Return a question without its question words."""
     question = _QUANTITY.sub(lambda match: match[0].split()[0], question)  # keep the first word
     if _HIRAGANA_WORD.search(question):
-        return _PARTICLE.sub(" ", _JAPANESE.sub(" ", question))
-    return _CHINESE.sub(" ", question)
+        return _PARTICLE.sub(" ", _JAPANESE_QUESTION.sub(" ", question))
+    return _CHINESE_QUESTION.sub(" ", question)
 
 
 def get_synonyms(words: Iterable[str]) -> tuple[str, ...]:
     """Return the synonyms of `words`, folded and sorted, without forms of the words themselves."""
     stems = {stem(word) for word in words}
-    found = {other for word_stem in stems for other in _list_by_stem().get(word_stem, ())}
+    found = {other for word_stem in stems for other in _load_synonyms().get(word_stem, ())}
     return tuple(sorted(other for other in found if stem(other) not in stems))
 
 
 @cache
-def _list_by_stem() -> Mapping[str, frozenset[str]]:
+def _load_synonyms() -> Mapping[str, frozenset[str]]:
     """Return the synonyms of each stem."""
     found: dict[str, set[str]] = defaultdict(set)
     for group in _read_lists()["synonyms"]:
@@ -145,5 +146,5 @@ def _list_by_stem() -> Mapping[str, frozenset[str]]:
 
 
 def get_implied_words(question: str) -> tuple[str, ...]:
-    """Return the words that a question implies: to a question of "how old", a text answers with an age."""
+    """Return the words that a question implies: a text that answers "how old" gives an age."""
     return _AGE_WORDS if _ASKS_FOR_AGE.search(question) else ()

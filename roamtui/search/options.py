@@ -13,7 +13,7 @@ class SearchMode(StrEnum):
     """How to find sections."""
 
     OFF = "off"
-    """No search; the model uses only the outline."""
+    """No search: the model uses only the outline."""
     KEYWORD = "keyword"
     VECTOR = "vector"
     HYBRID = "hybrid"
@@ -31,7 +31,7 @@ class Rerank(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalOptions:
-    """The search settings. Each field is a key of the table `[retrieval]`; fields with a `name` are also flags."""
+    """The search settings. Each field is a key of the table `[retrieval]`. Fields with a `name` are also flags."""
 
     mode: SearchMode = option(SearchMode.KEYWORD, "how to search", name="--mode")
     embedder: str | None = option(

@@ -11,7 +11,7 @@ from roamtui.document.headings import parse_blocks
 from roamtui.document.text import compute_line_starts
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.sentences import split_sentences
-from roamtui.search.units import UNITS_KEPT, blank_front_matter
+from roamtui.search.units import CACHED_TEXTS_MAX, blank_front_matter
 
 _ATTACHED = frozenset({"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"})
 """Blocks that belong to the paragraph above them."""
@@ -37,7 +37,7 @@ class _Block:
     kind: str
 
 
-@lru_cache(maxsize=UNITS_KEPT)
+@lru_cache(maxsize=CACHED_TEXTS_MAX)
 def split_passages(text: str) -> tuple[Passage, ...]:
     """Return the passages of a Markdown text in order. Headings and rules belong to none."""
     passages: list[Passage] = []

@@ -1,4 +1,4 @@
-"""`IndexSegment`: the unit that an index adds or removes: rows of a document, or a line of a folder listing."""
+"""`IndexSegment`: rows of a document, or a line of a folder listing, which an index adds or removes as a unit."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from roamtui.document.node import NodeKind
 from roamtui.document.numbering import NodeNumbering
 from roamtui.search.terms import code_identifier, extract_identifiers, normalise_unicode, space_cjk, split_camel_case
 
-_FORMAT = "2"
+_FORMAT_VERSION = "2"
 """Increase it when the same text gives different rows, so that older index files are refilled."""
 _ROWS_MAX = 5_000
+"""Maximum number of rows in a segment."""
 _PIECE_LENGTH = 1_000_000
-"""Characters of a text processed at once, to limit memory."""
-_RUNS_MAX = 50_000
-"""Cached runs: about 8 MB, and as fast as caching all of them."""
+"""Number of characters of a text that are processed at once, to limit memory."""
+_CACHED_RUNS_MAX = 50_000
+"""Maximum number of cached runs. They take about 8 MB, and are as fast as a cache of all runs."""
 _WORD = re.compile(r"[^\W_]+")
 _SPACE = re.compile(r"\s")
 _ENUMERATOR = re.compile(r"[\W\d_]*(?:[a-z]|[ivxl]+)?[\W\d_]*", re.IGNORECASE)
 """A title that is only a number, such as ``5.8.1`` or ``(iv)``."""
-_MARKS = frozenset("_.:-+#@$")
-"""Every identifier that is more than a plain word contains one of these."""
+_IDENTIFIER_MARKS = frozenset("_.:-+#@$")
+"""Characters, one of which is in every identifier that is not a plain word."""
 _BRACKETS = "()[]{}<>,;!?'\"`*|"
 _ABOVE_LENGTH_MAX = 200
-"""Characters of a title that are indexed with each section below it; a title may have 100 KB."""
+"""Number of characters of a title that are indexed with each section below it. A title may have 100 KB."""
 
 
 class IndexRow(NamedTuple):
@@ -39,7 +40,7 @@ class IndexRow(NamedTuple):
 
     title: str
     path: str
-    """Titles above, and the file's path."""
+    """Titles above the node, and the path of its file."""
     body: str
     names: str
     """Encoded identifiers."""
@@ -49,7 +50,7 @@ class IndexRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IndexSegment:
-    """Rows `first` (included) to `end` (excluded) of a document."""
+    """The rows of a document from `first` up to `end` (exclusive)."""
 
     document: Document
     first: int
@@ -57,9 +58,9 @@ class IndexSegment:
     above: tuple[str, ...]
     """Titles above the document, nearest first."""
     digest: str
-    """Equal for equal rows, whichever program made them."""
+    """Equal rows have equal digests, whichever program made them."""
     summaries: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Summaries of the document and its sections, searched like their text; see `Document.get_summary`."""
+    """Summaries of the document and its sections, which are searched like their text; see `Document.get_summary`."""
 
     def __len__(self) -> int:
         return self.end - self.first
@@ -86,13 +87,13 @@ def list_segments(
     known: Mapping[int, Sequence[IndexSegment]],
     summaries: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[int, list[IndexSegment]]:
-    """Return the segments of each document by its identity, each segment with a unique digest.
+    """Return the segments of each document by its ``id()``. Each segment has a unique digest.
 
     Args:
         layout: The numbering of the library.
         documents: All documents, the root first.
-        known: Segments found before, by the identity of their document; those of unchanged documents are reused.
-        summaries: Model-written summaries of documents and sections, by the digest of their text.
+        known: Earlier segments by the ``id()`` of their document. Those of unchanged documents are reused.
+        summaries: Summaries of documents and sections, by the digest of their text.
     """
     found: dict[int, list[IndexSegment]] = {}
     taken: Counter[str] = Counter()
@@ -101,7 +102,7 @@ def list_segments(
         count = len(document.columns)
         segments = list(known.get(id(document), ()))
         if document.columns.has_files:
-            # A listing has a segment for each line without loaded content: a loaded file is found by its sections.
+            # A listing has a segment for each line, except for loaded files, which are found by their sections.
             numbers = (layout.number_of(document, row) for row in range(count))
             rows = [row for row, number in enumerate(numbers) if len(layout.subtree(number)) == 1]
             segments = [_make_segment(document, row, row + 1, above, {}) for row in rows]
@@ -142,7 +143,7 @@ def list_ancestor_titles(layout: NodeNumbering, document: Document) -> tuple[str
 
 
 def join_context(document: Document, row: int, above: tuple[str, ...]) -> str:
-    """Return the titles above a row and its file's path without suffix, each once."""
+    """Return the titles above a row and the path of its file without suffix, each once, as one string."""
     parent = document.columns.parents[row]
     key = document.key
     stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
@@ -151,13 +152,13 @@ def join_context(document: Document, row: int, above: tuple[str, ...]) -> str:
 
 
 def title_of(document: Document, row: int) -> str:
-    """Return the title of a row; empty if it is only the first words of a text without headings."""
+    """Return the title of a row, or an empty string if it is only the first words of its text."""
     columns = document.columns
     return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
 
 
 def telling_title_of(document: Document, row: int) -> str:
-    """Return the title of a row, plus its parent's title if it is only a number."""
+    """Return the title of a row. If it is only a number, add the title of the parent."""
     title = title_of(document, row)
     parent = document.columns.parents[row]
     if parent < 0 or not title or not _ENUMERATOR.fullmatch(title):
@@ -177,13 +178,13 @@ def _list_titles(document: Document, row: int) -> list[str]:
 def _make_segment(
     document: Document, first: int, end: int, above: tuple[str, ...], summaries: Mapping[str, str]
 ) -> IndexSegment:
-    """Return the segment for some rows; its digest covers everything that its index rows depend on."""
+    """Make the segment for some rows. Its digest covers everything that its index rows depend on."""
     columns = document.columns
     start = columns.starts[first]
     digest = blake2b(digest_size=16)
     titles = [title_of(document, row) for row in range(first, end)]
     context = join_context(document, first, above)
-    head = "\x1f".join((_FORMAT, document.key, context, *titles, ""))
+    head = "\x1f".join((_FORMAT_VERSION, document.key, context, *titles, ""))
     digest.update(head.encode("utf-8", "surrogatepass"))
     for offset in range(start, columns.starts[end], _PIECE_LENGTH):
         piece = document.text[offset : min(offset + _PIECE_LENGTH, columns.starts[end])]
@@ -196,7 +197,7 @@ def _make_segment(
 
 
 def _split_runs(text: str) -> Iterator[str]:
-    """Yield the words of `text.split()` without holding all words of a huge text in memory."""
+    """Yield the parts of `text.split()`, without having all parts of a huge text in memory."""
     start = 0
     while start < len(text):
         space = _SPACE.search(text, start + _PIECE_LENGTH)
@@ -206,9 +207,9 @@ def _split_runs(text: str) -> Iterator[str]:
 
 
 class NamesByRun(dict[str, tuple[str, str] | None]):
-    """Encoded identifiers and camel-case parts by run of non-space characters, computed once per run.
+    """Encoded identifiers and camel-case parts of each run of characters without a space, computed when needed.
 
-    The value is None for most runs: plain words, perhaps with a comma or bracket.
+    The value is None for most runs, which are plain words, perhaps with a comma or bracket.
     """
 
     def __missing__(self, run: str) -> tuple[str, str] | None:
@@ -216,12 +217,12 @@ class NamesByRun(dict[str, tuple[str, str] | None]):
         found = None
         if not (word.isalnum() and (word[1:].islower() or word.islower() or word.isupper())):
             names = parts = ""
-            if not _MARKS.isdisjoint(word):
+            if not _IDENTIFIER_MARKS.isdisjoint(word):
                 names = " ".join(map(code_identifier, extract_identifiers(run)))
             if word.lower() != word:
                 parts = " ".join(part for word in _WORD.findall(run) for part in split_camel_case(word))
             found = (names, parts) if names or parts else None
-        if len(self) >= _RUNS_MAX:
+        if len(self) >= _CACHED_RUNS_MAX:
             self.clear()
         self[run] = found
         return found

@@ -1,7 +1,7 @@
-"""Sentences and excerpts of Markdown texts, all exact spans.
+"""Find the sentences of a Markdown text that answer a query best, as exact spans.
 
-`best_sentences` ranks the sentences of a text for a query, `select_excerpt` adds the context that a reader needs, and
-`make_snippet` formats the best sentence on one line.
+`best_sentences` ranks sentences, `select_excerpt` adds the context that a reader needs, and `make_snippet` formats the
+best sentence on one line.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.lexicon import make_pattern
 from roamtui.search.terms import locate_terms
-from roamtui.search.units import UNITS_KEPT, Unit, UnitKind, find_units
+from roamtui.search.units import CACHED_TEXTS_MAX, Unit, UnitKind, find_units
 
-_STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _CLAUSE_END = re.compile(r";(?=\s)")
-_LENGTH_LONG = 400
-"""Characters; a longer sentence, as in contracts, is divided at its semicolons."""
-_PARENTHESIS_MAX = 300
+_LONG_SENTENCE_LENGTH = 400
+"""A longer sentence, in characters, is divided at its semicolons. Contracts have such sentences."""
+_PARENTHESIS_LENGTH_MAX = 300
 """A parenthesis that does not close within this many characters is ignored."""
 _SHORT_FORMS = """
 al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof reg resp sr st treas vs viz
@@ -38,16 +38,16 @@ _ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
 _BEFORE_NUMBER = frozenset(
     ("abs", "approx", "art", "ca", "ch", "eq", "fig", "figs", "no", "nos", "nr", "pp", "sec", "vol")
 )
-"""Abbreviations only before a number; otherwise words that may end a sentence."""
+"""Words that are abbreviations before a number, but may end a sentence elsewhere."""
 _COMMON_OPENERS = """
 a all although an any as at because but by each for he however if in it its no on our she since such that the their
 there these they this those to under we when while you das der die diese ein eine er es sie wenn wir
 """
 _DOTTED = re.compile(r"(?![ap]\.m\b)(?:[^\W\d_]\.)+[^\W\d_]\Z")
-"""Letters with full stops, as in U.S. or L.L.C.; the next word decides whether the sentence ends."""
+"""Letters with full stops, as in U.S. or L.L.C. The next word decides whether the sentence ends."""
 _OPENERS = frozenset(_COMMON_OPENERS.split())
 _ORDINAL = re.compile(r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE)
-"""A German ordinal number before its full stop."""
+"""A German ordinal number, without its full stop."""
 _MONTH = re.compile(rf"\s*(?:{make_pattern('months')})\b", re.IGNORECASE)
 
 _DEFINITION = re.compile(
@@ -57,7 +57,7 @@ _DEFINITION = re.compile(
     r"|determines?|controls?|denotes?|consists? of|contains?|holds?|returns?|sets?|shows?|shall mean)\s",
     re.IGNORECASE,
 )
-_ENTRY = re.compile(
+_GLOSSARY_ENTRY = re.compile(
     r"(?P<subject>\*\*[^*\n]{1,60}\*\*|__[^_\n]{1,60}__|`+[^`\n]{1,60}`+|[\w./-]{2,40})"
     r"(?:[ \t]*\([^)\n]{1,40}\))?(?:[ \t]*:|[ \t]+[–—-])\s"
 )
@@ -66,24 +66,24 @@ _LINK_TEXT = re.compile(r"!?\[[^\[\]]*\]\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)")
 _WORD = re.compile(r"\w+")
 
 _HEADING_SHARE = 0.3
-"""Weight of a term that is in the heading above but not in the sentence."""
+"""Weight of a term that is in the heading above a sentence, but not in the sentence."""
 _COLUMN_SHARE = 0.6
-"""Weight, for a row, of a term in the table head; a row means little without its head."""
+"""Weight of a term that is in the head of a table, but not in the row. A row means little without the head."""
 _DEFINITION_BONUS = 0.25
 _PROXIMITY_BONUS = 0.15
 _PROXIMITY_LENGTH = 60
-"""Distance of the first and last term, in characters, that halves the bonus."""
+"""Distance between the first and last term that halves the bonus, in characters."""
 _EARLY_BONUS = 0.15
 _WORDS_MIN, _WORDS_MAX = 5, 80
-_SENTENCES_IN = (UnitKind.PROSE, UnitKind.ITEM)
-_CLOSED = re.compile(r"[.!?:;…。！？｡][\W_]*\Z")
-_LETTERED = re.compile(r"[a-z]{1,4}[.)]\s")
-_HEADINGS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
-_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
+_SENTENCE_KINDS = (UnitKind.PROSE, UnitKind.ITEM)
+_CLOSED_END = re.compile(r"[.!?:;…。！？｡][\W_]*\Z")
+_LETTERED_ITEM = re.compile(r"[a-z]{1,4}[.)]\s")
+_HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
+_KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
 _SOURCE_LENGTH = 20_000
-"""Maximum characters of a section to rank; of a longer one, the part with most terms is used."""
-_TERM_START = 5
-"""Letters of a term that must match when that part is chosen; the rest may be inflected."""
+"""Maximum length of a section whose sentences are ranked, in characters. Of a longer one, only a part is used."""
+_TERM_START_LENGTH = 5
+"""Number of first letters of a term that must match when this part is chosen. The rest may be inflected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class RankedSentence:
     start: int
     end: int
     score: float
-    """Above 0; about 1 if the sentence contains all terms."""
+    """Above 0, and about 1 if the sentence contains all terms."""
 
 
 def split_sentences(text: str) -> tuple[Unit, ...]:
@@ -111,15 +111,15 @@ def best_sentences(
 ) -> tuple[RankedSentence, ...]:
     """Return up to `limit` sentences of a text that match a query best, best first.
 
-    Definitions rank above mere usage, and terms close together above terms far apart. Headings and table heads are
-    never returned, but their terms count in part for the sentences below them.
+    Sentences that define a term, or have the terms close together, rank higher. Headings and table heads are never
+    returned, but their terms count in part for the sentences below them.
 
     Args:
         text: Markdown of one or more sections.
         query_terms: The result of `roamtui.search.terms.query_terms`.
         limit: Maximum number of sentences.
-        idf: Weight of each term; by default, computed from the text.
-        forms: Inflected forms and the terms that they count as.
+        idf: Weight of each term. By default, it is computed from the text.
+        forms: Maps inflected forms to the term that each counts as.
     """
     units = find_units(text)
     found = _assign_terms(units, locate_terms(text, query_terms, forms))
@@ -137,7 +137,7 @@ def best_sentences(
             above = {term: _HEADING_SHARE for _, term in found.get(index, ())}
         if unit.kind is not UnitKind.ROW:
             columns = {term: _COLUMN_SHARE for _, term in found.get(index, ()) if unit.kind is UnitKind.TABLE_HEAD}
-        if unit.kind in _HEADINGS or index not in found:
+        if unit.kind in _HEADING_KINDS or index not in found:
             continue
         sentences = [Unit(start, end, unit.kind) for start, end in _split_unit(text, unit)]
         for number, terms in _assign_terms(sentences, found[index]).items():
@@ -151,9 +151,9 @@ def best_sentences(
 def get_first_sentence(text: str) -> Unit | None:
     """Return the first meaningful sentence of a text, or None if the text has only headings.
 
-    A sentence is meaningful if it is not code and has some words; if there is none, the first sentence is returned.
+    A meaningful sentence is not code, and has at least five words. If there is none, return the first sentence.
     """
-    bodies = [sentence for sentence in split_sentences(text) if sentence.kind not in _HEADINGS]
+    bodies = [sentence for sentence in split_sentences(text) if sentence.kind not in _HEADING_KINDS]
     for sentence in bodies:
         if sentence.kind is not UnitKind.CODE and _count_words(text, sentence) >= _WORDS_MIN:
             return sentence
@@ -161,9 +161,9 @@ def get_first_sentence(text: str) -> Unit | None:
 
 
 def find_sentence_end(text: str, offset: int) -> int | None:
-    """Return the end of the sentence, row, heading or line of code at an offset, or None between units.
+    """Return the end of the sentence, row, heading or line of code at an offset, or None if there is none.
 
-    A long sentence is not divided. A sentence may continue in a later paragraph, such as after a page break.
+    A long sentence is not divided. A sentence may continue in the next paragraph, for example after a page break.
     """
     units = find_units(text)
     index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
@@ -172,31 +172,33 @@ def find_sentence_end(text: str, offset: int) -> int | None:
     ends = _list_ends(text, units[index])
     end = ends[bisect_right(ends, offset)]
     for unit, following in pairwise(units[index:]):
-        is_open = unit.kind in _SENTENCES_IN and not _CLOSED.search(text, max(unit.start, unit.end - 20), unit.end)
+        is_open = unit.kind in _SENTENCE_KINDS and not _CLOSED_END.search(
+            text, max(unit.start, unit.end - 20), unit.end
+        )
         is_small = following.kind is UnitKind.PROSE and text[following.start].islower()
-        if end != unit.end or not is_open or not is_small or _LETTERED.match(text, following.start):
+        if end != unit.end or not is_open or not is_small or _LETTERED_ITEM.match(text, following.start):
             break
         end = _list_ends(text, following)[0]
     return end
 
 
-@lru_cache(maxsize=UNITS_KEPT)
+@lru_cache(maxsize=CACHED_TEXTS_MAX)
 def _list_ends(text: str, unit: Unit) -> tuple[int, ...]:
-    """Return the ends of a unit's sentences; the last one is the unit's own end."""
-    ends = [end for _, end in _list_sentences(text, unit)] if unit.kind in _SENTENCES_IN else []
+    """Return the ends of the sentences of a unit. The last one is the end of the unit."""
+    ends = [end for _, end in _list_sentences(text, unit)] if unit.kind in _SENTENCE_KINDS else []
     return (*ends, unit.end)
 
 
 def _split_unit(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a unit's sentences, long ones divided; a unit that is not prose is one sentence."""
-    if unit.kind not in _SENTENCES_IN:
+    """Yield the spans of the sentences of a unit. Long ones are divided. A unit that is not prose is one sentence."""
+    if unit.kind not in _SENTENCE_KINDS:
         yield unit.start, unit.end
         return
     for sentence_start, end in _list_sentences(text, unit):
         start = cut = sentence_start
-        if end - start > _LENGTH_LONG:  # into as few pieces as possible
+        if end - start > _LONG_SENTENCE_LENGTH:  # divide it into as few pieces as possible
             for semicolon in [*(match.end() for match in _CLAUSE_END.finditer(text, start, end)), end]:
-                if cut > start and semicolon - start > _LENGTH_LONG:
+                if cut > start and semicolon - start > _LONG_SENTENCE_LENGTH:
                     yield start, cut
                     start = cut + len(text[cut:semicolon]) - len(text[cut:semicolon].lstrip())
                 cut = semicolon
@@ -214,16 +216,16 @@ def _list_sentences(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
 
 
 def _find_ends(text: str, unit: Unit) -> Iterator[int]:
-    """Yield the ends of all sentences in a unit but the last."""
+    """Yield the ends of all sentences in a unit, except for the last one."""
     piece = text[unit.start : unit.end]
     if "`" in piece:
         piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), piece)
     start = position = depth = 0
-    for match in _STOP.finditer(piece):
+    for match in _SENTENCE_END.finditer(piece):
         stop, end = match.span()
         depth += piece.count("(", position, end) - piece.count(")", position, end)
         position = end
-        if depth > 0 and piece.find(")", end, end + _PARENTHESIS_MAX) >= 0:
+        if depth > 0 and piece.find(")", end, end + _PARENTHESIS_LENGTH_MAX) >= 0:
             continue
         if piece[stop] not in "。！？｡":
             following = piece[end : end + 40].lstrip("\r\n\t >*_\"'“‘([")[:1]
@@ -236,9 +238,10 @@ def _find_ends(text: str, unit: Unit) -> Iterator[int]:
 
 
 def _is_abbreviation(piece: str, start: int, stop: int, end: int, following: str) -> bool:
-    """Return whether the full stop at `stop` belongs to the word or number before it.
+    """Check whether the full stop at `stop` belongs to the word or number before it, so that no sentence ends.
 
-    The sentence begins at `start`; `end` is after the stop and its closing marks, before the character `following`.
+    The sentence begins at `start`. `end` is the offset after the full stop and its closing marks. `following` is the
+    next character that is not a blank or a mark.
     """
     last = _LAST_WORD.search(piece, max(start, stop - 20), stop)
     word = last.group().lower() if last else ""
@@ -255,7 +258,7 @@ def _is_abbreviation(piece: str, start: int, stop: int, end: int, following: str
 
 
 def _assign_terms(spans: Sequence[Unit], occurrences: Sequence[tuple[int, str]]) -> dict[int, list[tuple[int, str]]]:
-    """Return the occurrences of terms in each span, by the span's index."""
+    """Return the occurrences of terms in each span, by the index of the span."""
     starts = [span.start for span in spans]
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for offset, term in occurrences:
@@ -272,7 +275,7 @@ def _score_sentence(
     above: Mapping[str, float],
     weights: Mapping[str, float],
 ) -> float:
-    """Return the weight of the terms in a sentence, with bonuses and with shares of terms in the headings `above`."""
+    """Return the weight of the terms in a sentence, with bonuses, and with shares of terms in the heads `above` it."""
     first: dict[str, int] = {}
     for offset, term in terms:
         first.setdefault(term, offset)
@@ -281,19 +284,19 @@ def _score_sentence(
     score = covered + sum(share * weights[term] for term, share in above.items() if term not in first)
     if len(first) > 1:
         score += _PROXIMITY_BONUS * covered / (1 + gap / _PROXIMITY_LENGTH)
-    patterns = (_FIRST_CELL,) if sentence.kind is UnitKind.ROW else (_ENTRY, _DEFINITION)
+    patterns = (_FIRST_CELL,) if sentence.kind is UnitKind.ROW else (_GLOSSARY_ENTRY, _DEFINITION)
     definitions = filter(None, (pattern.match(text, sentence.start, sentence.end) for pattern in patterns))
     subject_end = next((match.end("subject") for match in definitions), sentence.start)
     score += _DEFINITION_BONUS * sum(weights[term] for term, offset in first.items() if offset < subject_end)
-    return score * _rate_form(text, sentence)
+    return score * _compute_form_factor(text, sentence)
 
 
-def _rate_form(text: str, sentence: Unit) -> float:
-    """Return a factor: below 1 for code, questions, lead-ins, bare links, and very short or long sentences."""
+def _compute_form_factor(text: str, sentence: Unit) -> float:
+    """Return a factor for the score: below 1 for code, questions, bare links, and very short or long sentences."""
     piece = text[sentence.start : sentence.end]
-    factor = _FACTORS.get(sentence.kind, 1.0)
+    factor = _KIND_FACTORS.get(sentence.kind, 1.0)
     words = _count_words(text, sentence)
-    if sentence.kind in _SENTENCES_IN:
+    if sentence.kind in _SENTENCE_KINDS:
         if piece.endswith("?"):
             factor *= 0.6
         elif piece.endswith(":"):
@@ -312,38 +315,39 @@ def _count_words(text: str, sentence: Unit) -> int:
 
 
 def select_relevant_part(text: str, terms: Sequence[str]) -> str:
-    """Return the part of a long text that contains most of the terms, or a short text unchanged."""
+    """Return the part of a long text that contains the most terms, or a short text unchanged."""
     if len(text) <= _SOURCE_LENGTH:
         return text
-    starts = [term[:_TERM_START] for term in terms]
+    starts = [term[:_TERM_START_LENGTH] for term in terms]
     parts = (text[start : start + _SOURCE_LENGTH] for start in range(0, len(text), _SOURCE_LENGTH))
     return max(parts, key=lambda part: sum(start in part.lower() for start in starts))
 
 
 SNIPPET_LENGTH = 240
 _EXCERPT_SOURCE_LENGTH = 60_000
-"""Characters of a very long section that are searched."""
-_SENTENCES = 4
-_TABLE = (UnitKind.TABLE_HEAD, UnitKind.ROW)
-_TOTAL = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
+"""Number of characters of a very long section that are searched."""
+_SENTENCES_MAX = 4
+_TABLE_KINDS = (UnitKind.TABLE_HEAD, UnitKind.ROW)
+_TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
 """The start of a row with totals."""
 _CELL_END = re.compile(r"(?<!\\)\|")
 _LABEL_WORDS_MIN = 3
-"""A paragraph with fewer words is a label, such as the name of a language above code."""
+"""Minimum number of words of a paragraph that is not a label, such as the name of a language above code."""
 
 
 def select_excerpt(
     text: str, terms: Sequence[str], *, tokens_max: int, whole_max: int = 0
 ) -> tuple[tuple[int, int], ...]:
-    """Return the spans of a section's own text that answer best, in order; none for a bare heading.
+    """Return the spans of a section's own text that answer best, in order. A bare heading has none.
 
-    The best sentences come with their context while there is room: the neighbouring units, a table's head and totals.
+    As long as there is room, the best sentences come with their context: the units next to them, and the head and
+    totals of a table.
 
     Args:
         text: Markdown, including the heading.
         terms: The result of `roamtui.search.terms.query_terms`.
-        tokens_max: Maximum estimated tokens of all spans.
-        whole_max: A text of at most this many tokens is returned whole.
+        tokens_max: Maximum number of estimated tokens of all spans.
+        whole_max: A text with at most this many tokens is returned whole.
     """
     text = text[:_EXCERPT_SOURCE_LENGTH]
     units = find_units(text)
@@ -359,7 +363,7 @@ def select_excerpt(
     starts = [unit.start for unit in units]
     for sentence_start, sentence_end in _list_best(text, terms):
         index = bisect_right(starts, sentence_start) - 1
-        for number, group in enumerate(_widen(text, units, index, (sentence_start, sentence_end), left)):
+        for number, group in enumerate(_iter_context(text, units, index, (sentence_start, sentence_end), left)):
             added = {unit_index: bounds for unit_index, bounds in group.items() if unit_index not in chosen}
             cost = sum(estimate_tokens(text[start:end]) for start, end in added.values())
             if cost <= left:
@@ -382,19 +386,21 @@ def select_excerpt(
 
 
 def _list_best(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
-    best = best_sentences(text, terms, limit=_SENTENCES)
+    """Yield the spans of the best sentences, or of the first sentence if none matches."""
+    best = best_sentences(text, terms, limit=_SENTENCES_MAX)
     for sentence in best:
         yield sentence.start, sentence.end
     if not best and (opening := get_first_sentence(text)) is not None:
         yield opening.start, opening.end
 
 
-def _widen(
+def _iter_context(
     text: str, units: Sequence[Unit], index: int, sentence: tuple[int, int], tokens_max: int
 ) -> Iterator[dict[int, tuple[int, int]]]:
-    """Yield spans by unit index: first the unit of a sentence, or only the sentence if the unit is long, then context.
+    """Yield groups of spans by the index of their unit: first a sentence with its unit, then more and more context.
 
-    A row includes the head of its table. The context is the table's totals, the whole table, and the units around it.
+    If the unit is long, the first group is only the sentence. A row comes with the head of its table. The context is
+    the totals of the table, the whole table, and the units around it.
     """
     unit = units[index]
     is_long = estimate_tokens(text[unit.start : unit.end]) > tokens_max
@@ -403,7 +409,7 @@ def _widen(
     if unit.kind is UnitKind.ROW and units[table.start].kind is UnitKind.TABLE_HEAD:
         found[table.start] = (units[table.start].start, units[table.start].end)
     yield found
-    context = [[i for i in table if units[i].kind is UnitKind.ROW and _TOTAL.match(text, units[i].start)]]
+    context = [[i for i in table if units[i].kind is UnitKind.ROW and _TOTAL_ROW.match(text, units[i].start)]]
     if len(table) > 1:
         context.append([*table])
     for other in (table.stop, table.start - 1):
@@ -423,11 +429,11 @@ def _widen(
 
 
 def _get_table_units(units: Sequence[Unit], index: int) -> range:
-    """Return the indexes of the table that a unit belongs to, head first; for any other unit, only its own index."""
-    if units[index].kind not in _TABLE:
+    """Return the indexes of all units of the table that a unit belongs to, or only its own index."""
+    if units[index].kind not in _TABLE_KINDS:
         return range(index, index + 1)
     start = index
-    while units[start].kind is UnitKind.ROW and start and units[start - 1].kind in _TABLE:
+    while units[start].kind is UnitKind.ROW and start and units[start - 1].kind in _TABLE_KINDS:
         start -= 1
     end = index + 1
     while end < len(units) and units[end].kind is UnitKind.ROW:
@@ -436,9 +442,9 @@ def _get_table_units(units: Sequence[Unit], index: int) -> range:
 
 
 def make_snippet(text: str, terms: Sequence[str]) -> str:
-    """Return the best sentence of a section's own text, or its first one, on one line that is safe to display.
+    """Return the best sentence of a section's own text, or the first one, on one line that is safe to display.
 
-    In a table row, each cell follows the name of its column.
+    In a table row, the name of its column comes before each cell.
     """
     text = select_relevant_part(text, terms)
     start, end = next(_list_best(text, terms), (0, 0))

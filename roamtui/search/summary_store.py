@@ -18,17 +18,17 @@ CREATE TABLE IF NOT EXISTS summaries(
 
 
 class SummaryStore:
-    """Stores summaries by the digest of the summarised text and the model's name.
+    """Stores summaries by the digest of the summarised text and the name of the model.
 
     Raises:
-        StoreError: The file cannot be read or written; every method may raise this.
+        StoreError: The file cannot be read or written. Every method may raise this.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def load(self, model: str | None = None) -> dict[str, str]:
-        """Return summaries by digest: those of one model, or the newest ones; empty if there is no file."""
+        """Return the summaries of one model by digest, or the newest summary of each digest from any model."""
         if not self.path.exists():
             return {}
         query = "SELECT digest, text FROM summaries WHERE model = coalesce(?, model) ORDER BY number"
@@ -36,7 +36,7 @@ class SummaryStore:
             return dict(connection.execute(query, (model,)))
 
     def save(self, summaries: Mapping[str, str], model: str) -> None:
-        """Save summaries by digest, all of them or none."""
+        """Save summaries by digest. If that fails, none of them is saved."""
         rows = [(digest, model, text) for digest, text in summaries.items()]
         with self._connect() as connection, connection:
             connection.executemany("INSERT OR REPLACE INTO summaries(digest, model, text) VALUES(?, ?, ?)", rows)

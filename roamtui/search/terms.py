@@ -1,8 +1,8 @@
-"""Splits queries and texts into terms, in the same way for the index and for the sentences of a section.
+"""Split queries and texts into terms, in the same way for the index and for the sentences of a section.
 
 A term is a folded word (``gradient``), a whole identifier (``max_tokens``, ``--flag-name``, ``c++``, ``4.2``) or, in
-scripts without spaces between words, a pair of adjacent characters. A `Query` holds a query's terms and FTS5
-expressions. Queries are untrusted: FTS5 receives only strings that this module has quoted.
+scripts without spaces between words, a pair of adjacent characters. A `Query` has the terms and FTS5 expressions of a
+query. Queries are untrusted, so FTS5 receives only strings that this module has quoted.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from roamtui.search.lexicon import (
 )
 
 TERMS_MAX = 64
-"""A longer query is pasted text; its first terms are enough, and each term costs time."""
+"""Maximum number of terms of a query. A longer one is pasted text, whose first terms are enough."""
 
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 """Accents, points and vowel signs, which Python's ``\\w`` does not match, and the scripts of India."""
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 _CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
-_NEGATION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
+_CONTRACTION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 _UNSPACED = (
     "\u0e00-\u0fff"  # Thai, Lao, Tibetan
     "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
@@ -55,14 +55,14 @@ _IDENTIFIER = re.compile(
 )
 _ACCENT = re.compile("[\u0300-\u036f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_ROOT_MIN = 4
-_PART_MIN = 4
-_JOINTS = ("", "s", "n", "es", "en")
+_ROOT_LENGTH_MIN = 4
+_PART_LENGTH_MIN = 4
+_LINKING_ELEMENTS = ("", "s", "n", "es", "en")
 """Linking elements between the parts of a German compound."""
 
 
 def normalise_unicode(text: str) -> str:
-    """Return `text` with compatible characters unified (full-width letters, ligatures), but with case and accents."""
+    """Return `text` with variants of characters, such as full-width letters and ligatures, as ordinary characters."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text))
@@ -77,29 +77,29 @@ def fold_term(text: str) -> str:
 
 
 def tokenise(text: str) -> list[str]:
-    """Return the folded words of a text in order; in scripts without spaces, each run counts as one word."""
+    """Return the folded words of a text in order. In scripts without spaces, each run of characters is a word."""
     return _WORD.findall(fold_term(text))
 
 
 def is_unspaced(term: str) -> bool:
-    """Return whether a term starts with a script that does not put spaces between words."""
+    """Check whether a term starts with a character of a script without spaces between words."""
     return not term.isascii() and _UNSPACED_RUN.match(term) is not None
 
 
 def is_hiragana(term: str) -> bool:
-    """Return whether a term has only hiragana, which Japanese uses for function words and endings."""
+    """Check whether a term has only hiragana, which Japanese uses for function words and endings."""
     return _HIRAGANA.fullmatch(term) is not None
 
 
 def space_cjk(text: str) -> str:
-    """Return `text` with spaces around each character of scripts without spaces, so that each becomes a word."""
+    """Put spaces around each character of a script without spaces, so that each becomes a word."""
     return text if text.isascii() else _UNSPACED_CHARACTER.sub(r" \1 ", text)
 
 
 def extract_identifiers(text: str) -> list[str]:
-    """Return the identifiers of a text that are more than a plain word, as written.
+    """Return the identifiers in a text, as written, except for plain words.
 
-    A dotted identifier is followed by those of its parts that contain an underscore.
+    After a dotted identifier come those of its parts that contain an underscore.
     """
     found: list[str] = []
     for identifier in _IDENTIFIER.findall(text):
@@ -112,7 +112,7 @@ def extract_identifiers(text: str) -> list[str]:
 
 
 def split_camel_case(word: str) -> list[str]:
-    """Return the parts of a camel-case word (``getUserById``), or nothing for any other word."""
+    """Return the parts of a camel-case word (``getUserById``), or an empty list for any other word."""
     if word.islower() or word.isupper() or word[1:].islower():
         return []
     parts = [part for part in _CAMEL_PART.findall(word) if len(part) > 1]
@@ -128,7 +128,7 @@ def extract_names(text: str) -> frozenset[str]:
 def query_terms(text: str) -> tuple[str, ...]:
     """Return the content words and identifiers of a question, folded, each once, in order.
 
-    Stop words and question words are dropped unless the question contains nothing else.
+    Stop words and question words are left out, unless the question contains nothing else.
     """
     text = normalise_unicode(text)
     terms = dict.fromkeys(_find_terms(strip_question_words(text)))
@@ -138,7 +138,7 @@ def query_terms(text: str) -> tuple[str, ...]:
 
 
 def _find_terms(text: str) -> Iterator[str]:
-    text = _NEGATION.sub(" ", text) if "'" in text or "’" in text else text
+    text = _CONTRACTION.sub(" ", text) if "'" in text or "’" in text else text
     position = 0
     for match in _IDENTIFIER.finditer(text):
         yield from split_words(text[position : match.start()])
@@ -161,12 +161,9 @@ def split_words(text: str) -> Iterator[str]:
 def locate_terms(
     text: str, terms: Iterable[str], forms: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, str]]:
-    """Return the occurrences of terms in a text, as (offset, term), in order; words match by their stem.
+    """Return the occurrences of terms in a text, as (offset, term), in order. Words match by their stem.
 
-    Args:
-        text: Any text.
-        terms: The result of `query_terms`.
-        forms: Inflected forms and the terms that they count as.
+    `terms` comes from `query_terms`. `forms` maps inflected forms to the term that each counts as.
     """
     by_stem: dict[str, str] = {}
     found: list[tuple[int, str]] = []
@@ -197,9 +194,9 @@ def _compile_whole(term: str) -> re.Pattern[str]:
 
 
 def _find_stems(text: str, by_stem: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """Yield the words of an ASCII text that have one of these stems, and parts of camel-case words.
+    """Yield the offset and term of each word, or part of a camel-case word, that has one of these stems.
 
-    A pattern of stems finds the candidates, because stemming every word would be slow.
+    The text must be ASCII. A pattern finds the candidates, because stemming every word would be slow.
     """
     for match in _compile_starts(frozenset(by_stem)).finditer(text.lower()):
         start = match.start()
@@ -218,13 +215,13 @@ def _find_stems(text: str, by_stem: Mapping[str, str]) -> Iterator[tuple[int, st
 
 @lru_cache(maxsize=64)
 def _compile_starts(stems: frozenset[str]) -> re.Pattern[str]:
-    """Return a pattern for all words that may have one of these stems; a word may lack a stem's final e, i or l."""
+    """Return a pattern for all words that may have one of these stems, perhaps without its final e, i or l."""
     starts = {re.escape(stem[:-1] if len(stem) > 1 and stem[-1] in "eil" else stem) for stem in stems}
     return re.compile(f"(?:{'|'.join(sorted(starts))})[^\\W_]*")
 
 
 def list_inflected_forms(text: str, terms: Iterable[str], language: Language) -> dict[str, str]:
-    """Return the words of a text that are other forms of a term, each with its term; empty for English."""
+    """Return the words of a text that are other forms of a term, each with the term. In English, there are none."""
     if language is Language.ENGLISH:
         return {}
     roots = {reduce_to_root(term, language): term for term in terms if term.isalpha() and not is_unspaced(term)}
@@ -233,10 +230,10 @@ def list_inflected_forms(text: str, terms: Iterable[str], language: Language) ->
 
 
 def list_compounds(word: str) -> Iterator[tuple[str, str]]:
-    """Yield the possible pairs of words in a German compound, the longest first part first."""
-    for end in range(len(word) - _PART_MIN, _PART_MIN - 1, -1):
-        for joint in _JOINTS:
-            if word[:end].endswith(joint) and end - len(joint) >= _PART_MIN:
+    """Yield the pairs of words that a German compound may consist of, the longest first word first."""
+    for end in range(len(word) - _PART_LENGTH_MIN, _PART_LENGTH_MIN - 1, -1):
+        for joint in _LINKING_ELEMENTS:
+            if word[:end].endswith(joint) and end - len(joint) >= _PART_LENGTH_MIN:
                 yield word[: end - len(joint)], word[end:]
 
 
@@ -244,12 +241,12 @@ _PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")
 _ALNUM_RUN = re.compile(r"[^\W_]+")
 _PHRASE_WORDS_MAX = 32
-_CONTINUATION = re.compile(make_pattern("going on"), re.IGNORECASE)
+_CONTINUATION_START = re.compile(make_pattern("going on"), re.IGNORECASE)
 _POINTING_WORDS = frozenset(list_words("pointing"))
 _LAST_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{2,}\Z")
-_CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
+_SIGN_CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
 _CODE_SUFFIX = "0"
-"""The final digit of an encoded identifier prevents stemming."""
+"""End of an encoded identifier. A final digit prevents stemming."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +256,7 @@ class Query:
     terms: tuple[str, ...]
     """The result of `query_terms`."""
     words: tuple[str, ...]
-    """Words that may occur in a title: those of the terms, and those inside identifiers."""
+    """Words that may occur in a title: the terms that are words, and the words inside identifiers."""
     stems: frozenset[str]
     """Stems of the words, or of their corrections."""
     names: frozenset[str]
@@ -267,9 +264,9 @@ class Query:
     is_follow_up: bool
     """Whether the query refers to earlier messages."""
     last_prefix: str
-    """The last word, which may be incomplete while the person types; empty if the query does not end with a word."""
+    """Last word, which may be incomplete while the person types; empty if the query does not end with a word."""
     fts_terms: tuple[str, ...]
-    """FTS5 expressions; every hit matches at least one."""
+    """FTS5 expressions. Every hit matches at least one of them."""
     language: Language
     prefixes: tuple[str, ...]
     """FTS5 expressions for other forms of the words; empty for English."""
@@ -282,7 +279,7 @@ class Query:
 
     @property
     def expression(self) -> str:
-        """FTS5 expression that every hit matches; empty if the query contains no word."""
+        """FTS5 expression that every hit matches; empty if the query has no words."""
         return " OR ".join(self.fts_terms)
 
     @property
@@ -292,7 +289,7 @@ class Query:
 
 
 def parse_query(text: str) -> Query:
-    """Parse a query. Every text is a valid query."""
+    """Parse a query, which may be any text."""
     text = normalise_unicode(text)
     terms = query_terms(text)
     expressions: dict[str, None] = {}
@@ -311,7 +308,7 @@ def parse_query(text: str) -> Query:
     language = detect_language(tokens)
     prefixes: dict[str, None] = {}
     for root in (reduce_to_root(word, language) for word in words):
-        if language is not Language.ENGLISH and len(root) >= _ROOT_MIN and root.isalpha():
+        if language is not Language.ENGLISH and len(root) >= _ROOT_LENGTH_MIN and root.isalpha():
             prefixes[f"{_quote(root)} *"] = None
             if language is Language.GERMAN:
                 prefixes[f"{_quote(f'ge{root}')} *"] = None  # the start of a participle
@@ -338,7 +335,7 @@ def parse_query(text: str) -> Query:
 
 
 def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:
-    """Return the query with the corrections among its terms, and instead of the misspelt words in its stems."""
+    """Return the query with corrections, which are added to its terms, but replace the misspelt words in its stems."""
     if not corrections:
         return query
     added = dict.fromkeys(found for similar in corrections.values() for found in similar)
@@ -352,12 +349,12 @@ def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Que
 
 
 def is_continuation(text: str) -> bool:
-    """Return whether the start or end of a question shows that it continues another one."""
-    return _CONTINUATION.match(text.strip()) is not None or text.rstrip("?？ ").endswith("呢")
+    """Check whether the start or the end of a question shows that it continues another one."""
+    return _CONTINUATION_START.match(text.strip()) is not None or text.rstrip("?？ ").endswith("呢")
 
 
 def has_pronoun(text: str) -> bool:
-    """Return whether a question contains a pronoun or another word that refers back."""
+    """Check whether a question contains a pronoun or another word that refers back."""
     return not _POINTING_WORDS.isdisjoint(_ALNUM_RUN.findall(text.lower()))
 
 
@@ -367,12 +364,12 @@ def build_term_expression(term: str) -> str:
 
 
 def code_identifier(identifier: str) -> str:
-    """Return the single token by which the index stores an identifier."""
-    return fold_term(identifier).translate(_CODES) + _CODE_SUFFIX
+    """Encode an identifier as the single token that the index stores."""
+    return fold_term(identifier).translate(_SIGN_CODES) + _CODE_SUFFIX
 
 
 def _add_parts(parts: list[str], expressions: dict[str, None], words: dict[str, None]) -> None:
-    """Add the parts of an identifier, as adjacent words and as single words."""
+    """Add the parts of an identifier: to `expressions` as adjacent words, and to `words` one by one."""
     if len(parts) > 1:
         expressions[_quote(" ".join(parts))] = None
     words.update(
@@ -381,5 +378,5 @@ def _add_parts(parts: list[str], expressions: dict[str, None], words: dict[str, 
 
 
 def _quote(text: str) -> str:
-    """Return words as one FTS5 string; words contain no quotation marks, so nothing needs escaping."""
+    """Return words as one FTS5 string. Words contain no quotation marks, so nothing needs escaping."""
     return f'"{" ".join(tokenise(space_cjk(text))[:_PHRASE_WORDS_MAX])}"'

@@ -1,4 +1,4 @@
-"""Uses the titles of an index to correct mistyped words and to find the topics of a conversation."""
+"""Correct mistyped words, and find the topics of a conversation, by the titles of an index."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from roamtui.search.terms import Query, normalise_unicode, split_words
 
 _ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})
 _LENGTH_MIN = 4
-"""Shorter words are too similar to each other."""
+"""Minimum length of a word that is corrected. Shorter ones are too similar to each other."""
 _SIMILARITY_MIN = 0.79
-"""One slip in five letters, two in ten. Rounding would exclude them at 0.8 itself."""
+"""Minimum similarity of a correction: one slip in five letters, two in ten. 0.8 would exclude these by rounding."""
 _CORRECTIONS_MAX = 3
 
 
@@ -56,32 +56,32 @@ def list_similar_words(word: str, words: Sequence[str]) -> dict[str, float]:
     return kept
 
 
-_TURNS_MAX = 40
-"""Earlier messages that are searched for topics."""
-_TURN_LENGTH_MAX = 10_000
-_DECAY = 0.9
-"""Factor on the strength of a mention for each later message."""
+_MESSAGES_MAX = 40
+"""Number of earlier messages that are searched for topics."""
+_MESSAGE_LENGTH_MAX = 10_000
+_AGE_FACTOR = 0.9
+"""Factor by which each later message weakens a mention."""
 _SHARE_MIN = 0.5
-"""A message mentions a title if it contains this share of it, weighted by rarity."""
+"""A message mentions a title if it contains this share of its words, weighted by rarity."""
 _RARITY_HALF = 4.0
-"""Total rarity of the words at which a mention has half its strength: a single common word means little."""
+"""A mention by words with this total rarity has half of the full strength. A single common word means little."""
 _TOPICS_MAX = 8
 
 
 class TopicTitles:
-    """The titles of all sections that contain others: the possible topics of a conversation."""
+    """The titles of all sections with subsections, which may be topics of a conversation."""
 
     def __init__(self, index: SectionIndex, before: TopicTitles | None = None) -> None:
-        """Read the titles of `index`, reusing what `before` read from unchanged documents."""
+        """Set up for `index`. The titles of documents that `before` has read are reused."""
         self.index = index
         self._tables: dict[int, tuple[Document, list[tuple[int, frozenset[str]]]]] = (
             dict(before._tables) if before is not None else {}  # noqa: SLF001 - the same class
         )
-        """By a document's identity: the document, and its rows with children, each with the stems of its title."""
+        """By the ``id()`` of a document, the document, and each row with children with the stems of its title."""
 
     @cached_property
-    def _holders(self) -> dict[str, list[int]]:
-        """Sections by the stems in their titles."""
+    def _sections_by_stem(self) -> dict[str, list[int]]:
+        """Numbers of the sections whose titles contain each stem."""
         index = self.index
         titles: list[tuple[int, frozenset[str]]] = []
         tables = {}
@@ -109,18 +109,18 @@ class TopicTitles:
     @cached_property
     def _rarities(self) -> dict[str, float]:
         """Rarity of each stem among the titles."""
-        count = len({number for numbers in self._holders.values() for number in numbers})
-        return {word_stem: math.log(1 + count / len(numbers)) for word_stem, numbers in self._holders.items()}
+        count = len({number for numbers in self._sections_by_stem.values() for number in numbers})
+        return {word_stem: math.log(1 + count / len(numbers)) for word_stem, numbers in self._sections_by_stem.items()}
 
     def recall_topics(self, query: str, earlier: Sequence[str]) -> dict[int, float]:
-        """Return the sections that earlier messages mention, with strengths from 0 to 1, later mentions stronger.
+        """Return the sections that earlier messages mention, with strengths from 0 to 1. Later mentions are stronger.
 
-        A section that the query itself mentions weakens all of them: the query may be about something new.
+        If the query itself mentions a section, all strengths are lower, because it may be about something new.
         """
         strengths: dict[int, float] = {}
-        for age, turn in enumerate(reversed(earlier[-_TURNS_MAX:])):
+        for age, turn in enumerate(reversed(earlier[-_MESSAGES_MAX:])):
             for number, strength in self._match_topics(turn).items():
-                strengths[number] = max(strengths.get(number, 0.0), strength * _DECAY**age)
+                strengths[number] = max(strengths.get(number, 0.0), strength * _AGE_FACTOR**age)
         named_now = max(self._match_topics(query).values(), default=0.0)
         strongest = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))[:_TOPICS_MAX]
         return {number: strength - named_now for number, strength in strongest if strength > named_now}
@@ -128,8 +128,8 @@ class TopicTitles:
     def _match_topics(self, text: str) -> dict[int, float]:
         """Return the sections whose titles a text mentions, with the strength of each mention."""
         masses: dict[int, float] = defaultdict(float)
-        for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_TURN_LENGTH_MAX])))):
-            for number in self._holders.get(word_stem, ()):
+        for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_MESSAGE_LENGTH_MAX])))):
+            for number in self._sections_by_stem.get(word_stem, ()):
                 masses[number] += self._rarities[word_stem]
         strengths = {}
         for number, mass in masses.items():
@@ -142,9 +142,10 @@ class TopicTitles:
 def favour_topics(
     scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex, query: Query, weight: float
 ) -> dict[int, float]:
-    """Return the scores with a boost for sections inside a topic, by its strength and by its best score.
+    """Return the scores with a boost for the sections of each topic.
 
-    A query that is not a follow-up may be about something new, so the boost shrinks if other sections score better.
+    The boost grows with the strength of the topic, and with the best score of all topics. A query that is not a
+    follow-up may be about something new, so the boost is smaller if other sections score better.
     """
     boosts: dict[int, float] = {}
     for topic, strength in topics.items():

@@ -1,4 +1,4 @@
-"""Divides a Markdown text into units that can be quoted: paragraphs, list items, table rows, all exact spans."""
+"""Divide a Markdown text into units that can be quoted, such as paragraphs, list items and table rows."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class UnitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Characters `start` (included) to `end` (excluded) of a text."""
+    """A range of a text: the characters from `start` up to `end` (exclusive)."""
 
     start: int
     end: int
     kind: UnitKind
 
 
-UNITS_KEPT = 1_000
-"""Number of texts whose units are cached: ranking, excerpts and display read the same sections."""
+CACHED_TEXTS_MAX = 1_000
+"""Number of texts whose units are cached, because ranking, excerpts and display read the same sections."""
 _KINDS = {
     "heading_open": UnitKind.HEADING,
     "thead_open": UnitKind.TABLE_HEAD,
@@ -46,35 +46,35 @@ _KINDS = {
     "list_item_open": UnitKind.ITEM,
     **dict.fromkeys(("heading_close", "table_close", "list_item_close"), UnitKind.PROSE),
 }
-"""The kind of the content after a token; in a list item, only of its first paragraph."""
-_QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)*")
-_BOX = re.compile(r"\[[ xX]\][ \t]+")
-_NOISE = re.compile(
+"""Kind of the content after each of these tokens. In a list item, only its first paragraph has this kind."""
+_QUOTE_MARKS = re.compile(r"[ \t]*(?:>[ \t]?)*")
+_TASK_BOX = re.compile(r"\[[ xX]\][ \t]+")
+_MARKUP_LINE = re.compile(
     r"(?:</?[A-Za-z][^>]*>[ \t]*)+$"  # only tags
     r"|\[[^\]]+\]:[ \t]*\S+"  # a link definition
     r"|(?:\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?[ \t]*)+$"  # only images
     r"|:{3,}|\{[%:].*\}$"  # directives
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_NO_LINE_END = re.compile(r"[^\n]")
+_NOT_LINE_END = re.compile(r"[^\n]")
 _LETTER = re.compile(r"[^\W_]")
 
 
-@lru_cache(maxsize=UNITS_KEPT)
+@lru_cache(maxsize=CACHED_TEXTS_MAX)
 def find_units(text: str) -> tuple[Unit, ...]:
-    """Return the units of a Markdown text in order; markers, rules, comments and other markup are left out."""
+    """Return the units of a Markdown text in order, without markers, rules, comments and other markup."""
     return tuple(_UnitReader(text).read())
 
 
 def blank_front_matter(text: str) -> str:
-    """Return what the Markdown parser reads: front matter becomes blank lines, so that line numbers stay right."""
+    """Return the text for the Markdown parser. Front matter becomes blank lines, so that line numbers stay right."""
     normal = normalise_line_ends(text)
     front = normal[: measure_front_matter(normal)]
-    return _NO_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return _NOT_LINE_END.sub("", front) + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 class _UnitReader:
-    """Maps the Markdown parser's tokens back to exact spans of the text."""
+    """Finds the exact spans of the text that belong to the tokens of the Markdown parser."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -89,12 +89,12 @@ class _UnitReader:
             if token.type in _KINDS:
                 kind = _KINDS[token.type]
             elif token.type == "tr_open":
-                yield from self._join([(first, _QUOTE.sub("", self._lines[first], count=1))], kind)
+                yield from self._join([(first, _QUOTE_MARKS.sub("", self._lines[first], count=1))], kind)
             elif token.type in ("fence", "code_block"):
                 for line in enumerate(token.content.split("\n"), first + (token.type == "fence")):
                     yield from self._join([line], UnitKind.CODE)
             elif token.type == "html_block":
-                source = _COMMENT.sub(lambda comment: _NO_LINE_END.sub("", comment[0]), token.content)
+                source = _COMMENT.sub(lambda comment: _NOT_LINE_END.sub("", comment[0]), token.content)
                 yield from self._read_paragraph(first, source, UnitKind.PROSE)
             elif token.type == "inline" and kind is UnitKind.HEADING:
                 yield from self._join(enumerate(token.content.split("\n"), first), kind)
@@ -103,12 +103,15 @@ class _UnitReader:
                 kind = UnitKind.PROSE
 
     def _read_paragraph(self, first: int, content: str, kind: UnitKind) -> Iterator[Unit]:
-        """Yield the runs of lines between lines of mere markup; a table without a delimiter row gives single lines."""
-        box = _BOX.match(content) if kind is UnitKind.ITEM else None
+        """Yield a unit for each run of lines between lines that are only markup.
+
+        In a table without a delimiter row, each line is a unit of its own.
+        """
+        box = _TASK_BOX.match(content) if kind is UnitKind.ITEM else None
         lines = content[box.end() if box else 0 :].split("\n")
         run: list[tuple[int, str]] = []
         for number, line in enumerate([*lines, ""], first):
-            if line.strip() and not _NOISE.match(line.strip()):
+            if line.strip() and not _MARKUP_LINE.match(line.strip()):
                 run.append((number, line))
                 continue
             if run and run[0][1].startswith("|"):
@@ -119,12 +122,12 @@ class _UnitReader:
             run = []
 
     def _join(self, lines: Iterable[tuple[int, str]], kind: UnitKind) -> Iterator[Unit]:
-        """Yield numbered lines as one unit if they contain a letter or digit."""
+        """Yield one unit for numbered lines, unless they have no letter or digit."""
         spans = []
         for number, line in lines:
             if not line.strip():
                 continue
-            # The parser cuts off what containers put before a line, so its content is at the end of the source line.
+            # The parser cuts off the marks of containers, so the content of a line is at the end of the source line.
             source_line, content = self._lines[number], line.strip()
             if content not in source_line:  # a container took part of a tab
                 content = source_line.strip()

@@ -1,4 +1,4 @@
-"""`VectorIndex`: searches the chunks of one library by their vectors, which SQLite stores, by brute force.
+"""`VectorIndex`: searches the chunks of one library by comparing all their vectors, which SQLite stores.
 
 A chunk is a short piece of a section's own text, with the titles above it.
 """
@@ -18,10 +18,11 @@ from roamtui.paths import make_private_folder
 from roamtui.search.base import Embedder, EmbedKind, Progress, StoredVectorArray, VectorArray
 
 _PATH_LENGTH_MAX = 200
-"""Maximum characters of titles before a chunk; longer titles lose their start, which is farthest from the text."""
+"""Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is cut
+off."""
 _PATH_SEPARATOR = " > "
-_ENDS = (re.compile(r"\n[ \t]*\n"), re.compile(r"[.!?][\"')\]]*\s|\n"), re.compile(r"\s"))
-"""Where a chunk may end, best first: after a paragraph, after a sentence or line, after a word."""
+_CHUNK_ENDS = (re.compile(r"\n[ \t]*\n"), re.compile(r"[.!?][\"')\]]*\s|\n"), re.compile(r"\s"))
+"""Ends of a chunk, best first: after a paragraph, after a sentence or line, after a word."""
 _NOT_SPACE = re.compile(r"\S")
 _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*$")
 
@@ -36,13 +37,13 @@ class EmbeddingChunk:
 
 
 def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, overlap: int) -> Iterator[EmbeddingChunk]:
-    """Yield the chunks of sections in order; a section without text has one chunk, with its titles.
+    """Yield the chunks of sections in order. A section without text has one chunk, with its titles.
 
     Args:
-        library: Contains the sections. No chunk continues past the end of a section's own text.
-        section_ids: The sections to divide.
-        size: Maximum characters of a chunk, not counting its titles.
-        overlap: Characters that a chunk repeats of the previous one, at most half of `size`.
+        library: The library of the sections.
+        section_ids: Ids of the sections. A chunk belongs to the own text of one section.
+        size: Maximum length of a chunk in characters, not counting its titles.
+        overlap: Number of characters that a chunk repeats of the chunk before it, at most half of `size`.
     """
     for section_id in section_ids:
         document, row = library.locate(section_id)
@@ -72,9 +73,10 @@ def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, over
 
 
 def split_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
-    """Return the spans of the pieces of a text; together they cover everything except white space.
+    """Return the spans of the pieces of a text, which together cover everything except white space.
 
-    A piece ends after a paragraph, else after a sentence or line, else after a word, if one ends in its second half.
+    A piece ends after the last paragraph that ends in its second half. If none does, it ends after a sentence or line,
+    or else after a word.
     """
     spans = []
     position = 0
@@ -82,45 +84,47 @@ def split_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
         start = first.start()
         end = limit = min(start + size, len(text))
         if limit < len(text):
-            ends = ([match.end() for match in pattern.finditer(text, start + size // 2, limit)] for pattern in _ENDS)
+            ends = (
+                [match.end() for match in pattern.finditer(text, start + size // 2, limit)] for pattern in _CHUNK_ENDS
+            )
             end = next((found[-1] for found in ends if found), limit)
         spans.append((start, start + len(text[start:end].rstrip())))
         if end == len(text):
             break
         position = end - overlap
         if position < end and not text[position - 1].isspace():  # the overlap starts with a whole word
-            space = _ENDS[-1].search(text, position, end)
+            space = _CHUNK_ENDS[-1].search(text, position, end)
             position = space.end() if space else end
         position = max(position, start + 1)
     return spans
 
 
-_FILE = "vectors.sqlite3"
+_FILE_NAME = "vectors.sqlite3"
 _DIGEST_BYTES = 16
 _WAIT_SECONDS = 10
 _TABLE = """
 CREATE TABLE IF NOT EXISTS vectors(
     digest BLOB NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(digest, model)
 ) WITHOUT ROWID"""
-_BATCH = 64
-_STORED = "<f2"
-"""Half precision: the dot product of two unit vectors of 384 numbers is off by less than 0.001."""
+_BATCH_SIZE = 64
+_STORED_TYPE = "<f2"
+"""Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
 
 
 class VectorStore:
-    """Stores vectors between runs, for all libraries and models. Usable from one thread at a time.
+    """Stores the vectors of all libraries and models in a file. Usable from one thread at a time.
 
-    If the file cannot be used, vectors last as long as the object.
+    If the file cannot be used, vectors are kept in memory.
     """
 
     def __init__(self, folder: Path | None, on_warning: Callable[[str], None]) -> None:
-        """Open the file in a folder, or use memory without one; `on_warning` receives a sentence about each problem."""
+        """Open the file in a folder, or use memory without one. `on_warning` receives a sentence for each problem."""
         self.on_warning = on_warning
         self._has_failed = False
         if folder is None:
             self._connection = _connect(":memory:")
             return
-        path = folder / _FILE
+        path = folder / _FILE_NAME
         try:
             make_private_folder(folder)
             try:
@@ -155,7 +159,7 @@ class VectorStore:
             return None
 
     def save(self, vectors: Mapping[bytes, bytes], model: str) -> None:
-        """Save vectors by digest, all of them or none."""
+        """Save vectors by digest. If that fails, none of them is saved."""
         rows = [(digest, model, vector) for digest, vector in vectors.items()]
         try:
             with self._connection:
@@ -189,7 +193,8 @@ def _connect(path: Path | str) -> sqlite3.Connection:
 class VectorIndex:
     """Ranks the sections of a library by their most similar chunk.
 
-    The constructor embeds only texts that the store lacks. It may run for minutes; an interrupted run can be resumed.
+    The constructor embeds only texts whose vectors are not stored. It may take minutes. If it is interrupted, the next
+    one continues.
     """
 
     def __init__(
@@ -226,14 +231,14 @@ class VectorIndex:
 def embed_texts(
     texts: Sequence[str], embedder: Embedder, store: VectorStore, on_progress: Progress | None
 ) -> StoredVectorArray:
-    """Return a unit vector for each text; only missing ones are computed, and each batch is saved immediately.
+    """Return a unit vector for each text. Only missing ones are computed, and each batch is saved immediately.
 
-    `on_progress` gets the number of missing vectors computed so far, and their total.
+    `on_progress` receives the number of missing vectors that are computed, and their total.
     """
     import numpy as np  # noqa: PLC0415 - an extra
 
     if not texts:
-        return np.zeros((0, 0), dtype=_STORED)
+        return np.zeros((0, 0), dtype=_STORED_TYPE)
     data = (text.encode("utf-8", "surrogatepass") for text in texts)
     digests = [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest() for encoded in data]
     known = store.load(digests, embedder.name)
@@ -242,15 +247,15 @@ def embed_texts(
     if other is not None:
         store.on_warning(f"Embedded again by {embedder.name}: the stored vectors are from {other}.")
     waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
-    for start in range(0, len(waiting), _BATCH):
-        batch = waiting[start : start + _BATCH]
+    for start in range(0, len(waiting), _BATCH_SIZE):
+        batch = waiting[start : start + _BATCH_SIZE]
         rows = _normalise_rows(embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT))
-        new = dict(zip(batch, (row.astype(_STORED).tobytes() for row in rows), strict=True))
+        new = dict(zip(batch, (row.astype(_STORED_TYPE).tobytes() for row in rows), strict=True))
         store.save(new, embedder.name)
         known |= new
         if on_progress is not None:
             on_progress(start + len(batch), len(waiting))
-    return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED).reshape(len(texts), -1)
+    return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(len(texts), -1)
 
 
 def embed_query(query: str, embedder: Embedder) -> VectorArray:
@@ -260,7 +265,7 @@ def embed_query(query: str, embedder: Embedder) -> VectorArray:
 
 
 def _normalise_rows(matrix: VectorArray | Sequence[Sequence[float]]) -> VectorArray:
-    """Return the rows scaled to length 1; zero vectors stay zero."""
+    """Return the rows scaled to length 1. Zero vectors stay zero."""
     import numpy as np  # noqa: PLC0415 - an extra
 
     rows = np.asarray(matrix, dtype=np.float32)

@@ -67,7 +67,7 @@ def test_a_text_that_is_indexed_in_pieces_is_found_and_removed_again(
 
 
 def test_the_cache_of_runs_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "_RUNS_MAX", 2)
+    monkeypatch.setattr(segments, "_CACHED_RUNS_MAX", 2)
     names = segments.NamesByRun()
     before = [names[run] for run in ("a_b", "plain", "getApple")]
     assert [names[run] for run in ("a_b", "plain", "getApple")] == before

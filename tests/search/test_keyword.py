@@ -318,7 +318,7 @@ _MOVED = {
         "# Rat\n\nDer Rat der Stadt tagt.",
         "# Wahl\n\nGewählt wird der Rat der ganzen Stadt hier.",
     ),
-    "_GLOSSARY_LOSS": (
+    "_GLOSSARY_PENALTY": (
         "fuel and crew",
         "# A\n\n## Definitions\n\n### Ship\n\nShip fuel, ship crew.",
         "# B\n\n## Trips\n\nFuel and crew of a ship.",
@@ -380,7 +380,7 @@ def test_an_identifier_matches_a_title_that_contains_it(enable_only: Callable[..
 def test_a_glossary_entry_answers_a_question_about_its_term(enable_only: Callable[..., None]) -> None:
     entry = "# A\n\n## Definitions\n\n### Ship\n\nShip fuel, ship crew."
     index = _make_index(entry, "# B\n\n## Trips\n\nFuel and crew of a ship.")
-    enable_only("_GLOSSARY_LOSS")
+    enable_only("_GLOSSARY_PENALTY")
     assert _rank(index, "what is a ship with fuel")[0] == "Ship"
 
 
