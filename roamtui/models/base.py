@@ -26,7 +26,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     allow_calls: bool = True
-    """If False, the model must answer without calling tools; they are sent only for the provider's cache."""
+    """If False, the model must answer without tools. They are still sent, so that the provider's cache applies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta:
-    """A piece of the model's reasoning; shown dimmed, never quoted."""
+    """A piece of the model's reasoning. It is shown dimmed, and never quoted."""
 
     text: str
 
@@ -59,7 +59,7 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class RetryPending:
-    """A transient failure: the request is sent again after a wait. Nothing of the reply was shown yet."""
+    """A transient failure. The request will be sent again after a wait. Nothing of the reply was shown yet."""
 
     reason: str
     wait_seconds: float
@@ -72,7 +72,7 @@ class ReplyFinished:
     reason: str
     """`stop`, `tool_calls`, `length` if the output limit was reached, `filtered` if the provider blocked the reply."""
     thinking: str = ""
-    """The provider's thinking blocks as JSON, stored with the step."""
+    """The provider's thinking blocks as JSON, which are stored with the step."""
 
 
 ModelEvent = TextDelta | ThinkingDelta | ToolCallReceived | UsageReported | RetryPending | ReplyFinished
@@ -93,7 +93,7 @@ class Model(Protocol):
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Yield the events of one reply; `ReplyFinished` is the last.
+        """Yield the events of one reply. `ReplyFinished` is the last.
 
         Raises:
             ModelError: The model could not answer.
@@ -108,7 +108,7 @@ class Model(Protocol):
 async def warm_up_model(model: Model) -> None:
     """Call the model's `start`, if it has one, so that slow models load early and learn their window size.
 
-    Failures are not raised here: the first request reports them.
+    Failures are not raised here, because the first request reports them.
     """
     if (start := getattr(model, "start", None)) is not None:
         await start()

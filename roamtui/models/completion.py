@@ -1,7 +1,7 @@
-"""Requests to providers through litellm: from a job to arguments, from chunks to model events.
+"""Send requests to providers through litellm: convert jobs to arguments, and chunks to model events.
 
-Replies in the history are repaired until every provider accepts them: one message that cannot be sent would block the
-conversation for good.
+Replies in the history are repaired so that every provider accepts them, because a single message that cannot be sent
+would block the conversation forever.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from roamtui.models.failures import EmptyReplyError, UnfinishedReplyError
 from roamtui.models.worker_protocol import Job, ResolvedModel
 
 _OUTPUT_TOKENS_MAX = 8_192
-"""Anthropic requires a limit. This fits any answer with quotes and stays below small rate limits."""
-_OUTPUT_TOKENS_UNKNOWN = 4_096
-"""Every Anthropic model can write this much."""
+"""Anthropic requires a limit. This one has room for any answer with quotes, and stays below small rate limits."""
+_OUTPUT_TOKENS_DEFAULT = 4_096
+"""Limit for a model whose maximum is unknown. Every Anthropic model can write so much."""
 _BRACKETS_MAX = 200
-"""In a call's arguments. Our tools need three, and JSON parsers fail at a few hundred nested levels."""
+"""Maximum in the arguments of a call. Our tools need three, and JSON parsers fail at a few hundred nested levels."""
 _NAME_LENGTH_MAX = 64
-_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
-_CACHE = {"type": "ephemeral"}
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+_CACHE_MARK = {"type": "ephemeral"}
 _CLOSE_SECONDS = 2.0
-_REASONS = {"length": "length", "content_filter": "filtered"}
-"""litellm's names for replies that ended early, and ours."""
+_FINISH_REASONS = {"length": "length", "content_filter": "filtered"}
+"""Our names for reasons why a reply ended early, by litellm's names."""
 
 
 async def stream_completion(litellm: Any, job: Job, target: ResolvedModel) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401
-    """Yield the events of one reply; close the connection when closed or cancelled.
+    """Yield the events of one reply. If this is closed or cancelled, the connection is closed.
 
     Raises:
         Exception: Any litellm exception, a reply that breaks off, or a timeout.
@@ -44,13 +44,13 @@ async def stream_completion(litellm: Any, job: Job, target: ResolvedModel) -> As
     reply = _ReplyAssembler(job)
     arguments = build_arguments(job, target)
     first_seconds = job.options.wait_for_first_token(is_local=target.is_local)
-    # The connection's own limit is a last resort, so it is longer than ours.
+    # The time limit of the connection is a last resort, so it is longer than ours.
     httpx: Any = importlib.import_module("httpx")
-    patience = httpx.Timeout(max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds)
+    timeout = httpx.Timeout(max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds)
     stream: Any = None
     try:
         async with asyncio.timeout(first_seconds):
-            stream = await litellm.acompletion(**arguments, timeout=patience)
+            stream = await litellm.acompletion(**arguments, timeout=timeout)
         chunks = aiter(stream)
         while True:
             async with asyncio.timeout(job.options.gap_seconds if reply.has_begun else first_seconds):
@@ -69,8 +69,8 @@ async def stream_completion(litellm: Any, job: Job, target: ResolvedModel) -> As
 
 
 def build_arguments(job: Job, target: ResolvedModel) -> dict[str, Any]:
-    """Build the arguments of a litellm completion, except timeouts."""
-    arguments = _build_common(target) | {
+    """Build the arguments for a completion by litellm, except for timeouts."""
+    arguments = _build_common_arguments(target) | {
         "messages": _build_messages(job.request.messages, target.provider),
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -90,7 +90,7 @@ def build_arguments(job: Job, target: ResolvedModel) -> dict[str, Any]:
         arguments["num_ctx"] = target.window_tokens
     output_tokens = job.options.output_tokens
     if output_tokens is None and target.provider == "anthropic":
-        output_tokens = min(_OUTPUT_TOKENS_MAX, target.output_tokens or _OUTPUT_TOKENS_UNKNOWN)
+        output_tokens = min(_OUTPUT_TOKENS_MAX, target.output_tokens or _OUTPUT_TOKENS_DEFAULT)
     if output_tokens is not None:
         arguments["max_tokens"] = output_tokens
     if job.options.temperature is not None:
@@ -98,12 +98,12 @@ def build_arguments(job: Job, target: ResolvedModel) -> dict[str, Any]:
     return arguments
 
 
-def _build_common(target: ResolvedModel) -> dict[str, Any]:
+def _build_common_arguments(target: ResolvedModel) -> dict[str, Any]:
     arguments: dict[str, Any] = {"model": target.model, "max_retries": 0}
     if target.api_base:
         arguments["api_base"] = target.api_base
     if target.missing_keys:
-        arguments["api_key"] = "none"  # clients of providers refuse to start without any
+        arguments["api_key"] = "none"  # clients of providers refuse to start without one
     return arguments
 
 
@@ -118,9 +118,9 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
             fields["content"] = text or None
             fields["tool_calls"] = []
             for call in message.tool_calls:
-                name = _NO_NAME.sub("_", call.name)[:_NAME_LENGTH_MAX] or "unnamed"
+                name = _NOT_IN_NAMES.sub("_", call.name)[:_NAME_LENGTH_MAX] or "unnamed"
                 arguments = _replace_surrogates(call.arguments)
-                if not _is_object(arguments):  # most providers refuse a history that holds broken arguments
+                if not _is_json_object(arguments):  # most providers refuse a history with broken arguments
                     arguments = json.dumps({"invalid_arguments": arguments})
                 function = {"name": name, "arguments": arguments}
                 fields["tool_calls"].append({"id": call.id, "type": "function", "function": function})
@@ -129,25 +129,25 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
         built.append(fields)
     if provider != "anthropic" or not built:
         return built
-    # Anthropic caches up to a mark. One mark follows the system text (and so covers the tools), one is at the end, and
-    # one is where the previous request ended: from the end Anthropic looks back only 20 blocks, and a step with many
-    # calls has more.
+    # Anthropic caches a request up to each mark. One mark is after the system text, and so includes the tools. One is
+    # at the end. One is where the previous request ended, because Anthropic looks back only 20 blocks from the end, and
+    # a step with many calls has more.
     replies = (index for index in reversed(range(len(messages))) if messages[index].role is Role.ASSISTANT)
     for index in {0, max(0, next(replies, 0) - 1), len(built) - 1}:
         marked = built[index]
         if marked["role"] == Role.TOOL:
-            marked["cache_control"] = _CACHE
+            marked["cache_control"] = _CACHE_MARK
         elif marked["content"]:
-            marked["content"] = [{"type": "text", "text": marked["content"], "cache_control": _CACHE}]
+            marked["content"] = [{"type": "text", "text": marked["content"], "cache_control": _CACHE_MARK}]
     return built
 
 
 def _replace_surrogates(text: str) -> str:
-    """Make text encodable as UTF-8: join surrogate pairs and replace lone surrogates."""
+    """Join surrogate pairs and replace lone surrogates, so that the text can be encoded as UTF-8."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _is_object(arguments: str) -> bool:
+def _is_json_object(arguments: str) -> bool:
     if arguments.count("{") + arguments.count("[") > _BRACKETS_MAX:
         return False
     try:
@@ -191,11 +191,11 @@ class _ReplyAssembler:
             self._calls.add(index=piece.index or 0, id=piece.id, name=call.name, arguments=call.arguments)
 
     def finish(self, stream: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
-        """Yield what is known only at the end: calls, usage, the finish reason.
+        """Yield the events that are known only at the end: calls, usage, and the finish reason.
 
         Raises:
-            UnfinishedReplyError: The provider did not mark the reply as finished.
-            EmptyReplyError: Neither a finish mark nor any content arrived.
+            UnfinishedReplyError: The provider gave no finish reason.
+            EmptyReplyError: Neither a finish reason nor any content arrived.
         """
         # Without a finish reason from the provider, litellm invents "stop"; without token counts, it estimates them.
         reasons = [getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason")]
@@ -216,7 +216,7 @@ class _ReplyAssembler:
                     source="provider" if is_counted else "estimate",
                 )
             )
-        reason = "tool_calls" if calls else _REASONS.get(self._reason, "stop")
+        reason = "tool_calls" if calls else _FINISH_REASONS.get(self._reason, "stop")
         yield ReplyFinished(reason, self._thinking.finish())
 
 
@@ -230,24 +230,24 @@ class _PartialCall:
 class CallAssembler:
     """Assembles the tool calls of one reply from their pieces.
 
-    Pieces with the same index belong together, but a new id under the same index starts a new call: Ollama's
-    parallel calls all have index 0.
+    Pieces with the same index belong together. But another id with the same index starts a new call, because parallel
+    calls of Ollama all have index 0.
     """
 
     def __init__(self, taken_ids: Iterable[str] = ()) -> None:
         self._taken = set(taken_ids)
         self._calls: list[_PartialCall] = []
-        self._latest: dict[int, _PartialCall] = {}
+        self._last_by_index: dict[int, _PartialCall] = {}
 
     def add(self, *, index: int, id: str | None, name: str | None, arguments: str | None) -> None:  # noqa: A002
-        """Add one piece as the provider sent it."""
-        call = self._latest.get(index)
+        """Add a piece as the provider sent it."""
+        call = self._last_by_index.get(index)
         if call is not None:
-            is_whole = name and not id and call.arguments and _is_object(call.arguments)
+            is_whole = name and not id and call.arguments and _is_json_object(call.arguments)
             if id != call.id if id and call.id else is_whole:
                 call = None
         if call is None:
-            call = self._latest[index] = _PartialCall()
+            call = self._last_by_index[index] = _PartialCall()
             self._calls.append(call)
         call.id = call.id or id or ""
         call.name = call.name or name or ""
@@ -272,7 +272,7 @@ class ThinkingAssembler:
         self._blocks: list[dict[str, Any]] = []
 
     def add(self, pieces: Iterable[Mapping[str, object]]) -> None:
-        """Add pieces in order of arrival; a signature ends its block."""
+        """Add pieces in order of arrival. A signature ends a block."""
         for piece in pieces:
             block: dict[str, Any] = self._blocks[-1] if self._blocks else {}
             text, signature = str(piece.get("thinking") or ""), piece.get("signature")
@@ -282,20 +282,20 @@ class ThinkingAssembler:
                 )
                 self._blocks.append(new_block | ({"signature": signature} if signature else {}))
                 continue
-            # Together with the signature, litellm repeats the block's whole text.
+            # With the signature, litellm repeats the whole text of the block.
             block["thinking"] = text if signature and text.startswith(block["thinking"]) else block["thinking"] + text
             if signature:
                 block["signature"] = signature
 
     def finish(self) -> str:
-        """Return the blocks as JSON, or "" if there are none. No provider accepts unsigned blocks back."""
+        """Return the signed blocks as JSON, or an empty string. No provider accepts unsigned blocks back."""
         whole = [block for block in self._blocks if block["type"] != "thinking" or "signature" in block]
         return json.dumps(whole) if whole else ""
 
 
 async def compute_vectors(litellm: Any, job: Job, target: ResolvedModel) -> list[list[float]]:  # noqa: ANN401
-    """Return one vector per text, in order."""
-    arguments = _build_common(target) | {
+    """Return a vector for each text, in order."""
+    arguments = _build_common_arguments(target) | {
         "input": list(job.texts),
         "timeout": job.options.wait_for_first_token(is_local=target.is_local),
     }

@@ -1,7 +1,7 @@
-"""Translates exceptions of providers and litellm into one sentence that says what to do next.
+"""Translate exceptions of providers and litellm into one sentence that says what to do next.
 
-Exceptions are classified by their attributes and causes, not by litellm's classes: litellm files both a refused
-connection and an overloaded provider under status 500.
+Exceptions are classified by their attributes and causes, not by litellm's classes, because litellm reports both a
+refused connection and an overloaded provider as status 500.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.sources.web.cache import parse_retry_after
 
 CONNECTION_TIMED_OUT = "nobody took the connection in time"
-"""The message of a connect timeout: aiohttp passes on nothing else of an exception."""
-CHOOSE = "choose another model with --model"
-_MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
-_PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
+"""Message of a connect timeout. aiohttp keeps only the message of an exception."""
+CHOOSE_ADVICE = "choose another model with --model"
+_JSON_MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
+_ERROR_PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
 _OVERFLOW = re.compile(
     r"context.{0,20}(length|window|size)|maximum.{0,20}tokens|too many (input )?tokens"
     r"|(prompt|input|request) is too long|request too large|too large for|exceeds? the.{0,30}(limit|context)",
@@ -33,20 +33,20 @@ _DETAIL_LENGTH_MAX = 200
 
 
 class UnfinishedReplyError(Exception):
-    """A reply ended without a finish mark."""
+    """A reply ended without a finish reason."""
 
 
 class EmptyReplyError(Exception):
     """A reply ended before it started."""
 
 
-_UNREACHABLE = "check the network, and --api-base if you gave it"
+_NETWORK_ADVICE = "check the network, and --api-base if you gave it"
 _CAUSES: tuple[tuple[tuple[type[BaseException] | str, ...], str, str, bool], ...] = (
     ((EmptyReplyError,), "{who} sent no reply", "ask again, or check --api-base if you gave it", True),
     (
         (ImportError,),
         "{who} needs a Python package that is not installed ({detail})",
-        f"install it in the same environment as roamtui or {CHOOSE}",
+        f"install it in the same environment as roamtui or {CHOOSE_ADVICE}",
         False,
     ),
     (
@@ -59,13 +59,13 @@ _CAUSES: tuple[tuple[tuple[type[BaseException] | str, ...], str, str, bool], ...
     (
         (socket.gaierror, "ConnectTimeout", "ConnectionTimeoutError", CONNECTION_TIMED_OUT),
         "{where} cannot be reached",
-        _UNREACHABLE,
+        _NETWORK_ADVICE,
         False,
     ),
     (
         (TimeoutError, "ReadTimeout", "WriteTimeout", "PoolTimeout"),
         "{who} timed out",
-        f"ask again or {CHOOSE}",
+        f"ask again or {CHOOSE_ADVICE}",
         False,
     ),
     (
@@ -74,25 +74,25 @@ _CAUSES: tuple[tuple[tuple[type[BaseException] | str, ...], str, str, bool], ...
         "ask again",
         True,
     ),
-    (("ConnectError", "WriteError", ConnectionError), "The connection to {where} failed", _UNREACHABLE, True),
+    (("ConnectError", "WriteError", ConnectionError), "The connection to {where} failed", _NETWORK_ADVICE, True),
 )
-"""Causes by class, class name or message, each with its reason, its advice and whether it is transient.
+"""Causes (each a class, class name or message), with the reason, the advice, and whether the failure is transient.
 
-The first row with a matching cause wins.
+The first row with a matching cause counts.
 """
 
 
 def to_failure(error: BaseException, target: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
-    """Translate an exception of a request to `target` for a person."""
+    """Translate an exception of a request to the model `target` into words for a person."""
     seen: set[int] = set()
     chain: list[BaseException] = []  # the error and its causes, nearest first
-    waiting: list[object] = [error]
-    while waiting:
-        current = waiting.pop(0)
+    pending: list[object] = [error]
+    while pending:
+        current = pending.pop(0)
         if isinstance(current, BaseException) and id(current) not in seen:
             seen.add(id(current))
             chain.append(current)
-            waiting += [getattr(current, "original_exception", None), current.__cause__, current.__context__]
+            pending += [getattr(current, "original_exception", None), current.__cause__, current.__context__]
     for kinds, reason, advice, is_transient in _CAUSES:
         if found := _get_first_cause(chain, kinds):
             words = {
@@ -122,31 +122,38 @@ def _explain_status(chain: Sequence[BaseException], target: ResolvedModel, envir
     model = _clean(target.model.partition("/")[2] or target.model, environ)
     is_too_long = status in (400, 413, 422, 429, 500, None) and _OVERFLOW.search(text) is not None
     is_too_long = is_too_long or status == 413 or _get_first_cause(chain, ("ContextWindowExceededError",)) is not None
-    is_busy, advice = False, f"check it or {CHOOSE}"
+    is_busy, advice = False, f"check it or {CHOOSE_ADVICE}"
     if is_too_long:
-        reason, advice = f'The conversation exceeds the context window of "{model}"', f"close some sections or {CHOOSE}"
+        reason, advice = (
+            f'The conversation exceeds the context window of "{model}"',
+            f"close some sections or {CHOOSE_ADVICE}",
+        )
     elif status in (401, 403) and target.missing_keys:
-        reason, advice = f"{who} asks for a key ({status})", f"export {target.missing_keys[0]} or {CHOOSE}"
+        reason, advice = f"{who} asks for a key ({status})", f"export {target.missing_keys[0]} or {CHOOSE_ADVICE}"
     elif status in (401, 403):
-        key = f"the key in {target.key_name}" if target.key_name else "your key"
+        key = f"the key in {target.key_variable}" if target.key_variable else "your key"
         reason = f'{who} does not accept {key} for "{model}" ({status})'
     elif status == 404:
         reason = f'{who} has no model "{model}"'
-        advice = f'run "ollama pull {model}" or {CHOOSE}' if target.is_ollama else f"check the name or {CHOOSE}"
+        advice = (
+            f'run "ollama pull {model}" or {CHOOSE_ADVICE}'
+            if target.is_ollama
+            else f"check the name or {CHOOSE_ADVICE}"
+        )
     elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
-        reason, advice = f"No credit left at {who}", f"add some or {CHOOSE}"
+        reason, advice = f"No credit left at {who}", f"add some or {CHOOSE_ADVICE}"
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
         reason = f"{who} {'is rate limiting' if status == 429 else 'is unavailable'} ({status})"
-        is_busy, advice = True, f"wait a minute and ask again or {CHOOSE}"
+        is_busy, advice = True, f"wait a minute and ask again or {CHOOSE_ADVICE}"
     else:
         refused = f"The request to {who} failed" if status is None else f"{who} refused the request ({status})"
-        reason, advice = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}", CHOOSE
+        reason, advice = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}", CHOOSE_ADVICE
     wait = _get_retry_after(chain) if is_busy else None
     return ModelFailure(reason=reason, advice=advice, is_transient=is_busy, is_overflow=is_too_long, wait_seconds=wait)
 
 
 def _get_http_status(chain: Sequence[BaseException]) -> int | None:
-    # litellm's own exceptions always carry a guessed status. It is right if a server reports an error within a reply.
+    # litellm's own exceptions always have a guessed status. It is right if a server reports an error within a reply.
     sent = [error for error in chain if "HTTPStatusError" in type(error).__name__]
     if not sent and any(_is_builtin(error) for error in chain):
         return None
@@ -164,14 +171,14 @@ def _get_provider_message(chain: Sequence[BaseException]) -> str:
         if isinstance(body, Mapping) and isinstance(body.get("message"), str):
             return str(body["message"])
     text = str(chain[0])
-    if found := _MESSAGE.search(text):
+    if found := _JSON_MESSAGE.search(text):
         try:
             return str(json.loads(f'"{found[1]}"')) if found[1] else found[2]
         except ValueError:
             return found[1]
     if _is_builtin(chain[-1]):
         text = str(chain[-1])
-    return _PREFIX.sub("", text) or type(chain[-1]).__name__
+    return _ERROR_PREFIX.sub("", text) or type(chain[-1]).__name__
 
 
 def _is_builtin(error: BaseException) -> bool:
@@ -188,5 +195,5 @@ def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
 
 
 def _clean(text: str, environ: Mapping[str, str]) -> str:
-    """Make foreign text safe to quote: short, on one line, without keys or control characters."""
+    """Make text of a provider safe to quote: short, on one line, without keys and control characters."""
     return shorten(sanitise_line(redact_secrets(text, environ)), _DETAIL_LENGTH_MAX)

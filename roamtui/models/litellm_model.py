@@ -1,4 +1,4 @@
-"""Models of any provider, through litellm in a separate process; nothing here imports litellm."""
+"""Models of any provider, through litellm in a separate process. Nothing here imports litellm."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from roamtui.models.worker_protocol import (
 )
 
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
-"""Arguments for Python. -P keeps the working directory, which may be a stranger's, off the import path."""
-_END_SECONDS = 1.0
+"""Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
+_END_SECONDS_MAX = 1.0
 _FRAME_BYTES_MAX = 1 << 28
-"""A longer line is not a frame: something else wrote to the pipe."""
+"""Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch", "cancelled"})
 _CRASHED = ModelFailure(reason="The model's process ended unexpectedly", advice="ask again", is_transient=True)
 _Reply = TypeVar("_Reply", ResolvedModel, EmbeddingBatch)
@@ -60,15 +60,15 @@ class LitellmModel:
         self._owns_worker = worker is None
         self._description: ResolvedModel | None = None
         self._lacks_tools = False
-        """Whether the model takes no tools, according to litellm or its server."""
+        """Whether the model has no tool calls, according to litellm or its server."""
         self.window_tokens = self._options.window_tokens
-        """None if unknown, as for most models until `start` or `describe` has finished."""
+        """Size of the context window; None if unknown, as for most models until `start` or `describe` has finished."""
         if self.window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
             self.window_tokens = OLLAMA_WINDOW_TOKENS
 
     @property
     def note(self) -> str:
-        """What a person should know once the model has started: missing tool calls, an unknown price."""
+        """Notice once the model has started, if it has no tool calls or its price is unknown; otherwise empty."""
         known, notes = self._description, []
         if known is not None and known.can_call_tools is False:
             words = f"{self.name} has no tool calls, so tool calls are described in the prompt."
@@ -79,17 +79,17 @@ class LitellmModel:
         return " ".join(notes)
 
     async def start(self) -> None:
-        """Start the process and learn the window size, which takes seconds; the first request reports failures.
+        """Start the process and learn the window size, which takes seconds. The first request reports failures.
 
-        Once the window is known this does nothing, even if the process has ended: waiting here would delay showing the
-        question.
+        Once the window size is known, this does nothing, even if the process has ended, because waiting here would
+        delay the question.
         """
         if self._description is None:
             with suppress(ModelError):
                 await self.describe()
 
     async def describe(self) -> ResolvedModel:
-        """Return the model's capabilities without asking its provider.
+        """Return what is known about the model, without asking its provider.
 
         Raises:
             ModelError: The name is unknown, or the process could not be started.
@@ -101,11 +101,12 @@ class LitellmModel:
         return found
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of one reply; `ReplyFinished` is the last.
+        """Yield the events of one reply. `ReplyFinished` is the last.
 
-        A transient failure is retried as long as nothing of the reply was yielded. If a model has no tool calls, they
-        are described in the prompt: litellm knows some of these models, and a server refuses the first request.
-        Closing the iterator early, or cancelling the task that reads it, closes the provider's connection.
+        After a transient failure, the request is sent again, unless a part of the reply was yielded. If a model has no
+        tool calls, they are described in the prompt. litellm knows some of these models. For others, the server
+        refuses the first request. Closing the iterator early, or cancelling the task that reads it, closes the
+        connection.
 
         Raises:
             ModelError: The model could not answer.
@@ -113,7 +114,7 @@ class LitellmModel:
         if not self._lacks_tools:
             has_begun = False
             try:
-                async with aclosing(self._ask(request)) as events:
+                async with aclosing(self._send_request(request)) as events:
                     async for event in events:
                         has_begun = has_begun or not isinstance(event, RetryPending)
                         yield event
@@ -125,26 +126,26 @@ class LitellmModel:
                 return
             yield RetryPending(f"{self.name} refuses tool calls, so they are described in the prompt.", 0.0)
         async with (
-            aclosing(self._ask(translate_request(request))) as replies,
+            aclosing(self._send_request(translate_request(request))) as replies,
             aclosing(stream_with_text_tools(replies, request)) as events,
         ):
             async for event in events:
                 yield event
 
-    async def _ask(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+    async def _send_request(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         async with aclosing(self._worker.run(replace(self._job, request=request))) as events:
             async for event in events:
                 assert not isinstance(event, ResolvedModel | EmbeddingBatch)
                 yield event
 
     async def close(self) -> None:
-        """End the process unless it is shared; a later request starts it again."""
+        """End the process, unless it is shared. A later request starts it again."""
         if self._owns_worker:
             await self._worker.close()
 
 
 class WorkerProcess:
-    """Runs one model process, which takes several jobs at once. If it has ended, the next job starts it again."""
+    """Runs one model process, which does several jobs at once. If it has ended, the next job starts it again."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, *, command: tuple[str, ...] = WORKER_COMMAND) -> None:
         self._environ = environ
@@ -155,9 +156,9 @@ class WorkerProcess:
         """Whether the process accepts no more jobs."""
         self._reading: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
-        self._waiting: dict[int, asyncio.Queue[Frame | None]] = {}
-        """Frames for each job; None marks the end of the process."""
-        self._numbers = count(1)
+        self._frames_by_job: dict[int, asyncio.Queue[Frame | None]] = {}
+        """Frames for each job, by its number. None marks the end of the process."""
+        self._job_numbers = count(1)
 
     @property
     def pid(self) -> int | None:
@@ -167,7 +168,7 @@ class WorkerProcess:
     async def run(self, job: Job) -> AsyncGenerator[ModelEvent | ResolvedModel | EmbeddingBatch, None]:
         """Yield the events of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
 
-        A transient failure is retried as long as nothing was yielded.
+        After a transient failure, the job is run again, unless an event was yielded.
 
         Raises:
             ModelError: There is no reply, or only a partial one.
@@ -193,7 +194,7 @@ class WorkerProcess:
             await asyncio.sleep(wait)
 
     async def run_to_result(self, job: Job, kind: type[_Reply]) -> _Reply:
-        """Run a job and return its last event, which is of type `kind`.
+        """Run a job, and return its last event, which has type `kind`.
 
         Raises:
             ModelError: The job failed.
@@ -204,14 +205,14 @@ class WorkerProcess:
         return last
 
     async def close(self) -> None:
-        """End the process, gracefully at first; a later job starts another."""
+        """End the process, and kill it if it does not end soon. A later job starts another one."""
         async with self._starting:
             await self._finish()
 
     async def _run_once(self, job: Job) -> AsyncGenerator[JobEvent, None]:
-        # Leaving before the last event cancels the job; a process that does not confirm in time is killed.
-        process, number = await self._start(), next(self._numbers)
-        frames = self._waiting[number] = asyncio.Queue()
+        # Leaving before the last event cancels the job. A process that does not confirm that in time is killed.
+        process, number = await self._start(), next(self._job_numbers)
+        frames = self._frames_by_job[number] = asyncio.Queue()
         is_over = False
         try:
             await _send(process, {"id": number, "job": msgspec.to_builtins(job)})
@@ -230,7 +231,7 @@ class WorkerProcess:
             finally:
                 if not is_over:
                     self._kill(process)
-                del self._waiting[number]
+                del self._frames_by_job[number]
 
     async def _start(self) -> Process:
         async with self._starting:
@@ -262,7 +263,7 @@ class WorkerProcess:
         try:
             while line := await process.stdout.readline():
                 frame = json.loads(line)
-                if frames := self._waiting.get(frame["id"]):
+                if frames := self._frames_by_job.get(frame["id"]):
                     frames.put_nowait(frame)
         except (ConnectionError, ValueError, KeyError, TypeError):  # something else wrote to the pipe
             self._kill(process)
@@ -271,10 +272,10 @@ class WorkerProcess:
         await process.wait()
 
     async def _finish(self) -> None:
-        # Waits for the process to end, if there is one.
+        # Waits until the process has ended, if there is one.
         if self._process is not None and self._reading is not None:
             self._end(self._process)
-            await asyncio.wait({self._reading}, timeout=_END_SECONDS)
+            await asyncio.wait({self._reading}, timeout=_END_SECONDS_MAX)
             if not self._reading.done():
                 self._kill(self._process)
             await self._reading
@@ -291,7 +292,7 @@ class WorkerProcess:
             assert process.stdin is not None
             self._is_ended = True
             process.stdin.close()
-            for frames in self._waiting.values():
+            for frames in self._frames_by_job.values():
                 frames.put_nowait(None)
 
 

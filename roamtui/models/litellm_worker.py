@@ -1,6 +1,6 @@
-"""The process that runs litellm (`python -m roamtui.models.litellm_worker`) and exchanges frames over its stdio.
+"""The process that runs litellm (`python -m roamtui.models.litellm_worker`), and exchanges frames over its stdio.
 
-It ends as soon as its standard input ends, whatever it is doing: nobody is left to read a reply.
+It ends as soon as its standard input ends, whatever it is doing, because nobody is left to read a reply.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.models.completion import compute_vectors, stream_completion
-from roamtui.models.failures import CHOOSE, CONNECTION_TIMED_OUT, to_failure
+from roamtui.models.failures import CHOOSE_ADVICE, CONNECTION_TIMED_OUT, to_failure
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS
 from roamtui.models.secrets import PROVIDERS, get_key_variable
 from roamtui.models.worker_protocol import (
@@ -35,37 +35,37 @@ from roamtui.models.worker_protocol import (
     encode_frame,
 )
 
-_SETTINGS = {
+_LITELLM_VARIABLES = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
     "LITELLM_LOCAL_BLOG_POSTS": "True",
     "LITELLM_MODE": "PRODUCTION",
 }
-"""Without these, litellm fetches lists from the network and reads `.env` in the working directory."""
-_BASE_NAMES: Mapping[str, tuple[str, ...]] = {
+"""Variables without which litellm fetches lists from the network, and reads `.env` in the working directory."""
+_BASE_URL_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
     "ollama_chat": ("OLLAMA_API_BASE",),
 }
-_OLLAMA_BASE = "http://localhost:11434"
+_OLLAMA_BASE_URL = "http://localhost:11434"
 _MODEL_EXAMPLES = "openai/gpt-4.1-mini, or use --model offline"
 _EMBEDDER_EXAMPLES = "ollama/snowflake-arctic-embed2, or local:FOLDER"
 
 connect_seconds: ContextVar[float | None] = ContextVar("connect_seconds", default=None)
-"""Connect timeout of the running task, or None for the system's default."""
+"""Connect timeout of the running task; None for the system's default."""
 
 
 class LitellmWorker:
-    """Runs the jobs that arrive on `inward`, several at once, and sends their events to `outward`."""
+    """Runs the jobs that arrive at `jobs_input`, several at once, and sends their events to `events_output`."""
 
-    def __init__(self, inward: BinaryIO, outward: int, environ: Mapping[str, str]) -> None:
-        self._inward = inward
-        self._outward = outward
+    def __init__(self, jobs_input: BinaryIO, events_output: int, environ: Mapping[str, str]) -> None:
+        self._jobs_input = jobs_input
+        self._events_output = events_output
         self._environ = environ
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
-        """Serve until the input ends, which ends the process."""
+        """Run jobs until the input ends, which ends the process."""
         loop = asyncio.get_running_loop()
         loading = asyncio.ensure_future(asyncio.to_thread(_load_litellm))
 
@@ -80,10 +80,10 @@ class LitellmWorker:
 
         def read() -> None:
             try:
-                for line in self._inward:
+                for line in self._jobs_input:
                     loop.call_soon_threadsafe(handle_frame, json.loads(line))
             finally:
-                os._exit(0)  # at once, even if an import hangs
+                os._exit(0)  # immediately, even if an import hangs
 
         threading.Thread(target=read, daemon=True).start()
         await asyncio.Event().wait()
@@ -112,7 +112,9 @@ class LitellmWorker:
         elif job.operation == "describe":
             yield target
         elif not target.can_be_asked:
-            yield ModelFailure(reason=f"{' or '.join(target.missing_keys)} is not set", advice=f"export it or {CHOOSE}")
+            yield ModelFailure(
+                reason=f"{' or '.join(target.missing_keys)} is not set", advice=f"export it or {CHOOSE_ADVICE}"
+            )
         else:
             try:
                 if job.operation == "embed":
@@ -128,7 +130,7 @@ class LitellmWorker:
         # os.write blocks while the pipe is full, which stops all jobs until the program reads again.
         data = memoryview(encode_frame({"id": number, **frame}))
         while data:
-            data = data[os.write(self._outward, data) :]
+            data = data[os.write(self._events_output, data) :]
 
 
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
@@ -140,7 +142,7 @@ def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends o
 
 
 def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> ResolvedModel | None:  # noqa: ANN401
-    """Resolve a job's model name without asking a server; return None if the name is unknown."""
+    """Find out about the model of a job without asking a server. Return None if its name is unknown."""
     model = job.model
     if model.startswith("ollama/"):
         # litellm's plain "ollama" provider emulates tool calls with JSON in the prompt, and then replies only in JSON.
@@ -155,14 +157,14 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
             info = dict(litellm.get_model_info(model))
         except Exception:  # noqa: BLE001 -- litellm raises a bare Exception for a model that it does not know
             info = {}
-    key_name, known = get_key_variable(provider, environ), PROVIDERS.get(provider)
+    key_variable, known = get_key_variable(provider, environ), PROVIDERS.get(provider)
     if known is not None and known.key_variables:
-        missing_keys = () if key_name else known.key_variables[:1]
+        missing_keys = () if key_variable else known.key_variables[:1]
     else:
         # Cloud providers also take profiles and tokens from files, which litellm's own check does not count.
         missing = litellm.validate_environment(model)["missing_keys"]
         missing_keys = tuple(missing) if all(name.endswith("_API_KEY") for name in missing) else ()
-    bases = (environ[name] for name in _BASE_NAMES.get(provider, ()) if environ.get(name))
+    bases = (environ[name] for name in _BASE_URL_VARIABLES.get(provider, ()) if environ.get(name))
     parameters = litellm.get_supported_openai_params(model, custom_llm_provider=provider)
     can_call_tools = info.get("supports_function_calling")
     if parameters is not None and "tools" not in parameters:
@@ -170,35 +172,35 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
     return ResolvedModel(
         model=model,
         provider=provider,
-        api_base=job.api_base or next(bases, _OLLAMA_BASE if is_ollama else None),
+        api_base=job.api_base or next(bases, _OLLAMA_BASE_URL if is_ollama else None),
         missing_keys=missing_keys,
-        key_name=key_name,
+        key_variable=key_variable,
         window_tokens=job.options.window_tokens
-        or (OLLAMA_WINDOW_TOKENS if is_ollama else _as_count(info.get("max_input_tokens"))),
-        output_tokens=_as_count(info.get("max_output_tokens")),
+        or (OLLAMA_WINDOW_TOKENS if is_ollama else _to_count(info.get("max_input_tokens"))),
+        output_tokens=_to_count(info.get("max_output_tokens")),
         can_call_tools=can_call_tools if isinstance(can_call_tools, bool) else None,
-        input_usd=_as_price(info.get("input_cost_per_token")),
-        output_usd=_as_price(info.get("output_cost_per_token")),
+        input_usd=_to_price(info.get("input_cost_per_token")),
+        output_usd=_to_price(info.get("output_cost_per_token")),
     )
 
 
-def _as_count(value: object) -> int | None:
+def _to_count(value: object) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
-def _as_price(value: object) -> float | None:
+def _to_price(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
 
 class LimitedLoop(asyncio.SelectorEventLoop):
-    """Enforces the connect timeout, which litellm passes on to few providers' clients."""
+    """Enforces the connect timeout, which litellm passes on to only few clients of providers."""
 
     @override
     async def sock_connect(self, sock: socket.socket, address: Any) -> None:
         """Connect `sock` within the time limit of the running task.
 
         Raises:
-            TimeoutError: With the same text for every address of a host, so that aiohttp passes it on as one error.
+            TimeoutError: The text is the same for every address of a host, so that aiohttp passes on one error.
         """
         limit = asyncio.timeout(connect_seconds.get())
         try:
@@ -211,8 +213,8 @@ class LimitedLoop(asyncio.SelectorEventLoop):
 
 
 def prepare_environment(environ: MutableMapping[str, str]) -> None:
-    """Set the variables that litellm reads on import, and remove empty keys, which it would take for real ones."""
-    environ.update(_SETTINGS)
+    """Set the variables that litellm reads on import, and remove empty keys, which it would use."""
+    environ.update(_LITELLM_VARIABLES)
     environ.pop("LITELLM_LOG", None)
     for name in [name for name, value in environ.items() if name.endswith("_API_KEY") and not value.strip()]:
         del environ[name]
@@ -221,22 +223,22 @@ def prepare_environment(environ: MutableMapping[str, str]) -> None:
 
 
 def claim_stdio() -> tuple[BinaryIO, int]:
-    """Take over the standard pipes; whatever libraries print or read goes to the null device."""
-    inward = os.fdopen(os.dup(0), "rb")
-    outward = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    """Take the standard pipes. What libraries print or read then goes to the null device, or comes from it."""
+    jobs_input = os.fdopen(os.dup(0), "rb")
+    events_output = os.dup(1)
+    null_device = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
-        os.dup2(nowhere, standard)
-    return inward, outward
+        os.dup2(null_device, standard)
+    return jobs_input, events_output
 
 
 def main() -> None:
     """Run the process until its input ends."""
-    inward, outward = claim_stdio()
+    jobs_input, events_output = claim_stdio()
     prepare_environment(os.environ)
     try:
         with asyncio.Runner(loop_factory=LimitedLoop) as runner:
-            runner.run(LitellmWorker(inward, outward, os.environ).run())
+            runner.run(LitellmWorker(jobs_input, events_output, os.environ).run())
     except BrokenPipeError:
         os._exit(0)
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from roamtui.option_fields import option
 
 OLLAMA_WINDOW_TOKENS = 32_768
-"""Sent as `num_ctx` by default: Ollama's own default is small, and it silently truncates longer input."""
+"""Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
 _FIRST_TOKEN_SECONDS = 120.0
-_FIRST_TOKEN_SECONDS_LOCAL = 900.0
-"""A machine of one's own may need minutes to read a long request before its first word."""
+_LOCAL_FIRST_TOKEN_SECONDS = 900.0
+"""A server on this machine or network may need minutes to read a long request before its first word."""
 _SECONDS_MAX = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """Sizes, timeouts and retries."""
+    """Sizes, timeouts and retries of requests to a model."""
 
     window_tokens: int | None = option(None, "size of the context window (default: if known)", kind=int, low=1_000)
     output_tokens: int | None = option(None, "maximum tokens of a reply (default: the provider's)", kind=int, low=1)
@@ -33,16 +33,17 @@ class ModelOptions:
     connect_seconds: float = 10.0
     """Timeout for a connection."""
     cancel_seconds: float = 0.08
-    """Timeout for a cancelled reply. Then the process is killed, so that cancelling takes less than 100 ms in all."""
+    """Longest wait for a cancelled reply to end. Then the process is killed, so that cancelling takes less than 100
+    ms."""
     retry_wait_seconds: float = 1.0
-    """Wait before the first retry if the provider names none; doubled for each further retry."""
+    """Wait before the first retry if the provider names no time. It doubles with each further retry."""
     retry_wait_seconds_max: float = 60.0
-    """A provider that asks for a longer wait gets no retry."""
+    """If the provider asks for a longer wait, there is no retry."""
     has_spending_cap: bool = False
-    """Whether the person set a limit, so that an unknown price is worth a notice."""
+    """Whether the person set a spending limit, so that an unknown price is worth a notice."""
 
     def wait_for_first_token(self, *, is_local: bool) -> float:
         """Return the timeout in seconds for the first piece of a reply."""
         if self.first_token_seconds is not None:
             return self.first_token_seconds
-        return _FIRST_TOKEN_SECONDS_LOCAL if is_local else _FIRST_TOKEN_SECONDS
+        return _LOCAL_FIRST_TOKEN_SECONDS if is_local else _FIRST_TOKEN_SECONDS

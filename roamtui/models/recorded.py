@@ -1,6 +1,6 @@
-"""`RecordedModel`: replays a model's replies from a trace or conversation log, without a key or network.
+"""`RecordedModel`: replays a model's replies from a trace or a conversation log, without a key or a network.
 
-A reply is found by its question, so that a replay still works if a later version changes the rest of the prompt.
+A reply is found by its question, so that a replay still works when a later version changes the rest of the prompt.
 """
 
 from __future__ import annotations
@@ -52,37 +52,37 @@ from roamtui.models.base import (
 from roamtui.models.secrets import Secrets
 
 RECORDED = "recorded:"
-"""Prefix of a recorded model's name, followed by the file."""
+"""Prefix of the name of a recorded model. The path of the file follows."""
 _PIECE = re.compile(r"\S+\s*|\s+")
 _QUESTION_LENGTH_MAX = 60
-_NOTHING = Step(text="", uses=())
-_OLD_START = b'{"kind": "start"'
-"""Start of a trace of version 0.1, which had its own format."""
+_EMPTY_STEP = Step(text="", uses=())
+_OLD_TRACE_START = b'{"kind": "start"'
+"""Start of a trace of version 0.1, which had a format of its own."""
 
 
 class ReplayStoppedError(RoamtuiError):
-    """The person cancelled the recorded question here, so the replay ends too."""
+    """The person cancelled the recorded question here, so the replay ends here too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedReply:
-    """A model's reply to one request."""
+    """The reply of a model to one request."""
 
     asked: QuestionAsked
     is_first: bool
     """Whether it is the first reply to its question."""
     events: tuple[ModelEvent, ...] = ()
     error: RoamtuiError | None = None
-    """The error that ended the reply."""
+    """Error that ended the reply, if any."""
 
 
 def _iter_replies(events: Sequence[ConversationEvent], path: Path) -> Iterator[RecordedReply]:
-    """Yield the replies to one question; error messages name `path`."""
+    """Yield the replies to one question from its events. Error messages name `path`."""
     asked = events[0]
     assert isinstance(asked, QuestionAsked)
     end = next((event for event in events if isinstance(event, QuestionAnswered)), None)
     steps = [event.step for event in events if isinstance(event, StepRecorded)]
-    last = steps[-1] if steps and end is not None and end.stopped is StopReason.STEP_LIMIT else _NOTHING
+    last = steps[-1] if steps and end is not None and end.stopped is StopReason.STEP_LIMIT else _EMPTY_STEP
     pending: list[ModelEvent] = []
     is_first = True
     for event in events:
@@ -133,7 +133,7 @@ class RecordedModel:
     """Replays the recorded replies to each question in order."""
 
     def __init__(self, path: Path, environ: Mapping[str, str] | None = None) -> None:
-        """Load a file; if it contains several conversations, the newest one with a question is replayed.
+        """Load a file. If it has several conversations, the last one with a question is replayed.
 
         Raises:
             UsageError: The file cannot be read, or does not contain a conversation.
@@ -142,20 +142,19 @@ class RecordedModel:
         self._secrets = Secrets.from_environ(os.environ if environ is None else environ)
         self._events = _load_events(path)
         self.questions = tuple(event.question for event in self._events if isinstance(event, QuestionAsked))
-        """The recorded questions."""
-        self._runs = [
+        self._replies_by_conversation = [
             [reply for question in _split_at(run, QuestionAsked) for reply in _iter_replies(question, path)]
             for run in _split_at(self._events, ConversationStarted)
         ]
-        self._run = next((run for run in reversed(self._runs) if run), [])
+        self._replies = next((run for run in reversed(self._replies_by_conversation) if run), [])
         self._done = 0
-        """Number of replies of the run that were replayed."""
+        """Number of replies in `_replies` that were replayed."""
 
     @property
     def name(self) -> str:
-        """The file, and the recorded model if it differs from the conversation's first one."""
+        """Prefix and path, and the recorded model if it is not the first one of the conversation."""
         asked = self._next_asked
-        switched = f"#{asked.model}" if asked is not None and asked.model != self._run[0].asked.model else ""
+        switched = f"#{asked.model}" if asked is not None and asked.model != self._replies[0].asked.model else ""
         return f"{RECORDED}{self._path}{switched}"
 
     @property
@@ -170,16 +169,16 @@ class RecordedModel:
         return FOUND_LEAD in preface or HITS_LEAD in preface
 
     def is_about(self, content_hash: str) -> bool:
-        """Return whether the recorded document has this digest."""
+        """Check whether a recorded document has this digest."""
         return any(
             isinstance(event, DocumentIdentified) and event.content_hash == content_hash for event in self._events
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of the next recorded reply to the request's question, without its waits.
+        """Yield the events of the next recorded reply to the question of the request, without its waits.
 
         Raises:
-            ModelError: The reply was an error or is missing; the message says why.
+            ModelError: The reply was an error, or is missing. The message says why.
             ReplayStoppedError: The person cancelled the recorded question here.
         """
         reply = self._find_next_reply(request)
@@ -194,31 +193,34 @@ class RecordedModel:
 
     @property
     def _next_asked(self) -> QuestionAsked | None:
-        return self._run[min(self._done, len(self._run) - 1)].asked if self._run else None
+        return self._replies[min(self._done, len(self._replies) - 1)].asked if self._replies else None
 
     def _find_next_reply(self, request: ModelRequest) -> RecordedReply:
         last = request.messages[-1]
-        before = self._run[self._done - 1].error if self._done else None
+        before = self._replies[self._done - 1].error if self._done else None
         if last.role is Role.USER and not (isinstance(before, ModelError) and before.overflow):
             text = self._secrets.redact(last.text)
-            for run, start in ((self._run, self._done), *((run, 0) for run in reversed(self._runs))):
+            for run, start in (
+                (self._replies, self._done),
+                *((run, 0) for run in reversed(self._replies_by_conversation)),
+            ):
                 for index in range(start, len(run)):
                     question = run[index].asked.question
                     if run[index].is_first and (text == question or text.endswith(f"{QUESTION_START}{question}")):
-                        self._run, self._done = run, index + 1
+                        self._replies, self._done = run, index + 1
                         return run[index]
-        if self._done == len(self._run) or self._run[self._done].is_first:
+        if self._done == len(self._replies) or self._replies[self._done].is_first:
             message, asked = f"{self._path} has no more replies to this question.", self._next_asked
             if asked is not None and last.role is Role.USER:
                 recorded = shorten(sanitise_line(asked.question), _QUESTION_LENGTH_MAX)
                 message = f'{self._path} has no reply to this question; the recorded one is "{recorded}".'
             raise ModelError(message)
         self._done += 1
-        return self._run[self._done - 1]
+        return self._replies[self._done - 1]
 
 
 def _split_at(events: Sequence[ConversationEvent], kind: type[ConversationEvent]) -> list[Sequence[ConversationEvent]]:
-    """Split events into runs that each start with an event of type `kind`."""
+    """Split events into parts, each of which starts with an event of type `kind`."""
     starts = [index for index, event in enumerate(events) if isinstance(event, kind)]
     return [events[start:end] for start, end in zip(starts, (*starts[1:], len(events)), strict=False)]
 
@@ -232,14 +234,14 @@ def _load_events(path: Path) -> list[ConversationEvent]:
         content = path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}.") from None
-    events = [*_convert_old_trace(content)] if content.startswith(_OLD_START) else decode_entries(content)
+    events = [*_convert_old_trace(content)] if content.startswith(_OLD_TRACE_START) else decode_entries(content)
     if not events or not isinstance(events[0], ConversationStarted):
         raise UsageError(f"{path} is not a roamtui conversation. `--trace FILE` records one.")
     return events
 
 
-def _convert_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: PLR0912 - one case a kind of line
-    """Convert a trace of version 0.1; unreadable lines are skipped."""
+def _convert_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: PLR0912 - one case per kind of line
+    """Convert a trace of version 0.1. Unreadable lines are skipped."""
     question: dict[str, Any] = {}
     is_asked = False
     reply: Step | None = None
@@ -265,18 +267,20 @@ def _convert_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: 
                         )
                     elif reply is not None:
                         yield StepRecorded(step=reply)
-                    is_asked, reply = True, _NOTHING
+                    is_asked, reply = True, _EMPTY_STEP
                 case "model" if data["event"] == "retrying":
                     yield RetryScheduled(**data["data"])
                 case "model":
-                    reply = _extend_reply(reply or _NOTHING, data["event"], data["data"])
+                    reply = _extend_reply(reply or _EMPTY_STEP, data["event"], data["data"])
                 case "error" if data["overflow"]:
                     yield TranscriptRebuilt(system="", prologue="", model="", rebuilt_at=0, was_refused=True)
                     reply = None
                 case "agent" if data["event"] == "QuestionAnswered":
-                    yield from _end_reply(reply or _NOTHING, msgspec.convert(data["data"], QuestionAnswered))
+                    yield from _end_reply(reply or _EMPTY_STEP, msgspec.convert(data["data"], QuestionAnswered))
                 case "abandoned":
-                    yield from _end_reply(reply or _NOTHING, QuestionAnswered(answer="", stopped=StopReason.CANCELLED))
+                    yield from _end_reply(
+                        reply or _EMPTY_STEP, QuestionAnswered(answer="", stopped=StopReason.CANCELLED)
+                    )
                 case _:
                     pass
         except DECODE_ERRORS:

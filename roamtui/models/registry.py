@@ -1,4 +1,4 @@
-"""Finds models by name, and which of them can be used here, without a request to any provider."""
+"""Make models by name, and find out which can be used here, without a request to any provider."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from roamtui.sources.web.urls import AllowedOrigins, origin_of, parse_url
 
 OFFLINE = "offline"
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
-_PATIENCE_SECONDS = 1.0
-_LENGTH_MAX = 1_000_000
-_NEEDS_NOTHING = "no key, no network"
+_PROBE_SECONDS_MAX = 1.0
+_REPLY_BYTES_MAX = 1_000_000
+_OFFLINE_REASON = "no key, no network"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,19 +35,20 @@ class ModelOffer:
     """A usable model that is proposed to the person."""
 
     name: str
-    """The value for `--model`."""
+    """Value for `--model`."""
     note: str
-    """The reason for the offer, such as ``OPENAI_API_KEY is set``."""
+    """Reason for the offer, such as ``OPENAI_API_KEY is set``."""
     choose: Callable[[], Model]
-    """Creates the model; called once a person has agreed."""
+    """Makes the model. Called once the person has agreed."""
     provider: str = ""
-    """Provider that would receive questions and sections, so that a person must agree first; empty for local models."""
+    """Provider that would receive questions and sections, so that the person must agree first; empty for local
+    models."""
     api_base: str = ""
-    """URL of the server, as it is saved with the name; empty for the provider's own."""
+    """URL of the server, which is saved with the name; empty for the provider's own server."""
     needs_test: bool = False
-    """Whether it should reply to a request of one token before it is used."""
+    """Whether it is tested by a request for one token before it is used."""
     is_known_to_work: bool = False
-    """Whether it needs nothing, or its server has just named it."""
+    """Whether it needs nothing, or its server has just listed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ class ModelAvailability:
     name: str
     is_usable: bool
     reason: str
-    """Why, or why not; a key is identified only by its variable."""
+    """Why it is usable or not. Of a key, it names only the variable."""
     provider: str | None = None
     window_tokens: int | None = None
     can_call_tools: bool | None = None
@@ -69,11 +70,11 @@ class LocalServer(NamedTuple):
 
     title: str
     provider: str
-    """litellm's provider that speaks to it; each of these asks for no key."""
+    """litellm's provider for it, which needs no key."""
     variable: str
-    """Where litellm looks for its address."""
+    """Environment variable in which litellm looks for its URL."""
     address: str
-    """Its usual one."""
+    """Its usual URL."""
 
 
 LOCAL_SERVERS = (
@@ -86,13 +87,13 @@ LOCAL_SERVERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerStatus:
-    """The state of the server of models at an address."""
+    """The models of a server, or the reason why there are none."""
 
     address: str
-    """Without credentials."""
+    """URL of the server, without credentials."""
     models: tuple[str, ...] = ()
     problem: str = ""
-    """Why no model can be used, in a few words; empty if there are models."""
+    """Why none of its models can be used, in a few words; empty if there are models."""
 
 
 def make_model(
@@ -103,14 +104,14 @@ def make_model(
     environ: Mapping[str, str] | None = None,
     worker: WorkerProcess | None = None,
 ) -> Model:
-    """Return the model with a name; nothing is started or requested yet.
+    """Make the model with a name. Nothing is started or requested yet.
 
     Args:
         name: ``offline``, ``recorded:FILE``, or provider and model such as ``openai/gpt-4.1-mini``.
-        api_base: URL of the server, or None for the provider's default; `offline` has none.
+        api_base: URL of the server, or None for the provider's default. `offline` ignores it.
         options: Sizes, timeouts and retries for provider models.
-        environ: Environment with the keys, or None for this process's.
-        worker: A shared process, which the caller closes.
+        environ: Environment with the keys, or None for the environment of this process.
+        worker: A process to share with other models. The caller closes it.
 
     Raises:
         UsageError: The name or URL is invalid, or the file cannot be replayed.
@@ -132,7 +133,7 @@ def check_address(api_base: str | None, flag: str = "--api-base") -> None:
     """Reject an invalid server URL.
 
     Raises:
-        UsageError: The URL is invalid or contains a password; the message names the flag.
+        UsageError: The URL is invalid or contains a password. The message names the flag.
     """
     if api_base is None:
         return
@@ -149,7 +150,7 @@ def list_usable_models(
     environ: Mapping[str, str] | None = None,
     choose_options: Callable[[str], ModelOptions] | None = None,
 ) -> tuple[ModelOffer, ...]:
-    """List a model of each provider whose key is set, then `offline`, without asking a server."""
+    """List a model of each provider whose key is set, and then `offline`, without asking a server."""
     offline, *keyed = inspect_providers(os.environ if environ is None else environ)
     return tuple(
         ModelOffer(
@@ -166,13 +167,15 @@ def list_usable_models(
 
 
 def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
-    """Report on `offline` and on a model of each well-known provider, by the keys that are set."""
-    reports = [ModelAvailability(name=OFFLINE, is_usable=True, reason=_NEEDS_NOTHING)]
+    """Report whether `offline`, and a model of each known provider, can be used, by the keys that are set."""
+    reports = [ModelAvailability(name=OFFLINE, is_usable=True, reason=_OFFLINE_REASON)]
     for name, provider in PROVIDERS.items():
         if model := provider.suggestion:
-            key_name = get_key_variable(name, environ)
-            reason = f"{provider.key_variables[0]} is not set" if key_name is None else f"{key_name} is set"
-            reports.append(ModelAvailability(name=model, is_usable=key_name is not None, reason=reason, provider=name))
+            key_variable = get_key_variable(name, environ)
+            reason = f"{provider.key_variables[0]} is not set" if key_variable is None else f"{key_variable} is set"
+            reports.append(
+                ModelAvailability(name=model, is_usable=key_variable is not None, reason=reason, provider=name)
+            )
     return tuple(reports)
 
 
@@ -183,14 +186,14 @@ async def inspect_model(
     options: ModelOptions | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> ModelAvailability:
-    """Report on any model by what litellm knows about it, or why its name is unknown."""
+    """Report whether a model can be used, by what litellm knows about it, or why its name is unknown."""
     environ = os.environ if environ is None else environ
     try:
         model = make_model(name, api_base=api_base, options=options, environ=environ)
         if not isinstance(model, LitellmModel):
             window = model.window_tokens
             return ModelAvailability(
-                name=name, is_usable=True, reason=_NEEDS_NOTHING, window_tokens=window, can_call_tools=True
+                name=name, is_usable=True, reason=_OFFLINE_REASON, window_tokens=window, can_call_tools=True
             )
         try:
             found = await model.describe()
@@ -198,11 +201,11 @@ async def inspect_model(
             await model.close()
     except (UsageError, ModelError) as error:
         return ModelAvailability(name=name, is_usable=False, reason=str(error))
-    is_usable, key_name = found.can_be_asked, get_key_variable(found.provider, environ)
+    is_usable, key_variable = found.can_be_asked, get_key_variable(found.provider, environ)
     if not is_usable:
         reason = f"{' or '.join(found.missing_keys)} is not set"
-    elif key_name is not None:
-        reason = f"{key_name} is set"
+    elif key_variable is not None:
+        reason = f"{key_variable} is set"
     else:
         reason = f"uses {urlsplit(api_base).netloc}" if api_base else "no missing keys"
     if found.is_ollama and is_usable:
@@ -230,15 +233,15 @@ def get_ollama_url(environ: Mapping[str, str]) -> str:
     return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_ADDRESS
 
 
-def probe_server(address: str, seconds: float = _PATIENCE_SECONDS) -> ServerStatus:
-    """List the models of a server at `address` by ``GET /v1/models``, in at most `seconds`; no key is sent."""
+def probe_server(address: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerStatus:
+    """List the models of a server at `address` by ``GET /v1/models``, in at most `seconds`. No key is sent."""
     from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
 
     try:
         url, origin = parse_url(address).rstrip("/"), origin_of(address)
     except SourceError:
         return ServerStatus(address="?", problem="its address is invalid; write it like " + OLLAMA_ADDRESS)
-    options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_LENGTH_MAX, redirects_max=0, retries_max=0)
+    options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0, retries_max=0)
     models: tuple[str, ...] = ()
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
         try:

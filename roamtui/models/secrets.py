@@ -1,4 +1,4 @@
-"""Secrets from the environment: which variables hold them, and how they are kept out of stored or shown text."""
+"""Find secrets in the environment, and keep them out of text that is stored or shown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Provider(NamedTuple):
     key_variables: tuple[str, ...] = ()
     """Variables that may hold the key, the recommended one first. Empty if litellm should decide."""
     suggestion: str = ""
-    """A model that can call tools, has a window large enough for an outline, and is cheap if possible."""
+    """Name of a model that can call tools, has room for an outline, and is cheap if possible."""
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -52,12 +52,12 @@ def list_key_variables(provider: str) -> tuple[str, ...]:
 
 
 def get_key_variable(provider: str, environ: Mapping[str, str]) -> str | None:
-    """Return the variable that holds this provider's key, or None if none is set."""
+    """Return the variable that holds the key of a provider, or None if no such variable is set."""
     return next((name for name in list_key_variables(provider) if environ.get(name, "").strip()), None)
 
 
 def get_recommended_key_variable(model: str) -> str:
-    """Return the variable to set for a model's key."""
+    """Return the variable in which the key for a model should be set."""
     return list_key_variables(model.partition("/")[0] if "/" in model else "openai")[0]
 
 
@@ -69,7 +69,7 @@ class Secrets:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Secrets:
-        """Collect the values of variables that are named like secrets."""
+        """Collect the values of the variables whose names look like those of secrets."""
         candidates = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
         values = {
             spelling  # as it is, and escaped for JSON, because the arguments of a tool call are JSON text
@@ -80,7 +80,7 @@ class Secrets:
         return cls(tuple(sorted(values, key=lambda value: (-len(value), value))))
 
     def redact(self, value: _Json) -> _Json:
-        """Mask every secret in the strings of a JSON value; tuples become lists."""
+        """Mask every secret in the strings of a JSON value. Tuples become lists."""
         redacted: Any = value
         if isinstance(value, str) and any(secret in value for secret in self.values):
             redacted = re.sub("|".join(map(re.escape, self.values)), MASK, value)
@@ -92,5 +92,5 @@ class Secrets:
 
 
 def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """Mask the values of secret variables, and whatever looks like a key."""
+    """Mask the values of secret variables, and text that looks like a key."""
     return _SECRET_SHAPES.sub(MASK, Secrets.from_environ(environ).redact(text))

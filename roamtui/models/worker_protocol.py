@@ -1,4 +1,4 @@
-"""Messages between the program and the model process: each frame is one line with a JSON object."""
+"""Messages between the program and the model process. Each message, a frame, is one line with a JSON object."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from roamtui.models.secrets import PROVIDERS
 
 Frame = dict[str, Any]
 _LOCAL_NAMES = (".local", ".localhost", ".internal", ".lan")
-_EMPTY = ModelRequest(messages=())
+_NO_REQUEST = ModelRequest(messages=())
 
 
 def encode_frame(frame: Mapping[str, object]) -> bytes:
-    """Encode a frame as a line of ASCII JSON, which also carries lone surrogates, escaped."""
+    """Encode a frame as a line of ASCII JSON, in which even lone surrogates are escaped."""
     return json.dumps(frame, separators=(",", ":")).encode("ascii") + b"\n"
 
 
@@ -35,10 +35,10 @@ class Job:
     model: str
     api_base: str | None
     options: ModelOptions
-    request: ModelRequest = _EMPTY
-    """For `complete`."""
+    request: ModelRequest = _NO_REQUEST
+    """Only for `complete`."""
     texts: tuple[str, ...] = ()
-    """For `embed`."""
+    """Texts to embed. Only for `embed`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +46,15 @@ class ModelFailure:
     """Why there is no reply, or only a partial one."""
 
     reason: str
-    """What failed: a sentence without its full stop."""
+    """What failed, as a sentence without a full stop."""
     advice: str
-    """What a person can do next: a clause in lower case, without a full stop."""
+    """What the person can do, as a clause in lower case without a full stop."""
     is_transient: bool = False
-    """Whether the same request may soon succeed, so that it is worth retrying automatically."""
+    """Whether the same request may soon succeed, so that it is sent again automatically."""
     is_overflow: bool = False
     """Whether the request exceeded the model's context window."""
     wait_seconds: float | None = None
-    """The wait that the provider asks for."""
+    """Wait that the provider asks for, or None if it names none."""
 
     @property
     def message(self) -> str:
@@ -64,21 +64,21 @@ class ModelFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedModel:
-    """A model name resolved to a provider and its capabilities, without asking a server."""
+    """What is known about a model by its name, without asking a server."""
 
     model: str
     """litellm's name of the model."""
     provider: str
     """litellm's name of the provider."""
     api_base: str | None = None
-    """None means the provider's default URL."""
+    """URL of the server; None for the provider's default."""
     missing_keys: tuple[str, ...] = ()
-    """Environment variables; the provider's own server needs one of them. Empty if a key is set."""
-    key_name: str | None = None
+    """Environment variables, one of which the provider's own server needs. Empty if a key is set."""
+    key_variable: str | None = None
     """The environment variable that holds the key."""
     window_tokens: int | None = None
     output_tokens: int | None = None
-    """Maximum length of a reply."""
+    """Maximum length of a reply, or None if unknown."""
     can_call_tools: bool | None = None
     """None if unknown."""
     input_usd: float | None = None
@@ -88,7 +88,7 @@ class ResolvedModel:
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether a request can succeed: a server of the person's own may need no key."""
+        """Whether a request may succeed. A server that the person named may need no key."""
         return not self.missing_keys or self.api_base is not None
 
     @property
@@ -128,7 +128,7 @@ class ResolvedModel:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingBatch:
-    """Vectors of a batch of texts in base64, a fifth of the length of JSON numbers."""
+    """Vectors of a batch of texts in base64, which is a fifth as long as JSON numbers."""
 
     encoded: tuple[str, ...]
 
@@ -143,20 +143,20 @@ class EmbeddingBatch:
 
 
 JobEvent = ModelEvent | ModelFailure | ResolvedModel | EmbeddingBatch
-"""An event of a job. A failure, a resolved model and vectors are the last event, as is the end of a reply."""
+"""An event of a job. The last one is a failure, a resolved model, vectors, or the end of a reply."""
 
 
 def encode_event(event: JobEvent) -> dict[str, Any]:
-    """Convert an event to plain values, with its class name under `event`."""
+    """Convert an event to a frame without an id. Its class name is under `event`."""
     return {"event": type(event).__name__, "data": msgspec.to_builtins(event)}
 
 
 def decode_event(frame: Mapping[str, Any]) -> JobEvent:
-    """Decode a frame that `encode_event` made.
+    """Convert a frame from `encode_event` back to an event.
 
     Raises:
         KeyError: The event name is unknown.
-            msgspec.ValidationError: A field is missing or has the wrong type.
+        msgspec.ValidationError: A field is missing or has the wrong type.
     """
     event: JobEvent = msgspec.convert(frame["data"], _EVENTS[frame["event"]])
     return event

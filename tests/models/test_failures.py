@@ -11,7 +11,7 @@ import pytest
 from roamtui.models.failures import to_failure
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 
-GROQ = ResolvedModel(model="groq/llama", provider="groq", key_name="GROQ_API_KEY")
+GROQ = ResolvedModel(model="groq/llama", provider="groq", key_variable="GROQ_API_KEY")
 
 
 class ConnectTimeout(Exception):  # noqa: N818 -- named as httpx names it

@@ -20,7 +20,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, ModelRequest, RetryPending, get_startup_note, warm_up_model
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
-from roamtui.models.text_tool_calls import FenceReader, stream_with_text_tools, translate_request, write_fence
+from roamtui.models.text_tool_calls import FenceReader, format_fence, stream_with_text_tools, translate_request
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply, openai_error
@@ -130,7 +130,7 @@ def test_text_is_let_through_as_it_comes() -> None:
 
 @pytest.mark.parametrize("arguments", ["{broken", "[1]", '"a"', "[" * 100_000])
 def test_arguments_without_sense_are_written_as_they_are(arguments: str) -> None:
-    assert write_fence(ToolCall(id="1", name=OPEN, arguments=arguments)) == f"```open\n{arguments}\n```"
+    assert format_fence(ToolCall(id="1", name=OPEN, arguments=arguments)) == f"```open\n{arguments}\n```"
 
 
 @given(
@@ -140,7 +140,7 @@ def test_arguments_without_sense_are_written_as_they_are(arguments: str) -> None
 )
 def test_what_is_written_is_read_whatever_the_pieces(batches: list[list[str]], text: str, size: int) -> None:
     calls = [ToolCall(id="1", name=OPEN, arguments=json.dumps({"section_ids": ids})) for ids in batches]
-    reply = "\n".join([text, *(write_fence(call) for call in calls)])
+    reply = "\n".join([text, *(format_fence(call) for call in calls)])
     shown, found = read(reply, size)
     assert found == [opening(*ids) for ids in batches]
     assert shown == text.rstrip()
