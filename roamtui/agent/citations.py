@@ -1,23 +1,24 @@
 """Extract the citations of an answer, which are marks such as ``[a8a96034]`` and quotations, and look up each quote.
 
-A quotation may have the quotation marks of any language. It belongs to an id in its own sentence: to the nearest one
-before it, or else to one after it. If the text after a colon, such as list items, has no ids, it belongs to the
-sentence with the colon. A quotation without an id belongs to the section that contains its words, if there is only one.
-An id without a quotation is a citation without a quote. Quotes are not looked up in the whole document, but only in the
-text that the model got as deliveries or excerpts.
+A quotation may have the quotation marks of any language. It belongs to the ids directly after it, or else to ids in
+its own sentence: to the nearest ones after it if the sentence begins with a quotation, otherwise to the nearest before
+it. If the text after a colon, such as list items, has no ids, it belongs to the sentence with the colon. A quotation
+without an id belongs to the section that contains its words, if there is only one. An id without a quotation is a
+citation without a quote. Quotes are not looked up in the whole document, but only in the text that the model got as
+deliveries or excerpts.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from roamtui.agent.numbers import divides_number
-from roamtui.agent.quotes import find_quoted_words
+from roamtui.agent.quotes import find_quote, find_quoted_words
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
@@ -43,8 +44,11 @@ _UNSPACED = 0x0E00
 """First character of the scripts without spaces, in which a quotation mark may follow a letter."""
 _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
-_CANDIDATES_MAX = 8
-"""Number of marks to try on each side of a quote."""
+_CANDIDATES_MAX = 16
+"""Number of marks to try for a quote."""
+_DIRECTLY_BEFORE_MARK = re.compile(r"[\s.!?…。！？)*_]*\Z")
+_BETWEEN_MARKS = re.compile(r"[\s,;&)]*(?:and\s+)?\Z")
+_TABLE_ROW = re.compile(r"\||[^|\n]*(?:\s\|\s[^|\n]*){2}")
 _BEFORE_WHAT_FOLLOWS = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
@@ -54,7 +58,7 @@ _SENTENCE_END = re.compile(
     rf"(?:(?<![.…])(?:(?<!\b[^\W\d_])|[.…](?=[.…]))[.…]++|(?<![!?])[!?]++)"
     rf"{_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
     rf"|[。！？]++{_CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
-    r"|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+|#]|\d+[.)])[ \t|#])"
+    r"|\n[ \t]*\n|\n(?=[ \t]*(?:\||(?:[-*+#]|\d+[.)])[ \t#]))"
 )
 """End of a sentence, including the marks after its full stop. A full stop after an initial does not end a sentence, nor
 does one before a lower-case letter or a number, since it may belong to an abbreviation."""
@@ -80,7 +84,10 @@ class Quotation:
     end: int
     """Offset after the closing mark."""
     is_code: bool = False
-    """Whether the words are in backticks. They count as a quote only if their sentence has an id."""
+    """Whether the words are in backticks. They count as a quote only if their sentence has an id.
+
+    Unless they are a table row, they must also be in the text: a command may be in the model's own words.
+    """
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
 
@@ -170,11 +177,7 @@ class ParsedAnswer:
 
 
 def parse_citations(answer: str) -> ParsedAnswer:
-    """Find the quotes and marks of an answer. Each quote gets the marks that may be its source, the likeliest first.
-
-    These are the marks before the quote in its sentence, nearest first, then the marks after it. If the sentence has a
-    quote before its first mark, marks follow their quotes there, so the marks after each quote come first.
-    """
+    """Find the quotes and marks of an answer. Each quote gets the marks that may be its source, the likeliest first."""
     quotes = [*_list_quotes(answer)]
     starts = [quote.start for quote in quotes]
 
@@ -196,23 +199,54 @@ def parse_citations(answer: str) -> ParsedAnswer:
                 CitationMark(marked_id[0], match.start(), sentence) for marked_id in MARKED_ID.finditer(match[0])
             )
     introductions = _map_introduced_sentences(answer, ends)
-    first_quotes: dict[int, int] = {}
-    for index, quote in enumerate(quotes):
-        sentence = bisect_right(ends, quote.start)
-        first = first_quotes.setdefault(sentence, quote.start)
-        own = by_sentence.get(sentence) or by_sentence.get(introductions.get(sentence, -1), [])
-        split = bisect_right(own, quote.start, key=lambda mark: mark.start)
-        before_it = [*reversed(own[max(0, split - _CANDIDATES_MAX) : split])]
-        after_it = own[split : split + _CANDIDATES_MAX]
-        if own:
-            ranked = after_it + before_it if first < own[0].start else before_it + after_it
-            quotes[index] = replace(quote, marks=ranked)
+    placed: list[Quotation] = []
+    for sentence, own in groupby(quotes, key=lambda quote: bisect_right(ends, quote.start)):
+        if by_sentence.get(sentence):
+            placed += _assign_marks(answer, [*own], by_sentence[sentence])
+        else:
+            introducing = by_sentence.get(introductions.get(sentence, -1), [])[: -_CANDIDATES_MAX - 1 : -1]
+            placed += (replace(quote, marks=introducing) for quote in own)
     return ParsedAnswer(
-        quotes=tuple(quotes),
+        quotes=tuple(placed),
         marks=tuple(mark for own in by_sentence.values() for mark in own),
         sentences=tuple(pairwise((0, *ends, len(answer)))),
         introductions=introductions,
     )
+
+
+def _assign_marks(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
+    """Yield the quotes of a sentence with their marks: those directly after a quote, or else those of its neighbours.
+
+    In a sentence that begins with a quote, marks follow their quotes, so a quote shares the marks of the next quote. In
+    other sentences it shares those of the previous quote.
+    """
+    starts = [mark.start for mark in marks]
+    edges = [bisect_left(starts, quote.start) for quote in quotes]
+    before = [marks[start:end] for start, end in pairwise((0, *edges))]  # between a quote and the previous one
+    after = [*before[1:], marks[edges[-1] :]]
+    own = [_take_directly_after(answer, quote.end, following) for quote, following in zip(quotes, after, strict=True)]
+    if edges[0]:
+        for index in range(len(quotes)):
+            own[index] = own[index] or before[index][::-1] or own[index - 1]
+    else:
+        for index in reversed(range(len(quotes))):
+            own[index] = own[index] or after[index] or (own[index + 1] if index + 1 < len(own) else ())
+        for index in range(1, len(quotes)):  # the last quotes may have no marks after them
+            own[index] = own[index] or own[index - 1]
+    for quote, its_marks in zip(quotes, own, strict=True):
+        yield replace(quote, marks=its_marks[:_CANDIDATES_MAX])
+
+
+def _take_directly_after(answer: str, position: int, marks: Sequence[CitationMark]) -> Sequence[CitationMark]:
+    """Return the first marks that are separated from `position`, and from each other, by punctuation only."""
+    separator = _DIRECTLY_BEFORE_MARK
+    for index, mark in enumerate(marks):
+        if mark.start >= position:  # ids of the same square brackets share their start
+            if not separator.match(answer, position, mark.start):
+                return marks[:index]
+            bracket = MARK.match(answer, mark.start)
+            position, separator = bracket.end() if bracket else mark.start, _BETWEEN_MARKS
+    return marks
 
 
 def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int]:
@@ -254,7 +288,7 @@ class QuoteChecker:
             if match is None:
                 continue
             index, citation = match
-            if quote.is_code and citation.state is QuoteState.UNVERIFIED:
+            if quote.is_code and citation.state is QuoteState.UNVERIFIED and not _TABLE_ROW.match(quote.text):
                 continue  # a command or a name in the model's own words
             found.append((quote.start, citation))
             if quote.marks:
@@ -327,16 +361,17 @@ def _attribute_quote(words: str, state: ConversationState) -> Citation | None:
 
 
 def _verify_in_section(quote: str, section_id: str, state: ConversationState) -> tuple[Span, QuoteState] | None:
-    """Find a quote in the delivered text and the excerpts of a section."""
+    """Find a quote in the delivered text and the excerpts of a section, and in its title."""
     library = state.library
     if section_id not in library:
         return None
     joined: tuple[Span, QuoteState] | None = None
+    title = _find_title(section_id, library) if find_quote(quote, library.title_of(section_id)) else ()
     for span in dict.fromkeys((library.get_content_span(section_id), library.span(section_id))):
         read = (*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ()))
         pieces = [
             (max(start, span.start), min(end, span.end))
-            for start, end in merge_bounds(read)
+            for start, end in merge_bounds((*read, *title))
             if start < span.end and end > span.start
         ]
         found = _find_in(quote, span.doc, pieces, library)
@@ -344,6 +379,14 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
             return found
         joined = joined or found
     return joined
+
+
+def _find_title(section_id: str, library: Library) -> tuple[Bounds, ...]:
+    """Return the bounds of the line with a section's title, which the model has read wherever it has read the id."""
+    span = library.span(section_id)
+    text = library.document(span.doc).text
+    end = text.find("\n", span.start, span.end)
+    return ((span.start, span.end if end < 0 else end),)
 
 
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,7 +25,12 @@ _WORST_FIRST = (
     QuoteState.EXACT,
     QuoteState.NO_QUOTE,
 )
-_HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_\n]+(?:\*\*|__):?\s*\Z)")
+_NO_CLAIM = re.compile(
+    r"^[ \t>]*(?:#{1,6}[ \t].*|(?:\*\*|__)[^*_\n]+(?:\*\*|__):?[ \t]*$)"
+    r"|^[ \t]*\((?:The answer is cut off here|The offline model quotes passages)[^\n]*",
+    re.MULTILINE,
+)
+"""A heading, or a note of the program."""
 _TABLE_RULE = re.compile(r"\s*\|?[ \t]*:?-+:?[ \t]*\|[\s|:-]*\Z")
 """The line below the head of a table."""
 _FENCE = re.compile(r"^ {0,3}(?:`{3}|~{3})", re.MULTILINE)
@@ -35,7 +41,6 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _GREETING_WORDS_MAX = 8
-_NOTE = re.compile(r"\s*\((?:The answer is cut off here|The offline model quotes passages)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,27 +154,30 @@ def _bind(answer: str, parsed: ParsedAnswer, citations: Sequence[Citation]) -> A
     numbered = [(number, citation) for number, citation in enumerate(citations, start=1)]
     waiting = [pair for pair in numbered if pair[1].quote is not None]
     quotes: list[ProvenQuote] = []
-    served: dict[tuple[str, int], list[tuple[int, QuoteState]]] = {}
+    sentence_starts = [start for start, _ in parsed.sentences]
+    by_mark: dict[tuple[str, int], list[tuple[int, QuoteState]]] = defaultdict(list)
+    by_sentence: dict[tuple[str, int], list[tuple[int, QuoteState]]] = defaultdict(list)
     for quote in parsed.quotes:
         if not waiting or waiting[0][1].quote != quote.text:
             continue
         number, citation = waiting.pop(0)
         quotes.append(ProvenQuote(start=quote.start, end=quote.end, state=citation.state, number=number))
         mark = next((mark for mark in quote.marks if mark.section_id == citation.section_id), None)
+        sentence = mark.sentence if mark else bisect_right(sentence_starts, quote.start) - 1
+        by_sentence[citation.section_id, sentence].append((number, citation.state))
         if mark is not None:
-            served.setdefault((mark.section_id, mark.sentence), []).append((number, citation.state))
+            by_mark[mark.section_id, mark.start].append((number, citation.state))
     without = [pair for pair in numbered if pair[1].quote is None]
     for mark in parsed.marks:
         key = mark.section_id, mark.sentence
-        if key not in served and without and without[0][1].section_id == mark.section_id:
+        if key not in by_sentence and without and without[0][1].section_id == mark.section_id:
             number, citation = without.pop(0)
-            served[key] = [(number, citation.state)]
-    sentence_starts = [start for start, _ in parsed.sentences]
+            by_sentence[key] = [(number, citation.state)]
     marks = []
     for match in MARK.finditer(answer):
         sentence = bisect_right(sentence_starts, match.start()) - 1
         for section_id in dict.fromkeys(MARKED_ID.findall(match.group())):
-            own = served.get((section_id, sentence), [])
+            own = by_mark.get((section_id, match.start())) or by_sentence.get((section_id, sentence), [])
             marks.append(
                 ProvenMark(
                     start=match.start(),
@@ -188,6 +196,7 @@ def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds
     A sentence that is only a quote, or code, belongs to the statement before it.
     """
     pending: tuple[Bounds, list[Quotation]] | None = None
+    no_claims = [match.span() for match in _NO_CLAIM.finditer(answer)]
     texts = [answer[start:end] for start, end in parsed.sentences]
     quote_starts = [quote.start for quote in parsed.quotes]
     for (start, end), following in zip(parsed.sentences, [*texts[1:], ""], strict=True):
@@ -197,7 +206,9 @@ def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds
         first = _LEAD.match(answer, start, end)
         assert first is not None  # it matches nothing too
         bounds = first.end(), start + len(answer[start:end].rstrip(" \t\n|"))
-        if not (around or _TABLE_RULE.match(following)) and _is_claim(answer[start:end], start, own):
+        nearest = bisect_right(no_claims, bounds[0], key=lambda bounds: bounds[0]) - 1
+        is_no_claim = nearest >= 0 and bounds[0] < no_claims[nearest][1]
+        if not (around or is_no_claim or _TABLE_RULE.match(following)) and _is_claim(answer[start:end], start, own):
             if pending is not None:
                 yield pending
             pending = bounds, [*own]
@@ -210,11 +221,18 @@ def _list_statements(answer: str, parsed: ParsedAnswer) -> Iterator[tuple[Bounds
 def _is_claim(text: str, start: int, quotes: Sequence[Quotation]) -> bool:
     """Return whether a sentence says something by itself. `start` is its offset, as in the offsets of its quotes."""
     words = MARK.sub(" ", text).strip()
-    if not any(character.isalpha() for character in words) or words.rstrip("*_").endswith((":", "?", "？", "：")):
+    is_introduction = words.rstrip("*_").endswith((":", "：")) and not quotes
+    if (
+        not any(character.isalpha() for character in words)
+        or is_introduction
+        or words.rstrip("*_").endswith(("?", "？"))
+    ):
         return False
-    if _HEADING.match(words) or _NOTE.match(words) or _FENCE.search(words):
-        return False
-    if is_not_found(words) or (_GREETING.match(words) and len(words.split()) <= _GREETING_WORDS_MAX):
+    if (
+        _FENCE.search(words)
+        or is_not_found(words)
+        or (_GREETING.match(words) and len(words.split()) <= _GREETING_WORDS_MAX)
+    ):
         return False
     rest = text
     for quote in reversed(quotes):

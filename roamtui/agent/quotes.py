@@ -42,6 +42,8 @@ _NUMBERED = re.compile(r"(?:\A|(?<![\s>])(?:[^\S\n\r]|>)*+[\n\r])[\s>]*+\d")
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}
 GAP = re.compile(r"(?:(?<!\s)\s++)?(?:\[(?:…|\.{3})\]|…|\.{3,4})\s*+")
 """An ellipsis for omitted words."""
+_SHORTENED_TARGET = re.compile(r"(?<=\]\()[^()\s]*(?:…|\.{3})(?=\)|\Z)")
+"""The link target that `annotate_with_ids` has shortened. This ellipsis omits no words."""
 _EDGE = " \t\n.,;:!?-\\"
 _LEADING = re.compile(r"\A(?:(?!-?(?:[$¢-¥₠-⃀] ?-?)?\.?\d)[ \t\n.,;:!?\\-])+")
 _EDGE_LENGTH = 12
@@ -53,6 +55,8 @@ _JOINED = re.compile(r"[\u0300-\u036f\u3099\u309a\ufb00-\ufb06]")
 """Combining accents and ligatures, as in PDFs and in files of some systems."""
 _GLUED_SPACES_MIN = 2
 """Minimum of spaces in a quote that may be glued to its neighbours. Fewer words could be part of a name."""
+_NEGATION = re.compile(r"(?:n[o']t|non|\bno|never|without|\bun|\bdis)\Z", re.IGNORECASE)
+"""The end of a word that turns the meaning of the next one around, as in ``isNotAllowed``."""
 _LENGTH_MIN = 2
 """Minimum of letters and digits. A shorter quote proves nothing."""
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -111,9 +115,9 @@ def _find_exact(quote: str, text: str) -> int:
     found = text.find(quote)
     while found >= 0:
         end = found + len(quote)
-        following = text[end : end + 2]
-        is_word = following[:1].isupper() and following[1:].islower()  # text from PDF may lack spaces: "2020The"
-        is_unit = quote[-1].isdigit() and _is_one_word(quote[-1], following[:1]) and not is_word  # as in 5m
+        is_unit = (  # as in 5m; text from PDF may lack spaces: "2020The"
+            quote[-1].isdigit() and _is_one_word(quote[-1], text[end : end + 1]) and not _is_glued(text, end)
+        )
         is_cut = _is_one_word(text[found - 1 : found], quote[0]) or is_unit
         if not is_cut and not divides_number(text, found, end):
             return found
@@ -139,16 +143,17 @@ class _NormalisedSearch:
     def find(self, part: str, start: int = 0, stop: int | None = None) -> int:
         """Return the offset of `part` in the plain text, or -1. A match must not start or end inside a word or number.
 
-        Pages without cell borders glue words ("extensionFind the…"), so a long match may start or end between these.
+        A long match may also start or end where a page without cell borders glues words ("extensionFind the…").
         """
         plain = self.plain
         is_long = part.count(" ") >= _GLUED_SPACES_MIN
         found = plain.find(part, start, stop)
         while found >= 0:
             end = found + len(part)
-            edges = ((plain[found - 1 : found], part[0]), (part[-1], plain[end : end + 1]))
-            is_whole = all((is_long and a.islower() and b.isupper()) or not _is_one_word(a, b) for a, b in edges)
-            if is_whole:
+            if all(
+                not _is_one_word(plain[edge - 1 : edge], plain[edge : edge + 1]) or (is_long and _is_glued(plain, edge))
+                for edge in (found, end)
+            ):
                 around = (plain[max(0, edge - _EDGE_LENGTH) : edge + _EDGE_LENGTH] for edge in (found, end))
                 if not any(map(_DIGIT.search, around)):
                     return found
@@ -210,7 +215,8 @@ class _NormalisedSearch:
 
 
 def _find_parts(quote: str, text: str, *, has_numbers: bool) -> QuoteMatch | None:
-    pieces = (normalise_markdown(piece, has_numbers=True).text for piece in GAP.split(quote))
+    whole = _SHORTENED_TARGET.sub("", quote) if "](" in quote else quote
+    pieces = (normalise_markdown(piece, has_numbers=True).text for piece in GAP.split(whole))
     # marks at the ends of a piece do not count, but a sign or a point belongs to its number
     parts = [part for piece in pieces if (part := _LEADING.sub("", piece).rstrip(_EDGE))]
     spellings = [parts] if parts else []
@@ -246,6 +252,13 @@ def _find_across_lines(quote: str, text: str) -> QuoteMatch | None:
             return match
         joined = joined or match
     return joined
+
+
+def _is_glued(text: str, position: int) -> bool:
+    """Return whether two words, or a number and a word, meet here without a space: "extensionFind", "2020The"."""
+    before, after = text[position - 1 : position], text[position : position + 2]
+    is_edge = after[:1].isupper() and (before.islower() or (before.isdigit() and after[1:].islower()))
+    return is_edge and not _NEGATION.search(text, max(0, position - 8), position)
 
 
 def _is_one_word(left: str, right: str) -> bool:

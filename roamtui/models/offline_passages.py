@@ -80,8 +80,8 @@ _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』")
 """A passage stands between the first pair that it does not contain, so that it is one quotation, whatever it quotes."""
 _MARKUP = re.compile(r"[\[\]*_`<>|\\]")
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
-_CHANGED = re.compile(r"^\(repeats what stands above\)$|…[)>]", re.MULTILINE)
-"""What stands in a delivered text instead of a repeated paragraph, and the end of a shortened URL."""
+_CHANGED = re.compile(r"^\(repeats what stands above\)$|…>", re.MULTILINE)
+"""What stands in a delivered text instead of a repeated paragraph, and the end of a shortened URL without a title."""
 _TITLE_BONUS = 0.8
 """Bonus for a title that consists of words of the question, by their weight."""
 EXCEPTIONS = re.compile(

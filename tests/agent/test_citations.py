@@ -234,6 +234,18 @@ def test_marks_without_quotes_and_quotes_without_marks(
         ),
         ('It costs "2 euros a day" [{Fees}], as said [{Fees}].', [("Fees", "2 euros a day", _EXACT)]),
         (
+            'It costs "2 euros a day" [{Fees}] and is "Late returns" [{Hours}].',
+            [("Fees", "2 euros a day", _EXACT), ("Hours", "Late returns", _MISATTRIBUTED)],
+        ),
+        (
+            '[{Hours}] says "Open daily", [{Fees}] "2 euros a day", [{Hours}] "Late returns".',
+            [
+                ("Hours", "Open daily", _EXACT),
+                ("Fees", "2 euros a day", _EXACT),
+                ("Hours", "Late returns", _MISATTRIBUTED),
+            ],
+        ),
+        (
             'It costs "2 euros a day" [{Fees}]. As said [{Fees}].',
             [("Fees", "2 euros a day", _EXACT), ("Fees", None, _NO_QUOTE)],
         ),
@@ -392,6 +404,19 @@ def test_code_is_a_quote_only_if_its_sentence_has_an_id_and_it_is_found(state: C
     assert _found(answer, state) == [("Fees", None, _NO_QUOTE), ("Hours", "Open daily", _EXACT)]
     answer = "It says `2 euros a day` [{Fees}]. `Open daily` stands there too."
     assert _found(answer, state) == [("Fees", "2 euros a day", _EXACT)]
+
+
+def test_a_table_row_in_backticks_is_a_quote_even_if_it_is_not_found(state: ConversationState) -> None:
+    assert _found("It says `| late | 3 euros |` [{Fees}].", state) == [("Fees", "| late | 3 euros |", _UNVERIFIED)]
+
+
+def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -> None:
+    state = begin(
+        make_state("# Guide\n\n## First\n\nThe menu: Cases 3. Run it Metrics\n\n## 3. Run it\n\n## Last\n\nEnd.\n")
+    )
+    state = expand_by_agent(state, "First")[0]
+    assert _found('Then comes "3. Run it" [{3. Run it}].', state) == [("3. Run it", "3. Run it", _EXACT)]
+    assert _found('Then comes "End." [{Last}].', state) == [("Last", "End.", _UNVERIFIED)]
 
 
 def test_a_long_hostile_answer_is_read_in_time(state: ConversationState) -> None:

@@ -46,6 +46,12 @@ def show(answer: str, proof: AnswerProof) -> list[tuple[str, str]]:
         ('See [{Hours}]. It costs "2 euros a day" [{Fees}].', ["[1]", "[2 ✓]"]),
         ('It costs "2 euros a day" [{Fees}, {Hours}].', ["[1 ✓]", "[2]"]),
         ("Not found: no.\n\nNearest sections: Fees [{Fees}]", ["[1]"]),
+        ('It costs "2 euros a day" [{Fees}] and is "Late returns" [{Hours}].', ["[1 ✓]", "[2 !]"]),
+        (
+            '[{Hours}] says "Open daily", [{Fees}] says "2 euros a day", [{Hours}] says "Late returns".',
+            ["[1 ✓]", "[2 ✓]", "[3 !]"],
+        ),
+        ("`| late | 3 euros |` and `2 euros a day` [{Fees}].", ["[1,2 ✗]"]),
     ],
 )
 def test_marks_carry_the_numbers_of_citations_and_the_worst_sign(
@@ -101,6 +107,16 @@ def test_words_in_quotation_marks_that_cite_nothing_have_no_verdict_in_the_end(s
             '| What | How much |\n| --- | --- |\n| late | "2 euros a day" [{Fees}] |\n| lost | all |',
             "1 of 2 statements are quoted",
         ),
+        (
+            '|What|How much|\n|---|---|\n|late|"2 euros a day" [{Fees}]|\n|lost|all|',
+            "1 of 2 statements are quoted",
+        ),
+        ('It is due. It follows from "2 euros a day" [{Fees}]:\n\n- a deposit', "1 of 3 statements are quoted"),
+        (
+            'It costs "2 euros a day" [{Fees}].\n\n(The offline model quotes passages. `--model` chooses another.)',
+            "1 of 1 statement is quoted",
+        ),
+        ('**Item 7. The fees are due**\n\n"2 euros a day" [{Fees}] are due.', "1 of 1 statement is quoted"),
         ("Run:\n\n```sh\nborrow --late\n```\n", ""),
         ("See the fees [{Fees}].", "0 of 1 statement is quoted"),
     ],

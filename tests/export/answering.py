@@ -13,7 +13,7 @@ ANSWER = (
     '- Joined: "Books can … for more" [{Lending}].\n\n'
     "See [{Hours}]. In code: `[{Hours}]`."
 )
-LABELS = ["[1,2 ✗]", "[1,2 ✗]", "[3 !]", "[4 !]", "[5]"]
+LABELS = ["[1 ✓]", "[2 ✗]", "[3 !]", "[4 !]", "[5]"]
 
 
 def answer_question(answer: str = ANSWER) -> ConversationState:

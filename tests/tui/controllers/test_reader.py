@@ -250,8 +250,9 @@ async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
         await pilot.press("j")
         await wait_until(pilot, lambda: read(app) == "Stones")
         assert app.main_screen.focused is app.main_screen.tree_pane.outline
-        assert (
-            app.main_screen.session.state.library.title_of(app.main_screen.session.state.reading_id or "") == "Stones"
+        state = app.main_screen.session.state
+        await wait_until(
+            pilot, lambda: state.library.title_of(app.main_screen.session.state.reading_id or "") == "Stones"
         )
         await pilot.press("f8", "j")
         await pilot.pause(0.1)
