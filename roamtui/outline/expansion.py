@@ -1,9 +1,9 @@
-"""Blocks of expanded sections: what a model reads when it opens a section.
+"""Render blocks of expanded sections, which a model reads when it opens a section.
 
 A block consists of a line with id, breadcrumb and line range, the text of the section between fences with a nonce, and
-lines for the sections below it that are not included. Text that was delivered before is named instead of repeated.
-Whatever is cut is named too, with the way to get it. The text is the source plus ids, with long URLs shortened and
-repeated paragraphs named. Quotes are checked against the source itself, so nothing here may change quotable words.
+lines for the sections below it that are not included. Text that was delivered before is not repeated, but named. Text
+that is cut is named too, with the way to get it. The text is the source plus ids, with long URLs shortened and repeated
+paragraphs named. Quotes are checked against the source, so nothing here may change words that can be quoted.
 """
 
 from __future__ import annotations
@@ -41,44 +41,44 @@ from roamtui.outline.structure import (
     suggest_ids,
 )
 
-_LIST_TOKENS = ((2_000, 2_300), (500, 1_800), (0, 700))
-"""Tokens of the lines for the sections below one that is not given whole, by the least number of sections in the
-library. Two calls must lead to any of ten thousand sections."""
+_LIST_TOKENS_BY_COUNT = ((2_000, 2_300), (500, 1_800), (0, 700))
+"""Pairs of a minimum number of sections in the library, and the tokens of the lines for the sections below one that is
+not given whole. Two calls must lead to any of ten thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
-"""Tokens of the lines of a range of at most `LISTED_MAX` nodes."""
+"""Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMED_MAX = 30
 
 _LINK = re.compile(
     r"(?<!!)\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
     r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
 )
-_CITED = re.compile(
+_SECTION_NUMBER = re.compile(
     r"\b(?:[Ss]ection|SECTION|[Aa]rticle|ARTICLE|[Pp]aragraph|[Cc]lause)[Ss]?\s+(?P<number>\d+(?:\.\d+)*)(?!\w|\.\d)"
     r"(?:\([^()\n]{1,6}\))*+(?!\s*(?:\([^()\n]{1,6}\)\s*)*of\s(?!this\b))"  # a section of another text
     r"(?![^\[\]\n]{0,500}\])"  # inside the words of a link
 )
 _LONG_URL = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
-_URL_KEPT = 60
+_URL_LENGTH_SHOWN = 60
 _PARAGRAPH = re.compile(r"^(?:[^\n]*\S[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _REPEAT_LENGTH_MIN = 160
-"""Characters; a shorter paragraph may be repeated."""
-_REPEATED = "(repeats what stands above)\n"
+"""A shorter paragraph, in characters, may be repeated."""
+_REPEAT_NOTE = "(repeats what stands above)\n"
 _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
-_TITLED = (NodeKind.SECTION, NodeKind.LINK)
+_TITLED_KINDS = (NodeKind.SECTION, NodeKind.LINK)
 
 Delivered = Mapping[str, Sequence[Bounds]]
-"""Ranges of characters that the model already has, by document key."""
+"""Ranges of characters that the model already has, by the key of the document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpandedBlock:
-    """The answer to one requested id."""
+    """The answer to a request for one id."""
 
     section_id: str | None
-    """The section, or None if the id names no section."""
+    """Id of the section, or None if no section was found."""
     text: str
     spans: tuple[Span, ...] = ()
-    """Section text that only this block delivers."""
+    """Text of sections that this block delivers and no block before."""
     tokens: int = 0
     """Estimated tokens of that text."""
     is_listing: bool = False
@@ -94,7 +94,7 @@ def render_section(library: Library, requested: str, *, delivered: Delivered, no
         library: The library, in which the section is loaded.
         requested: An id, a page ``id:2``, a range ``id:c2``, a path or an exact title.
         delivered: Text that the model already has.
-        nonce: Marks the fences of this conversation.
+        nonce: Mark of the fences, which is different in each conversation.
     """
     reference = resolve_reference(library, requested)
     if reference is not None and reference.section_id == library.root_id:
@@ -158,7 +158,7 @@ def render_open_section(
         section_id: The open section.
         spans: The ranges of its text that the block includes.
         delivered: Text in the blocks above this one.
-        nonce: Marks the fences of this conversation.
+        nonce: Mark of the fences, which is different in each conversation.
     """
     node = library.node(section_id)
     own = library.get_own_content_span(section_id)
@@ -167,7 +167,7 @@ def render_open_section(
 
 
 def format_no_room(library: Library, section_id: str, tokens: int) -> str:
-    """Tell a model that a section does not fit any more."""
+    """Say to a model that there is no room for a section."""
     name = format_path(library, section_id)
     size = format_tokens(tokens)
     advice = "Ask for a smaller subsection, or answer with what is open."
@@ -208,18 +208,18 @@ def _render_text(
     lines: list[str] = []
     position = wanted.start
     for span in spans:
-        lines += _name_gap(library, Span(doc=wanted.doc, start=position, end=span.start), delivered)
+        lines += _render_gap(library, Span(doc=wanted.doc, start=position, end=span.start), delivered)
         lines += [f"<<<{nonce}", annotate_with_ids(library, span, section_id=section_id), f"{nonce}>>>"]
         position = span.end
-    return lines + _name_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
+    return lines + _render_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
 
 
 def _list_below(library: Library, section_id: str, given: Delivered) -> list[str]:
-    """Render lines for the sections below one; those that were given are only named."""
+    """Render lines for the sections below a section. Those that were given are only named."""
     children = list_outline_children(library, section_id)
     open_ids = [child for child in children[:LISTED_MAX] if _is_given(library, child, given)] if given else []
     closed = [child for child in children if child not in open_ids] if open_ids else children
-    lines = fill_lines(library, closed, _limit_list(library), parent_id=section_id) if closed else []
+    lines = fill_lines(library, closed, _compute_list_tokens(library), parent_id=section_id) if closed else []
     if open_ids:
         named = "; ".join(
             f"[{child}] {format_node_title(library.get_label(child), length_max=60)}" for child in open_ids
@@ -228,8 +228,8 @@ def _list_below(library: Library, section_id: str, given: Delivered) -> list[str
     return ["Below it:", *lines] if lines else []
 
 
-def _limit_list(library: Library) -> int:
-    return next(tokens for count_min, tokens in _LIST_TOKENS if len(library) >= count_min)
+def _compute_list_tokens(library: Library) -> int:
+    return next(tokens for count_min, tokens in _LIST_TOKENS_BY_COUNT if len(library) >= count_min)
 
 
 def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
@@ -243,7 +243,7 @@ def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
     return not subtract_bounds(span.start, span.end, given.get(span.doc, ()))
 
 
-def _name_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
+def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
     """Render a line for each part of a gap between texts: text given above, and text not given at all."""
     missing = subtract_bounds(gap.start, gap.end, delivered.get(gap.doc, ()))
     lines = []
@@ -259,7 +259,7 @@ def _name_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
 
 
 def _name_sections(library: Library, part: Span, *, is_given: bool) -> list[str]:
-    """Return ids and titles of the sections that a range of text touches, or the ids of pages of a long section."""
+    """Return ids and titles of the sections in a range of text, or the ids of the pages of one long section."""
     document = library.document(part.doc)
     starts = document.columns.starts
     first = bisect_right(starts, part.start) - 1
@@ -278,7 +278,7 @@ def _name_sections(library: Library, part: Span, *, is_given: bool) -> list[str]
 
 
 def _make_range_block(library: Library, reference: Reference, delivered: Delivered, nonce: str) -> ExpandedBlock:
-    """Make the block of a range of children: their texts if these are small, else lines for them."""
+    """Make the block of a range of children, with their texts if these are small, or else with lines for them."""
     parent_id, steps = reference.section_id, reference.steps
     ranges = ChildRanges.for_section(library, parent_id)
     children, bounds = ranges.children, ranges.get_bounds(steps)
@@ -305,7 +305,7 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
     if end - start > LISTED_MAX:
         lines = ranges.describe(parent_id, steps)
     else:
-        tokens = _RANGE_LIST_TOKENS if steps else _limit_list(library)
+        tokens = _RANGE_LIST_TOKENS if steps else _compute_list_tokens(library)
         lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
     return ExpandedBlock(section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True)
 
@@ -316,14 +316,14 @@ def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = 
     Args:
         library: The library of the text.
         span: The text.
-        section_id: The section whose block this is; its id is not repeated.
+        section_id: The section of the block, whose id is not repeated.
     """
     marks = {offset: f" [{node_id}]" for offset, node_id in list_heading_ends(library, span) if node_id != section_id}
     text = blank_footers(library.document(span.doc).text, span.start, span.end).rstrip("\r\n")
     for offset, target in list_references(library, span):
         if target != section_id:
             marks[offset] = f" [{target}]" + marks.get(offset, "")
-    text = _LONG_URL.sub(lambda match: f"{match.group()[:_URL_KEPT]}…", insert_marks(text, marks))
+    text = _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", insert_marks(text, marks))
     seen: set[str] = set()
 
     def name_repeated(match: re.Match[str]) -> str:
@@ -331,7 +331,7 @@ def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = 
         if len(paragraph) < _REPEAT_LENGTH_MIN or paragraph not in seen:
             seen.add(paragraph)
             return match.group()
-        return _REPEATED
+        return _REPEAT_NOTE
 
     return _PARAGRAPH.sub(name_repeated, text) if len(text) > 2 * _REPEAT_LENGTH_MIN else text
 
@@ -352,14 +352,14 @@ def strip_ids(quote: str) -> str:
 
 
 def list_heading_ends(library: Library, span: Span) -> list[tuple[int, str]]:
-    """List where the lines of headings and links end in the text of a span, with the id of each node."""
+    """List the offset in a span at which the line of each heading or link ends, with the id of the node."""
     document = library.document(span.doc)
     starts, kinds = document.columns.starts, document.columns.kinds
     ends = []
     for row in range(bisect_left(starts, span.start, hi=len(kinds)), len(kinds)):
         if starts[row] >= span.end:
             break
-        if kinds[row] not in _TITLED:
+        if kinds[row] not in _TITLED_KINDS:
             continue
         line_end = _LINE_END.search(document.text[starts[row] : min(span.end, starts[row + 1])])
         if line_end is not None:
@@ -368,7 +368,7 @@ def list_heading_ends(library: Library, span: Span) -> list[tuple[int, str]]:
 
 
 def list_references(library: Library, span: Span) -> Iterator[tuple[int, str]]:
-    """Yield where links and section numbers end in the text of a span, with the id of the section that they refer to.
+    """Yield the offset in a span at which each link or section number ends, with the id of the section it leads to.
 
     A number such as "Section 12.1" counts only at its first mention, and not if the span overlaps that section.
     """
@@ -381,7 +381,7 @@ def list_references(library: Library, span: Span) -> Iterator[tuple[int, str]]:
             if isinstance(link, SectionLink) and (found := get_canonical_id(library, link.section_id)) != source_id:
                 yield match.end(), found
     mentioned: set[int] = set()
-    for match in _CITED.finditer(text):
+    for match in _SECTION_NUMBER.finditer(text):
         row = document.rows_by_number.get(match["number"])
         if row is None or row in mentioned:
             continue

@@ -1,4 +1,4 @@
-"""The parts of an outline line: title, size and opening words of a node, all escaped."""
+"""Format the parts of a line in an outline: title, size and opening words of a node, all escaped."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import format_tokens
 
 WHOLE_TOKENS_MAX = 3_000
-"""A smaller subtree is given whole."""
+"""A subtree with at most this many tokens is given whole."""
 TITLE_LENGTH_MAX = 120
 OPTIONAL = "optional"
 """Title, in lower case, of the section of an llms.txt that a reader may skip."""
 OPENING_LENGTH = 100
 _OPENING_SOURCE = 4_000
-"""Characters of own text that are searched for opening words."""
-_SHARED_LINES = 6
-"""First lines of each node that are compared."""
-_CACHED_TITLE_MAX = 200
-"""Characters; shorter titles are cached in their escaped form, since an outline names most of them several times."""
-_SHARED_MIN = 3
-"""Nodes that must start with the same line for it to count as boilerplate."""
+"""Number of characters of a node's own text that are searched for opening words."""
+_COMPARED_LINES = 6
+"""Number of first lines of each node that are compared to find boilerplate."""
+_CACHED_TITLE_LENGTH_MAX = 200
+"""Maximum length of a title whose escaped form is cached, because an outline names most titles several times."""
+_BOILERPLATE_MIN = 3
+"""Minimum number of nodes that start with the same line if it is boilerplate."""
 
 _COMMENT_MARKS = re.compile(r"<!--+|--+>")
-_HARMLESS = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
-"""Words with single spaces, without the characters of comments and ids: most titles are like this."""
-_GUIDE_WORDS = re.compile(r"expand_sections\s*\(")
+_HARMLESS_TEXT = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
+"""Words with single spaces, without characters of comments and ids. Most titles match."""
+_TOOL_CALL = re.compile(r"expand_sections\s*\(")
 _ID_MARK = re.compile(
     r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]",
     re.IGNORECASE,
 )
 MARKABLE_ID = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
-"""An id after a heading or a link in a delivered text."""
+"""An id after a heading or a link in text that a model reads."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
 _SKIPPED_LINE = re.compile(
@@ -46,38 +46,38 @@ _SKIPPED_LINE = re.compile(
     r"|```|~~~|import |export |:::|\{%)"
 )
 _FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
-_LEAD = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
+_LINE_MARKS = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
 EMPHASIS = re.compile(r"\*\*|__|`")
-_NO_WORD = re.compile(r"[\W_]+")
+_NON_WORD = re.compile(r"[\W_]+")
 _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
 def escape(text: str) -> str:
-    """Escape text of a document into one line that cannot be mistaken for an instruction or an id of this program."""
-    if _HARMLESS.fullmatch(text) and ("_" not in text or "expand_sections" not in text.lower()):
+    """Escape text of a document as one line that cannot be mistaken for an instruction or an id of this program."""
+    if _HARMLESS_TEXT.fullmatch(text) and ("_" not in text or "expand_sections" not in text.lower()):
         return text
     line = _COMMENT_MARKS.sub("<>", sanitise_line(text))
-    line = _GUIDE_WORDS.sub("expand sections (", line)
+    line = _TOOL_CALL.sub("expand sections (", line)
     return _ID_MARK.sub(r"(\1)", line)
 
 
 def format_node_title(node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
-    """Format the title of a node, or words in its place if it has none."""
+    """Format the title of a node. If it has none, return words that replace it."""
     title = node.title
     if not title and node.kind is NodeKind.PREAMBLE:
         return "(text before the first heading)"
-    format_title = _format_cached_title if len(title) <= _CACHED_TITLE_MAX else _format_title
+    format_title = _format_cached_title if len(title) <= _CACHED_TITLE_LENGTH_MAX else _format_title
     return format_title(title, length_max)
 
 
 def format_node_and_heading(library: Library, node: Node | NodeLabel, *, length_max: int = TITLE_LENGTH_MAX) -> str:
-    """Format the title of a node; for a file, add the title of its text unless the name already says it."""
+    """Format the title of a node. For a file, add the title of its text, unless the name of the file says it."""
     name = format_node_title(node, length_max=length_max)
     file = library.file(node.id) if library.grafts and node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
         return name
     title = shorten(strip_anchor(escape(file.columns.titles[file.sole_row])), length_max)
-    words, stem = (_NO_WORD.sub("", text).casefold() for text in (title, node.title.rpartition(".")[0]))
+    words, stem = (_NON_WORD.sub("", text).casefold() for text in (title, node.title.rpartition(".")[0]))
     return name if not words or words in stem else f"{name}: {title}"
 
 
@@ -89,7 +89,7 @@ _format_cached_title = lru_cache(maxsize=8_192)(_format_title)
 
 
 def format_line_range(library: Library, span: Span) -> str:
-    """Format the lines of a span, after its pages if the document has pages."""
+    """Format the line numbers of a span. If the document has pages, the page numbers come first."""
     first, last = library.lines_of(span)
     page, last_page = map(library.document(span.doc).page_at, (span.start, max(span.start, span.end - 1)))
     pages = "" if page is None else f"p. {page}, " if page == last_page else f"p. {page}-{last_page}, "
@@ -97,13 +97,13 @@ def format_line_range(library: Library, span: Span) -> str:
 
 
 def format_path(library: Library, section_id: str) -> str:
-    """Join the titles from the top down to a node by ``>``, without a title that repeats the one before."""
+    """Join the titles from the top down to a node with ``>``, except for a title that repeats the one before."""
     names: list[str] = []
     words_before = ""
     for node_id in (*library.ancestors(section_id), section_id):
         heading = library.get_label(node_id)
         name = format_node_title(heading, length_max=80)
-        words = _NO_WORD.sub("", name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name).casefold()
+        words = _NON_WORD.sub("", name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name).casefold()
         if not words or words != words_before:
             names.append(name)
         words_before = words
@@ -111,9 +111,9 @@ def format_path(library: Library, section_id: str) -> str:
 
 
 def format_size(library: Library, node: Node) -> str:
-    """Format the tokens that opening a node gives, and those of its subtree if that is larger.
+    """Format the number of tokens that a node gives when it is opened, and that of its subtree if it is larger.
 
-    Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if opening the node gives only titles.
+    Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if the node gives only titles.
     """
     tokens = format_tokens(node.tokens)
     if not node.is_loaded:
@@ -160,15 +160,17 @@ def strip_heading(own_text: str) -> str:
 
 
 def extract_opening_words(
-    library: Library, section_id: str, *, length_max: int = OPENING_LENGTH, shared: frozenset[str] = frozenset()
+    library: Library, section_id: str, *, length_max: int = OPENING_LENGTH, boilerplate: frozenset[str] = frozenset()
 ) -> str:
     """Return the summary of a node, or the first words of its own text without marks, rules, badges and tables.
 
+    The result may be empty.
+
     Args:
         library: The library of the node.
-        section_id: The node; for a file, the section of its title is used.
-        length_max: Characters of the result, which may be empty.
-        shared: Lines to leave out; see `find_boilerplate_lines`.
+        section_id: The node. For a file, the section of its title is used.
+        length_max: Maximum length of the result, in characters.
+        boilerplate: Lines to leave out; see `find_boilerplate_lines`.
     """
     if summary := library.summary(section_id):
         return shorten(escape(summary), length_max)
@@ -177,7 +179,7 @@ def extract_opening_words(
         if not line:
             if words:
                 break
-        elif line not in shared:
+        elif line not in boilerplate:
             words.append(line)
             if sum(map(len, words)) >= length_max:
                 break
@@ -185,16 +187,16 @@ def extract_opening_words(
 
 
 def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:
-    """Return the first lines that at least 3, and a fifth, of these nodes share, so that they distinguish none."""
+    """Return the lines with which at least 3 of these nodes, and a fifth of them, start, so that they say little."""
     counts: Counter[str] = Counter()
     for section_id in section_ids:
-        counts.update({line for line in islice(_list_opening_lines(library, section_id), _SHARED_LINES) if line})
-    count_min = max(_SHARED_MIN, len(section_ids) // 5)
+        counts.update({line for line in islice(_list_opening_lines(library, section_id), _COMPARED_LINES) if line})
+    count_min = max(_BOILERPLATE_MIN, len(section_ids) // 5)
     return frozenset(line for line, count in counts.items() if count >= count_min)
 
 
 def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the first lines of a node's own text without marks, and an empty line at the end of each paragraph."""
+    """Yield the first lines of a node's own text, without marks, and an empty line at the end of each paragraph."""
     file = library.file(section_id)
     if file is not None and file.sole_row is not None:
         section_id = file.ids[file.sole_row]
@@ -204,6 +206,6 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
     for line in islice(_COMMENT.sub("", body).split("\n"), 80):
         if not _SKIPPED_LINE.match(line) and not (in_front_matter and _FRONT_LINE.match(line)):
-            yield EMPHASIS.sub("", LINK.sub(r"\1", _LEAD.sub("", line))).strip()
+            yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", line))).strip()
         elif not line.strip():
             yield ""

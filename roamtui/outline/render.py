@@ -1,7 +1,7 @@
-"""The outline that a model reads: one line for each section it can open, the most useful ones first, within a budget.
+"""Render the outline that a model reads: lines for the most useful sections that it can open, within a budget.
 
 After its title, a line lists the titles below it, or its first words if the title is vague. The titles below help most
-(measured over 220 pages). Titles that neighbours share do not tell them apart, so they come last.
+(measured over 220 pages). Titles that neighbours share do not distinguish them, so they come last.
 """
 
 from __future__ import annotations
@@ -33,58 +33,59 @@ from roamtui.outline.labels import (
 from roamtui.outline.structure import ChildRanges, OutlineEntry, list_headings_below, list_roots, make_entry
 
 OUTLINE_TOKENS = 700
-"""Measured with a strong reader in place of the model: a longer outline led to the same answers and made each request
-more expensive. Search results use the tokens better: five more results answer 4 % more questions in one step."""
+"""Default budget. With a strong reader in place of the model, a longer outline led to the same answers and made each
+request more expensive. Search results use tokens better: five more results answer 4 % more questions in one step."""
 # Enough to name every Item and statement of an annual report, which is what people ask about.
 _PAGED_OUTLINE_TOKENS = 1_000
 _DOCUMENT_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _WINDOW_SHARE = 0.1
-"""The outline, the search results and the sections opened at the start share a quarter of the context window."""
-# Tokens for a line with a short name. It is worth a few more tokens not to hide the top chapters in ranges.
+"""Share of the context window. Outline, search results and sections opened at the start share a quarter of it."""
+# Tokens of a line with a short name. A few more tokens are worth it if the top chapters are not hidden in ranges.
 _ROOT_TOKENS = 26
-# The most ranges, without titles, take less than this. If they did not fit, listing them would cost a call.
+# All ranges without titles take less than this. If they did not fit, listing them would cost a call.
 _ROOTS_TOKENS_MAX = 1_450
 _NAME_LENGTHS = (240, 60, 24)
-"""Characters of a name at the top, tried in this order until every node has a line."""
+"""Maximum lengths of a name at the top, in characters, tried in this order until every node has a line."""
 _LEGEND = (
     '"[id] title (tokens)" can be opened; "(300 of 12k)": its own text, and with all below; '
     '"list": opening it lists what is below; after a colon: what is in it.'
 )
 _LINE_TOKENS_MIN = 9
 _RANGE_TITLE_LENGTHS = (50, 24, 12, 0)
-"""Characters of a title in a range, tried in this order until the lines fit the budget."""
+"""Maximum lengths of a title in a range, in characters, tried in this order until the lines fit the budget."""
 _RANGE_LENGTHS_BELOW = (24, 0)
 _PREVIEW_LENGTHS = (10_000, 160, 60)
-"""Characters of a preview, tried in this order: all titles, the usual length, and the length for a nearly full
-outline."""
+"""Maximum lengths of a preview, in characters, tried in this order: all titles, the usual length, and the length for a
+nearly full outline."""
 _COMPLETE_PREVIEW_MAX = 560
-"""Characters; a preview that names all titles may be this long. It is enough for a report's financial statements."""
+"""Maximum length of a preview that names all titles, in characters. The financial statements of a report fit."""
 _CONTAINER_SHARE_MAX = 0.25
-"""A top heading whose own text is at most this share of its subtree is a container, such as a part of a book."""
+"""A top heading is a container, such as a part of a book, if its own text is less than this share of its subtree."""
 _PREVIEW_TOKENS_MIN = 12
 _PREVIEW_SHARE = 0.3
-"""Share of the tokens left after the top lines that is reserved for previews. Titles without text cost a third."""
+"""Share of the tokens left after the top lines that is reserved for previews. A title in a preview costs a third."""
 _PART_SHARE = 0.5
-"""Share of the remaining tokens that some of a node's children may use if not all of them fit."""
+"""Share of the remaining tokens for some of a node's children, if not all of them fit."""
 _PART_LINES_MIN = 4
 _PART_SHARE_MIN = 0.3
-"""Share of all tokens from which a section lists its largest children before smaller sections list any."""
+"""A section with this share of all tokens lists its largest children before smaller sections list any."""
 _RANGES_SHARE = 0.6
-"""Share of the tokens that a list below a section reserves for ranges, so that one more call leads to any part."""
-_LARGEST_OF_MAX = 2_000
+"""Share of the tokens of a list below a section that is reserved for ranges, so that one more call leads anywhere."""
+_COMPARED_CHILDREN_MAX = 2_000
 _RANGE_CHILDREN = 40
-"""Children that one range covers on average."""
+"""Average number of children in a range."""
 _PAGE_TOKENS = 1_000
+"""Assumed size of a page that is not loaded."""
 _EXPANDED_TOKENS_MIN = 300
-"""A smaller node is opened whole, so lines for its parts would save nothing."""
+"""A node with fewer tokens is opened whole, so lines for its parts would save nothing."""
 _TITLES_MAX = 60
-_TITLE_LENGTH = 60
-"""Characters of a title in a preview."""
+_TITLE_LENGTH_MAX = 60
+"""Maximum length of a title in a preview, in characters."""
 _SHARED_MIN = 2
-"""A title below this many neighbours does not tell them apart."""
-_NOTE_SOURCE = 2_000
-_GENERIC = frozenset(
+"""A title below this many neighbours does not distinguish them."""
+_NOTE_SOURCE_LENGTH = 2_000
+_GENERIC_TITLES = frozenset(
     {
         *("about", "advanced", "appendix", "background", "basics", "changes", "conclusion", "configuration"),
         *("contents", "details", "description", "discussion", "example", "examples", "exceptions", "faq", "features"),
@@ -99,25 +100,26 @@ LIMITING = re.compile(
     r"(?i)\b(?:but not|caveats?|exceptions?|exclusions?|except|limits?|limitations?|restrictions?"
     r"|unless|warnings?|ausnahmen?|grenzen|einschränkungen)\b"
 )
-"""Titles of sections that limit what their neighbours say: an answer that ignores them is wrong."""
-_OPENING_SOURCE = 600
+"""Titles of sections that limit what their neighbours say. An answer that ignores them is wrong."""
+_OPENING_SOURCE_LENGTH = 600
 _OPENING_LENGTH = 80
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
-_DEFINES = re.compile(r"^(?:An?|The|[A-Z`\"]\S*)(?:\s+\S+){0,5}?\s+(?:is|are|means|refers to|defines|denotes)\s")
-_NO_LETTER = re.compile(r"[^\w\s]|[\d_]")
+_DEFINITION = re.compile(r"^(?:An?|The|[A-Z`\"]\S*)(?:\s+\S+){0,5}?\s+(?:is|are|means|refers to|defines|denotes)\s")
+_NOT_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
-_MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_LIST_MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _URL = re.compile(r"<?https?://[^\s>]+>?")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
 def compute_outline_budget(library: Library, window_tokens: int | None, *, tokens: int | None = None) -> int:
-    """Compute the budget of an outline in tokens: at most 12 % of the library (but 400) and 10 % of the window.
+    """Compute the budget of an outline in tokens: at most 12 % of the library (or 400), and 10 % of the window.
 
     Args:
         library: The library to outline.
-        window_tokens: The model's context window, or None if it is unknown.
-        tokens: The usual budget; None for the measured best. Many top nodes may raise it, so that each has a line.
+        window_tokens: Size of the model's context window, or None if it is unknown.
+        tokens: The usual budget, or None for the default. If there are many top nodes, the result is higher, so that
+            each has a line.
     """
     tokens = tokens or (_PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS)
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
@@ -127,13 +129,11 @@ def compute_outline_budget(library: Library, window_tokens: int | None, *, token
 
 
 def render_outline(library: Library, *, budget_tokens: int | None = None) -> str:
-    """Return the outline of a library, as a model reads it.
-
-    It depends only on the library and the budget, never on which sections are open.
+    """Render the outline of a library. It does not depend on which sections are open.
 
     Args:
         library: The library to outline, including nodes that are not loaded yet.
-        budget_tokens: The most estimated tokens of the text; None for the default, which fits any context window.
+        budget_tokens: Maximum number of estimated tokens, or None for the default, which fits any context window.
     """
     if not len(library):
         return "(The document is empty.)\n"
@@ -172,15 +172,15 @@ def fill_lines(
     outside_parent: Sequence[str] = (),
     is_whole: bool = False,
 ) -> list[str]:
-    """Render a line for each node and for the most useful nodes below, or ranges of the nodes if they do not fit.
+    """Render a line for each node and for the most useful nodes below. If the lines do not fit, render ranges.
 
     Args:
         library: The library of the nodes.
-        node_ids: Nodes to list; empty ones get no line.
-        budget_tokens: Estimated tokens for all lines.
-        parent_id: The node whose ranges replace the lines if these do not fit.
-        outside_parent: The nodes among them that are not below `parent_id`.
-        is_whole: Whether this is the outline of the whole library. If even ranges do not fit, it is one line then.
+        node_ids: Nodes to list. Nodes without text get no line.
+        budget_tokens: Maximum number of estimated tokens of all lines.
+        parent_id: The node whose ranges are rendered if the lines do not fit.
+        outside_parent: Those of the nodes that are not below `parent_id`.
+        is_whole: Whether this is the outline of the whole library. If even ranges do not fit, it is then one line.
     """
     outline = _Outline(library=library, left=budget_tokens, is_below=not is_whole)
     for length_max in _NAME_LENGTHS:
@@ -205,21 +205,21 @@ class _Line:
     text: str
     below: list[_Line] = field(default_factory=list)
     rest: str = ""
-    """Lines that name the nodes below that have no lines of their own."""
+    """Text that names the nodes below it without lines of their own."""
 
 
 @dataclass(slots=True)
 class _Outline:
     library: Library
     left: int
-    """Tokens left in the budget."""
+    """Tokens that are left in the budget."""
     is_below: bool
-    """Whether it lists only the nodes below a section. One more call must then lead to any of them."""
+    """Whether it lists only the nodes below a section. One more call must then lead to each of them."""
 
     def list_lines(
         self, node_ids: Sequence[str], depth: int, *, name_length_max: int = _NAME_LENGTHS[0]
     ) -> list[_Line] | None:
-        """Make a line for each node that is not empty and subtract their tokens, or return None if they do not fit."""
+        """Make a line for each node with text, and subtract their tokens. Return None if the lines do not fit."""
         if len(node_ids) * _LINE_TOKENS_MIN > self.left:
             return None
         entries = (make_entry(self.library, node_id) for node_id in node_ids)
@@ -240,7 +240,7 @@ class _Outline:
         return _Line(entry, node, depth, text)
 
     def deepen(self, roots: Sequence[_Line]) -> None:
-        """Add lines below these while they fit: first below all folders, then below what is large and near the top."""
+        """Add lines below these as long as they fit: first below folders, then below large nodes near the top."""
         queue: list[tuple[tuple[bool, bool, float], int, _Line]] = []
         partial: list[_Line] = []
         order = count()
@@ -273,7 +273,7 @@ class _Outline:
         self._add_ranges(partial)
 
     def _rank(self, line: _Line) -> tuple[bool, bool, float] | None:
-        """Return a sort key, lowest for the lines most worth expanding, or None if expanding gains nothing."""
+        """Return a sort key, which is lowest for the most useful line to expand, or None if expanding is useless."""
         unread = sum(not self.library.is_loaded(node_id) for node_id in line.entry.below[:_RANGE_CHILDREN])
         tokens = line.node.tokens + unread * _PAGE_TOKENS  # the size of an unread page is unknown
         if not line.entry.below or tokens < _EXPANDED_TOKENS_MIN or is_optional(line.node):
@@ -284,11 +284,11 @@ class _Outline:
         return line.node.kind is not NodeKind.FOLDER, self.is_below and tokens <= WHOLE_TOKENS_MAX, -worth
 
     def _list_part(self, line: _Line) -> bool:
-        """Add lines for the largest children of a node with too many, and name as many of the others as fit.
+        """Add lines for the largest children of a node with too many children, and name as many others as fit.
 
-        A model can open a section by its name too, so a name without an id is still useful.
+        Return False if there is no room. A name without an id is useful too, because a model can open a section by it.
         """
-        children = line.entry.below[:_LARGEST_OF_MAX]
+        children = line.entry.below[:_COMPARED_CHILDREN_MAX]
         chosen = self.choose_largest(children, line.depth + 1, int(self.left * _PART_SHARE))
         if len(chosen) < _PART_LINES_MIN:
             return False
@@ -311,13 +311,13 @@ class _Outline:
         return True
 
     def _add_ranges(self, lines: Sequence[_Line]) -> None:
-        """Add ranges of the nodes below each line while they fit. Each range can be opened whole."""
+        """Add ranges of the nodes below each line, as long as they fit. Each range can be opened whole."""
         for line in lines:
             if len(line.entry.below) * _LINE_TOKENS_MIN > _RANGE_CHILDREN * self.left:
                 continue
             ranges = ChildRanges.for_section(self.library, line.entry.section_id)
             if ranges.children != line.entry.below:
-                continue  # the line also lists an opening that is not a child of the section
+                continue  # the line also lists nodes that are not children of the section
             for length_max in _RANGE_LENGTHS_BELOW:
                 described = ranges.describe(line.entry.section_id, title_length_max=length_max)
                 cost = _estimate_lines(described)
@@ -342,7 +342,7 @@ class _Outline:
         return {node_id: chosen[node_id] for node_id in node_ids if node_id in chosen}
 
     def preview(self, roots: Sequence[_Line]) -> None:
-        """Add to each line with no lines below it, the largest first, the titles below it or its first words."""
+        """Add previews to lines without lines below them, the largest nodes first: the titles below, or first words."""
         leaves: list[_Line] = []
         pending = [*reversed(roots)]
         while pending:
@@ -393,7 +393,7 @@ def _render(lines: Sequence[_Line]) -> Iterator[str]:
 def _render_ranges(
     outline: _Outline, node_ids: Sequence[str], parent_id: str, outside_parent: Sequence[str]
 ) -> list[str]:
-    """Render ranges of nodes, with shorter titles if these do not fit, after lines for the largest nodes that fit."""
+    """Render ranges of nodes after lines for the largest nodes that fit. Titles are shortened until the ranges fit."""
     library = outline.library
     entries = (make_entry(library, node_id) for node_id in outside_parent)
     named = [f"- [{entry.section_id}] {entry.name}" for entry in entries if entry is not None]
@@ -402,7 +402,7 @@ def _render_ranges(
         lines = [*named, *ranges.describe(parent_id, title_length_max=title_length_max)]
         left = outline.left - _estimate_lines(lines)
         if left >= 0:
-            largest = outline.choose_largest(node_ids, 0, left) if len(node_ids) <= _LARGEST_OF_MAX else {}
+            largest = outline.choose_largest(node_ids, 0, left) if len(node_ids) <= _COMPARED_CHILDREN_MAX else {}
             return [*(line.text for line in largest.values()), *lines]
     if outline.is_below:
         return ranges.describe(parent_id, title_length_max=0)
@@ -410,21 +410,21 @@ def _render_ranges(
 
 
 def _is_generic(title: str) -> bool:
-    """Check whether a title says nothing about its content, as "FAQ", "2.1" and "Other changes" do not."""
-    words = " ".join(_NO_LETTER.sub("", title.lower()).split())
-    return not words or words.replace(" ", "-") in _GENERIC or _ENUMERATOR.match(words) is not None
+    """Check whether a title says nothing about the content, such as "FAQ", "2.1" or "Other changes"."""
+    words = " ".join(_NOT_LETTER.sub("", title.lower()).split())
+    return not words or words.replace(" ", "-") in _GENERIC_TITLES or _ENUMERATOR.match(words) is not None
 
 
 def _format_short_title(heading: NodeLabel, *, length_max: int) -> str:
-    """Format the title of a node. A file loses its extension, since a model can open it without one."""
+    """Format the title of a node, for a file without the extension, because a model can open it without one."""
     name = format_node_title(heading, length_max=length_max)
     return name.rpartition(".")[0] or name if heading.kind is NodeKind.FILE else name
 
 
 def _preview_titles_below(library: Library, node: Node, *, length_max: int, shared: frozenset[str]) -> str:
-    """List on one line the titles below a node that tell it from its neighbours, and how many were left out.
+    """List on one line the titles below a node that distinguish it from its neighbours, and how many are left out.
 
-    Titles in `shared` also occur below its neighbours. If no title is distinctive, all are listed.
+    Titles in `shared` are also below its neighbours. If no title distinguishes the node, all are listed.
     """
     headings, count = list_headings_below(library, node.id, _TITLES_MAX)
     titled = [label for label in headings if label.title and (label.has_children or has_own_text(library, label.id))]
@@ -438,7 +438,7 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int, shar
     kept: list[str] = []
     length = 0
     for heading in distinctive or titled:
-        title = _format_short_title(heading, length_max=_TITLE_LENGTH)
+        title = _format_short_title(heading, length_max=_TITLE_LENGTH_MAX)
         if title in kept:
             count -= 1
             continue
@@ -450,23 +450,23 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int, shar
 
 
 def _preview_opening(library: Library, node: Node, *, length_max: int = _OPENING_LENGTH) -> str:
-    """Return the first sentence that defines something, else the first words; for an unread link, the note on it."""
+    """Return the first sentence that defines something, or the first words. For an unread link, return its note."""
     if node.kind is NodeKind.LINK and not node.is_loaded:
         return extract_link_note(library, node.id, length_max=length_max)
-    opening = extract_opening_words(library, node.id, length_max=_OPENING_SOURCE)
+    opening = extract_opening_words(library, node.id, length_max=_OPENING_SOURCE_LENGTH)
     sentences = _SENTENCE_END.split(opening)
-    definition = next((sentence for sentence in sentences if _DEFINES.search(sentence)), opening)
+    definition = next((sentence for sentence in sentences if _DEFINITION.search(sentence)), opening)
     return shorten(definition, length_max)
 
 
 def extract_link_note(library: Library, section_id: str, *, length_max: int) -> str:
-    """Return the text around the link in its list item, on one line; may be empty."""
+    """Return the text around a link in its list item, on one line. It may be empty."""
     document, row = library.locate(section_id)
     starts = document.columns.starts
     start = starts[row]
     end = next((offset for offset in starts[row + 1 :] if offset > start), start)
-    item = normalise_line_ends(document.text[start : min(end, start + _NOTE_SOURCE)])
-    item = _MARKER.sub("", item, count=1).strip().partition("\n\n")[0]
+    item = normalise_line_ends(document.text[start : min(end, start + _NOTE_SOURCE_LENGTH)])
+    item = _LIST_MARKER.sub("", item, count=1).strip().partition("\n\n")[0]
     title = sanitise_line(document.columns.titles[row])
     words = sanitise_line(EMPHASIS.sub("", _URL.sub("", LINK.sub(r"\1", item))))
     note = words.removeprefix(EMPHASIS.sub("", title)).strip(_SEPARATORS)

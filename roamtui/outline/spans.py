@@ -1,4 +1,4 @@
-"""Ranges of characters: merge and subtract them, and split a long text into pages."""
+"""Merge and subtract ranges of characters, and split a long text into pages."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from collections.abc import Iterable
 from roamtui.document.tokens import estimate_tokens
 
 Bounds = tuple[int, int]
-"""Offsets of the first character and of the one after the last."""
+"""Offsets of the first character, and of the character after the last."""
 PAGE_TOKENS = 4_000
 _DENSITY_MAX = 1.25
-"""A page may have this many times `PAGE_TOKENS`; a text that changes from prose to numbers needs the check."""
+"""Maximum tokens of a page, relative to `PAGE_TOKENS`. A part with many numbers has more tokens than its length
+shows."""
 _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def merge_bounds(bounds: Iterable[Bounds]) -> list[Bounds]:
-    """Merge ranges into sorted ones that neither overlap nor touch."""
+    """Merge ranges that overlap or touch, and sort them."""
     merged: list[Bounds] = []
     for start, end in sorted(bounds):
         if start >= end:
@@ -30,7 +31,7 @@ def merge_bounds(bounds: Iterable[Bounds]) -> list[Bounds]:
 
 
 def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bounds]:
-    """Return the parts of `start` to `end` that no range of `taken` covers, in order."""
+    """Return the parts of the range from `start` to `end` that no range of `taken` covers, in order."""
     left: list[Bounds] = []
     position = start
     for taken_start, taken_end in merge_bounds(bounds for bounds in taken if bounds[1] > start and bounds[0] < end):
@@ -43,9 +44,9 @@ def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bound
 
 
 def split_pages(text: str) -> list[Bounds]:
-    """Split `text` into pages of about 4,000 tokens, as ranges that cover it.
+    """Split `text` into pages of about 4,000 tokens. They cover the whole text.
 
-    Pages end at blank lines if possible, else at line ends, else anywhere.
+    A page ends at a blank line, or else at a line end, or else anywhere.
     """
     tokens = estimate_tokens(text)
     if tokens <= PAGE_TOKENS:
@@ -72,6 +73,6 @@ def _choose_cut_offset(text: str, low: int, high: int) -> int:
         for match in pattern.finditer(text, low, high):
             end = match.end()
         if end:
-            # The match cannot see past `high`, which may be between the two characters of a line end.
+            # The search ends at `high`, which may be between the two characters of a line end.
             return end + 1 if text[end - 1 : end + 1] == "\r\n" else end
     return high

@@ -1,4 +1,4 @@
-"""The parts of an outline: entries for nodes, ranges of many nodes, and references to both.
+"""Make the parts of an outline: entries for nodes, ranges of many nodes, and references to both.
 
 A reference is an id, one of its pages (``07f3277d:2``), a range (``07f3277d:c2.5``), a path or a title.
 """
@@ -20,30 +20,30 @@ from roamtui.document.tokens import format_tokens
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, has_own_text
 
 LISTED_MAX = 250
-"""A range of up to this many children is listed one by one. With 64 ranges at each step, two calls lead to any of
-16,000 sections and three to any of a million."""
-_RANGE_SIZE = 60
-"""The most children in a range; it doubles if there would be more than `_RANGES_MAX` ranges."""
+"""Up to this many children of a range are listed one by one. With 64 ranges at each step, two calls lead to any of
+16,000 sections, and three to any of a million."""
+_RANGE_CHILDREN_MAX = 60
+"""Maximum number of children in a range. It doubles if there would be more than `_RANGES_MAX` ranges."""
 _RANGES_MAX = 64
-_TITLE_LENGTH = 80
+_TITLE_LENGTH_MAX = 80
 _CHAIN_MAX = 100
-"""Nodes; a longer chain is split into several lines."""
+"""Maximum number of nodes in a chain. A longer one is split into several lines."""
 _REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
 _CANDIDATES_MAX = 20_000
 _ID_DISTANCE_MAX = 3
 _TITLE_SCORE_MIN = 55.0
 _SUGGESTED_MAX = 3
-_AROUND = " \t\r\n[]`\"'§"
+_ID_MARKS = " \t\r\n[]`\"'§"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineEntry:
-    """One line of an outline: a node, or a chain of nodes in which only the last has text."""
+    """A line of an outline: a node, or a chain of nodes, of which only the last one has text."""
 
     node_id: str
-    """The first node of the chain."""
+    """Id of the first node of the chain."""
     section_id: str
-    """The id that opens it: the last node of the chain."""
+    """Id that opens the entry: that of the last node of the chain."""
     name: str
     """Titles of the chain, safe to display."""
     below: tuple[str, ...]
@@ -53,14 +53,14 @@ class OutlineEntry:
 def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
     """Make the entry of a node, or return None if neither the node nor anything below it has text.
 
-    A file with a single title is opened as the section of that title, so that one text has one id. A node without own
-    text and with a single child shares a line with that child.
+    A file with a single title is opened by the id of the section with that title, so that one text has one id. A node
+    without own text and with a single child shares a line with that child.
     """
     first_id = node_id
     names: list[str] = []
     below: tuple[str, ...] = ()
     for _ in range(_CHAIN_MAX):
-        names.append(format_node_and_heading(library, library.get_label(node_id), length_max=_TITLE_LENGTH))
+        names.append(format_node_and_heading(library, library.get_label(node_id), length_max=_TITLE_LENGTH_MAX))
         canonical = get_canonical_id(library, node_id)
         file = library.file(node_id) if canonical != node_id else None
         node_id, below = canonical, list_outline_children(library, canonical)
@@ -77,7 +77,7 @@ def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
 
 
 def get_canonical_id(library: Library, node_id: str) -> str:
-    """Return the id that opens a node: for a file with a single title, the section of that title."""
+    """Return the id that opens a node. For a file with a single title, it is the id of the section with that title."""
     if not library.grafts or library.get_label(node_id).kind is not NodeKind.FILE:
         return node_id
     file = library.file(node_id)
@@ -96,7 +96,7 @@ def list_roots(library: Library) -> tuple[str, ...]:
 
 
 def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
-    """List the children of a node in an outline; for a file with a single title, the children of that title."""
+    """List the children of a node in an outline. For a file with a single title, list the children of that title."""
     file = library.file(section_id)
     if file is None:
         return library.children(section_id)
@@ -117,13 +117,13 @@ class Reference:
 
     section_id: str
     page: int | None = None
-    """1-based page of its own text."""
+    """1-based page of the section's own text."""
     steps: tuple[int, ...] = ()
-    """1-based number of a range of its children, then of a range within that range, and so on."""
+    """1-based number of a range of the section's children, then of a range within that range, and so on."""
 
 
 def resolve_reference(library: Library, text: str) -> Reference | None:
-    """Resolve an id of any form, else a path or exact title that only one section has."""
+    """Resolve an id of any form, or a path or exact title that only one section has."""
     reference = parse_reference(text)
     if reference is None and (section_id := resolve_name(library, text)) is not None:
         reference = Reference(section_id=section_id)
@@ -132,7 +132,7 @@ def resolve_reference(library: Library, text: str) -> Reference | None:
 
 def parse_reference(text: str) -> Reference | None:
     """Parse an id of any form, or return None if `text` does not look like one."""
-    match = _REFERENCE.match(text.strip(_AROUND).lower())
+    match = _REFERENCE.match(text.strip(_ID_MARKS).lower())
     if match is None:
         return None
     section_id, page, steps = match.groups()
@@ -144,11 +144,11 @@ def parse_reference(text: str) -> Reference | None:
 
 
 def resolve_name(library: Library, text: str) -> str | None:
-    """Return the only section with this title, file name or path (``guide.md > Install``); None if none or several.
+    """Return the only section with this title, file name or path (``guide.md > Install``), or None.
 
-    A file can be named by its path or the end of its path, with or without the extension.
+    A file can be named by its path, or by the end of its path, with or without the extension.
     """
-    *above, last = [_fold(part) for part in text.strip(_AROUND).split(" > ")]
+    *above, last = [_fold(part) for part in text.strip(_ID_MARKS).split(" > ")]
     if not last:
         return None
     found: set[str] = set()
@@ -163,7 +163,8 @@ def resolve_name(library: Library, text: str) -> str | None:
                 is_named = _fold(title) == last
             if not is_named:
                 continue
-            # The nodes above must have the other names in this order; an iterator allows nodes between them.
+            # The nodes above must have the other names in this order, with other nodes between them, as an iterator
+            # allows.
             titles = iter([_fold(library.title_of(node_id)) for node_id in library.ancestors(section_id)])
             if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
                 found.add(get_canonical_id(library, section_id))
@@ -192,12 +193,12 @@ def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ChildRanges:
-    """The children of a section in consecutive ranges, small enough to open whole unless there are too many."""
+    """The children of a section, in consecutive ranges. A range can be opened whole unless there are too many."""
 
     library: Library
     children: tuple[str, ...]
     sums: Sequence[int]
-    """Tokens of all subtrees before each child; the last entry is the total."""
+    """Tokens of all subtrees before each child, and the total as the last entry."""
 
     @classmethod
     def for_section(cls, library: Library, section_id: str) -> ChildRanges:
@@ -212,8 +213,8 @@ class ChildRanges:
         return cls(library, children, sums)
 
     def split(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Split the children from `start` to `end` (excluded) into at most 64 ranges."""
-        size, tokens = _RANGE_SIZE, WHOLE_TOKENS_MAX
+        """Split the children from `start` up to `end` (exclusive) into at most 64 ranges."""
+        size, tokens = _RANGE_CHILDREN_MAX, WHOLE_TOKENS_MAX
         while True:
             parts: list[tuple[int, int]] = []
             position = start
@@ -227,9 +228,10 @@ class ChildRanges:
             size, tokens = size * 2, tokens * 2
 
     def get_bounds(self, steps: tuple[int, ...]) -> tuple[int, int] | None:
-        """Return the start and end of a range of children, or None if it does not exist.
+        """Return the start and the (exclusive) end of a range of children, or None if there is no such range.
 
-        Each step chooses a part by its number, from 1: the first step a part of all children, the next a part of that.
+        The first step is the number of a range of all children, from 1. The next step is the number of a range within
+        that range, and so on.
         """
         start, end = 0, len(self.children)
         for step in steps:
@@ -240,12 +242,12 @@ class ChildRanges:
         return start, end
 
     def describe(self, section_id: str, steps: tuple[int, ...] = (), *, title_length_max: int = 50) -> list[str]:
-        """Render a line for each part of a range: id, first and last title, number of sections, size.
+        """Render a line for each part of a range: id, first and last title, number of sections, and size.
 
         Args:
-            section_id: The section whose children they are.
-            steps: The range to split.
-            title_length_max: Characters of each of the two titles; 0 leaves them out.
+            section_id: The section of the children.
+            steps: The range to split; see `get_bounds`.
+            title_length_max: Maximum length of each of the two titles, in characters. If it is 0, they are left out.
         """
         bounds = self.get_bounds(steps)
         lines = []

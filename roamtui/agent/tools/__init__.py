@@ -1,4 +1,4 @@
-"""The tools of the model, in independent files. A tool answers a bad argument with an explanation, never an error."""
+"""The tools of the model, each in its own file. A tool answers a bad argument with an explanation, never an error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roamtui.document.library import Library
 
 
 def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
-    """Make the tools for a library, by name. Only several files need a list of documents."""
+    """Make the tools for a library, by name. Only a library with several files needs a list of documents."""
     tools: list[Tool] = [ExpandTool(), CollapseTool()]
     if has_search:
         tools.append(SearchTool())

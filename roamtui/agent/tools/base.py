@@ -19,7 +19,7 @@ from roamtui.search.base import Searcher
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
 """A section id as models write it, with an optional page number or range."""
 _SEPARATOR = re.compile(r"[,;\n]")
-_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\[\]{}()\"'`:]++\Z")
+_BRACKETS_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]++|(?<![\s\[\]{}()\"'`:])[\s\[\]{}()\"'`:]++\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class ToolContext:
     session: Session
     searcher: Searcher | None
     room_tokens: int
-    """Maximum of estimated tokens of section text that this call may deliver."""
+    """Maximum number of estimated tokens of section text that this call may deliver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class ToolOutcome:
     events: tuple[ConversationEvent, ...] = ()
     """Events of the call, in order."""
     excerpts: tuple[Span, ...] = ()
-    """Document text in the result that does not open a section."""
+    """Text of documents in the result, except for the text of opened sections."""
 
 
 class Tool(Protocol):
@@ -59,7 +59,7 @@ class Tool(Protocol):
 
 
 def parse_tool_arguments(text: str) -> Mapping[str, object]:
-    """Parse the arguments of a call. Anything other than a JSON object is kept under the key ``_raw``."""
+    """Parse the arguments of a call. If they are not a JSON object, they are under the key ``_raw``."""
     try:
         value = json.loads(text or "{}")
     except (ValueError, RecursionError):
@@ -75,8 +75,8 @@ def parse_tool_arguments(text: str) -> Mapping[str, object]:
 def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tuple[str, ...]:
     """Return the ids that a model requests, in order, from a list, a string or broken JSON.
 
-    A path or title of exactly one section becomes its id. Words around an id are dropped. Any other text is returned
-    as it is, so that the tool can answer it.
+    A path or title that only one section has becomes its id. Words around an id are left out. Any other text is
+    returned as it is, so that the tool can answer it.
     """
     for key in ("section_ids", "section_id", "ids", "id", "_raw"):
         value = arguments.get(key)
@@ -86,7 +86,7 @@ def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tupl
 
 
 def parse_number(value: object, *, default: int, low: int, high: int) -> int:
-    """Convert a number or a string to an integer between `low` and `high`, or return `default` if it is neither."""
+    """Return a value as an integer between `low` and `high`, or `default` if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return default
     try:
@@ -106,8 +106,8 @@ def _extract_ids(value: object, library: Library) -> Iterator[str]:
         elif item is not None and (text := str(item).strip()):
             if ids := _ID.findall(text):
                 yield from ids
-            elif (section_id := resolve_name(library, _AROUND.sub("", text))) is not None:
+            elif (section_id := resolve_name(library, _BRACKETS_AROUND.sub("", text))) is not None:
                 yield section_id
             else:
-                parts = filter(None, (_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
+                parts = filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
                 yield from (resolve_name(library, part) or part for part in parts)

@@ -1,4 +1,4 @@
-"""`collapse_sections`: the model says which sections it no longer needs; the code decides which of them to close."""
+"""`collapse_sections`: marks sections that the model no longer needs. The code decides which of them are closed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CollapseTool:
     )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Mark sections, and give the reason for each that stays open."""
+        """Mark sections for closing, and give a reason for each one that stays open."""
         ids = tuple(dict.fromkeys(parse_section_ids(arguments, context.session.state.library)))
         if not ids:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))

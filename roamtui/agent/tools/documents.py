@@ -68,7 +68,7 @@ class DocumentsTool:
             line = f"[{get_canonical_id(library, file_id)}] {folder}{title} ({size})"
             length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
             if node.is_loaded and (
-                opening := extract_opening_words(library, file_id, length_max=length_max, shared=boilerplate)
+                opening := extract_opening_words(library, file_id, length_max=length_max, boilerplate=boilerplate)
             ):
                 line += f": {opening}"
             lines.append(line)
@@ -79,6 +79,6 @@ class DocumentsTool:
 
 
 def list_file_ids(library: Library) -> tuple[str, ...]:
-    """List the ids of the files in a library, in order; empty for a single document."""
+    """List the ids of the files in a library, in order. A single document has none."""
     kinds = library.root.columns.kinds
     return tuple(file_id for file_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE)

@@ -13,19 +13,19 @@ from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_node_title
 
 IDS_MAX = 20
-_FULL_SHARE = 0.6
+_HINT_SHARE = 0.6
 """Share of the budget for open sections above which the model gets a hint to close some."""
-_CLOSABLE_MAX = 6
+_NAMED_MAX = 6
 NAME = "expand_sections"
 _NO_IDS = 'expand_sections needs section_ids: a list of 1 to 20 ids from the outline, such as ["a8a96034", "b9e8ef5c"].'
 
 
 def _format_closable_hint(state: ConversationState, used: Sequence[str]) -> str:
-    """List open sections that could be closed, except those of this call; empty while there is room for more."""
-    if state.open_tokens < _FULL_SHARE * state.options.budget_tokens:
+    """List open sections that could be closed, except for those of this call. Empty if there is enough room."""
+    if state.open_tokens < _HINT_SHARE * state.options.budget_tokens:
         return ""
     idle = [s for s in state.open_sections if not s.is_pinned and not s.is_closing and s.section_id not in used]
-    largest = sorted(idle, key=lambda section: -section.tokens)[:_CLOSABLE_MAX]
+    largest = sorted(idle, key=lambda section: -section.tokens)[:_NAMED_MAX]
     named = [
         f"[{s.section_id}] {format_node_title(state.library.get_label(s.section_id))} ({s.tokens})" for s in largest
     ]

@@ -19,7 +19,7 @@ NAME = "search_sections"
 LIMIT_DEFAULT = HITS_MAX
 LIMIT_MAX = 20
 _QUERY_LENGTH_MAX = 1_000
-_UNREAD_MAX = 3
+_SUGGESTED_PAGES_MAX = 3
 _PROPERTIES = {
     "query": {"type": "string"},
     "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
@@ -75,7 +75,7 @@ class SearchTool:
 
 
 def _format_no_hits(library: Library, query: str) -> str:
-    """Suggest the unread pages whose titles are most similar to the query, because search cannot see their text."""
+    """Say that nothing was found, and name unread pages with similar titles, because search cannot read their text."""
     message = "Nothing found. Try other words, or choose from the outline."
     if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
         return message
@@ -83,6 +83,6 @@ def _format_no_hits(library: Library, query: str) -> str:
 
     links = [node_id for node_id in library.walk() if library.get_label(node_id).kind is NodeKind.LINK]
     titles = {node_id: library.title_of(node_id) for node_id in links if not library.is_loaded(node_id)}
-    nearest = process.extract(query, titles, scorer=fuzz.WRatio, limit=_UNREAD_MAX)
+    nearest = process.extract(query, titles, scorer=fuzz.WRatio, limit=_SUGGESTED_PAGES_MAX)
     lines = [f"- [{node_id}] {format_path(library, node_id)} (page)" for _, _, node_id in nearest]
     return "\n".join((message, "Pages that were not read:", *lines)) if lines else message
