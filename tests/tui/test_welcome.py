@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
+from roamtui.agent.recheck import cite_span
+from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library
+from roamtui.document.node import Span
 from roamtui.document.source_loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -89,3 +93,15 @@ async def test_quotes_that_a_changed_document_has_lost_are_listed(store: Convers
         await wait_until(pilot, lambda: "Saved · f4" in screen_text(app))
         await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
         assert "no longer in the document" not in screen_text(app)
+
+
+async def test_notes_whose_words_a_changed_document_has_lost_are_listed(store: ConversationStore) -> None:
+    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
+    start = TEXT.index(QUOTE)
+    cited = cite_span(library.section_at("", start) or "", Span(doc="", start=start, end=start + len(QUOTE)), library)
+    NoteStore(store.notes_folder, get_source_key(library)).save(make_note(library, cited, "Ask the baker."))
+    async with running(make_app(store, TEXT.replace("ninety", "eighty"))) as (app, pilot):
+        await wait_until(pilot, lambda: "! 1 quote is no longer in the document" in screen_text(app))
+        app.main_screen.panes.focus_chat()
+        await pilot.press("j", "enter")
+        await wait_until(pilot, lambda: "Ask the baker." in screen_text(app))

@@ -133,7 +133,12 @@ class ConversationTarget:
     conversation_id: str
 
 
-Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget | ConversationTarget
+@dataclass(frozen=True, slots=True)
+class NotesTarget:
+    """The list of notes."""
+
+
+Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget | ConversationTarget | NotesTarget
 
 
 class TargetActivated(Message):

@@ -13,6 +13,7 @@ from roamtui.tui.chat.content_view import (
     ContentView,
     ConversationTarget,
     ExampleTarget,
+    NotesTarget,
     Target,
     link_target,
     wrap,
@@ -35,10 +36,10 @@ _QUOTES_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class StaleQuote:
-    """A quote of an answer that the document no longer has."""
+    """A quote of an answer or a note that the document no longer has."""
 
     quote: str
-    conversation_id: str
+    target: ConversationTarget | NotesTarget
 
 
 class WelcomeView(ContentView):
@@ -59,9 +60,9 @@ class WelcomeView(ContentView):
     @property
     @override
     def targets(self) -> tuple[Target, ...]:
-        saved_ids = [conversation_id for conversation_id, _ in self._earlier[:_CONVERSATIONS_SHOWN]]
-        saved_ids += [quote.conversation_id for quote in self._stale[:_QUOTES_SHOWN]]
-        return (*map(ConversationTarget, saved_ids), *map(ExampleTarget, self._examples))
+        saved = (ConversationTarget(conversation_id) for conversation_id, _ in self._earlier[:_CONVERSATIONS_SHOWN])
+        stale = (quote.target for quote in self._stale[:_QUOTES_SHOWN])
+        return (*saved, *stale, *map(ExampleTarget, self._examples))
 
     def show_title(self, *, has_title: bool) -> None:
         """Show the document's title if the first line of the screen does not."""

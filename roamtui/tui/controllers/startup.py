@@ -9,9 +9,11 @@ from textual.message import Message
 
 from roamtui.agent.controller import ConversationController
 from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import ConversationSummary
 from roamtui.errors import StoreError
+from roamtui.tui.chat.content_view import ConversationTarget, NotesTarget
 from roamtui.tui.chat.welcome import StaleQuote
 from roamtui.tui.messages import StatusMessage
 
@@ -51,16 +53,18 @@ async def list_earlier(session: Session) -> tuple[ConversationSummary, ...]:
 
 
 async def list_stale_quotes(session: Session, earlier: tuple[ConversationSummary, ...]) -> tuple[StaleQuote, ...]:
-    """List the quotes of earlier conversations that the document has lost since; each is listed once."""
+    """List the quotes of notes and earlier conversations that the document has lost since; each is listed once."""
     store, library = session.store, session.state.library
-    if store is None or not earlier:
+    if store is None:
         return ()
 
     def look_up() -> tuple[StaleQuote, ...]:
         from roamtui.agent.recheck import list_stale_quotes as list_lost  # noqa: PLC0415 - not for the first screen
 
         content_hash = library.content_hash
-        stale: dict[str, StaleQuote] = {}
+        notes = NoteStore(store.notes_folder, get_source_key(library)).read()
+        noted = list_lost((note.citation for note in notes), library)
+        stale = {quote: StaleQuote(quote, NotesTarget()) for quote in noted}
         for summary in earlier[:_RECHECKED_MAX]:
             try:
                 state = store.load(summary.id)
@@ -68,7 +72,8 @@ async def list_stale_quotes(session: Session, earlier: tuple[ConversationSummary
                 continue
             if state.content_hash != content_hash:
                 citations = (citation for exchange in state.transcript.exchanges for citation in exchange.citations)
-                stale |= {quote: StaleQuote(quote, summary.id) for quote in list_lost(citations, library)}
+                target = ConversationTarget(summary.id)
+                stale = {quote: StaleQuote(quote, target) for quote in list_lost(citations, library)} | stale
         return tuple(stale.values())
 
     return await asyncio.to_thread(look_up)

@@ -37,6 +37,7 @@ from roamtui.tui.chat.content_view import (
     EarlierTarget,
     ExampleTarget,
     LinkTarget,
+    NotesTarget,
     SectionTarget,
     Target,
     TargetActivated,
@@ -568,6 +569,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.chat_log.show_earlier()
             case ConversationTarget(conversation_id):
                 self.resume(conversation_id)
+            case NotesTarget():
+                self.action_notes()
             case LinkTarget():
                 self.warn(self.reader_controller.open_answer_link(event.target))
             case SectionTarget():
