@@ -138,9 +138,20 @@ class RecordedModel:
         Raises:
             UsageError: The file cannot be read, or does not contain a conversation.
         """
+        if not path.exists():
+            raise UsageError(f"cannot replay {path}: no such file.")
+        if not path.is_file():
+            raise UsageError(f"cannot replay {path}: not a file.")
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror or error}.") from None
+        events = [*_convert_old_trace(content)] if content.startswith(_OLD_TRACE_START) else decode_entries(content)
+        if not events or not isinstance(events[0], ConversationStarted):
+            raise UsageError(f"{path} is not a roamtui conversation. `--trace FILE` records one.")
         self._path = path
         self._secrets = Secrets.from_environ(os.environ if environ is None else environ)
-        self._events = _load_events(path)
+        self._events = events
         self.questions = tuple(event.question for event in self._events if isinstance(event, QuestionAsked))
         self._replies_by_conversation = [
             [reply for question in _split_at(run, QuestionAsked) for reply in _iter_replies(question, path)]
@@ -223,21 +234,6 @@ def _split_at(events: Sequence[ConversationEvent], kind: type[ConversationEvent]
     """Split events into parts, each of which starts with an event of type `kind`."""
     starts = [index for index, event in enumerate(events) if isinstance(event, kind)]
     return [events[start:end] for start, end in zip(starts, (*starts[1:], len(events)), strict=False)]
-
-
-def _load_events(path: Path) -> list[ConversationEvent]:
-    if not path.exists():
-        raise UsageError(f"cannot replay {path}: no such file.")
-    if not path.is_file():
-        raise UsageError(f"cannot replay {path}: not a file.")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}.") from None
-    events = [*_convert_old_trace(content)] if content.startswith(_OLD_TRACE_START) else decode_entries(content)
-    if not events or not isinstance(events[0], ConversationStarted):
-        raise UsageError(f"{path} is not a roamtui conversation. `--trace FILE` records one.")
-    return events
 
 
 def _convert_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: PLR0912 - one case per kind of line

@@ -52,15 +52,10 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     for start, kind in _BINARY_STARTS:
         if data.startswith(start):
             raise SourceError(f"{name} is {kind}, not text. Convert it to Markdown or plain text first.")
-    encoding, mark_length = "utf-8", 0
-    for mark, mark_encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            encoding, mark_length = mark_encoding, len(mark)
-            break
-    body = data[mark_length:]
+    mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", "utf-8"))
+    body, replaced = data.removeprefix(mark), 0
     try:
         text = body.decode(encoding)
-        replaced = 0
     except UnicodeDecodeError:
         text = body.decode(encoding, "replace")
         replaced = text.count("\N{REPLACEMENT CHARACTER}")

@@ -60,7 +60,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     package = ZipPackage(data, name)
     if package.read(_MAIN_PART) is None:
         raise SourceError(f"{name} is damaged or not a Word document. Save it again as DOCX.")
-    for part_name in package.list_parts():
+    for part_name in package.parts:
         part = (package.read(part_name) or b"") if part_name.endswith((".xml", ".rels")) else b""
         # An entity may expand to gigabytes or include other files; Word never writes one.
         if any(declaration in part for declaration in _DECLARATIONS):

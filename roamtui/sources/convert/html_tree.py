@@ -317,8 +317,18 @@ class _TreeBuilder:
             if tag.name == "br":
                 code.add_text("\n")
             code.attributes["language"] = code.attributes["language"] or _extract_code_language(tag.attributes)
+        elif tag.name == "a":
+            self._end_link()
+            href = tag.attributes.get("href", "")
+            is_fragment = href.startswith("#")
+            is_permalink = is_fragment or not _PERMALINK_CLASSES.isdisjoint(_split_classes(tag.attributes))
+            # A heading that links to itself is plain text in Markdown.
+            is_self_link = is_fragment and self._path[-1].name in HEADINGS
+            self._link = "" if is_self_link else make_absolute_href(href, self._base_url)
+            element = self._push("a", {"href": self._link, **({"is-mark": ""} if is_permalink else {})})
         elif tag.name in INLINE:
-            element = self._start_inline(tag)
+            self._resume_link()
+            element = self._push(tag.name)
         else:
             self._add_void_element(tag)
         self._tags.append((tag, element))
@@ -370,19 +380,6 @@ class _TreeBuilder:
         """Start the open link again in a block inside it, because a Markdown link cannot span blocks."""
         if self._link and all(element.name != "a" for element in self._path):
             self._push("a", {"href": self._link})
-
-    def _start_inline(self, tag: Tag) -> Element | None:
-        if tag.name != "a":
-            self._resume_link()
-            return self._push(tag.name)
-        self._end_link()
-        href = tag.attributes.get("href", "")
-        is_fragment = href.startswith("#")
-        is_permalink = is_fragment or not _PERMALINK_CLASSES.isdisjoint(_split_classes(tag.attributes))
-        # A heading that links to itself is plain text in Markdown.
-        is_self_link = is_fragment and self._path[-1].name in HEADINGS
-        self._link = "" if is_self_link else make_absolute_href(href, self._base_url)
-        return self._push("a", {"href": self._link, **({"is-mark": ""} if is_permalink else {})})
 
     def _add_void_element(self, tag: Tag) -> None:
         match tag.name:

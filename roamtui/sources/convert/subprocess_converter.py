@@ -173,15 +173,11 @@ def main(arguments: Sequence[str]) -> None:
             output.flush()
             unreported.clear()
 
-    with contextlib.redirect_stdout(sys.stderr):  # what a library prints must not mix with the result
-        result = _convert(source_format, data, name, report)
-    output.write(json.dumps(result))
-
-
-def _convert(source_format: Format, data: bytes, name: str, report: PageReport) -> dict[str, object]:
+    result: dict[str, object] = {}
     try:
-        _limit_resources()
-        converted = get_converter(source_format, report)(data, name)
+        with contextlib.redirect_stdout(sys.stderr):  # what a library prints must not mix with the result
+            _limit_resources()
+            converted = get_converter(source_format, report)(data, name)
     except ImportError:
         problem = f"{name} is a {source_format.value} file. To open it, install the converter: `{_INSTALL_COMMAND}`."
     except RoamtuiError as error:
@@ -191,10 +187,10 @@ def _convert(source_format: Format, data: bytes, name: str, report: PageReport) 
     except Exception:  # noqa: BLE001 - a library that fails on a file must not show its traceback
         problem = f"Could not convert {name}: it is damaged. Open it in its own program and save it again."
     else:
-        if len(converted.text) <= _CHARACTERS_MAX:
-            return {**asdict(converted), "text": replace_surrogates(converted.text)}
         problem = f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it."
-    return {"problem": problem}
+        if len(converted.text) <= _CHARACTERS_MAX:
+            result = {**asdict(converted), "text": replace_surrogates(converted.text)}
+    output.write(json.dumps(result or {"problem": problem}))
 
 
 def _limit_resources() -> None:

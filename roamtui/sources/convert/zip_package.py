@@ -33,11 +33,7 @@ class ZipPackage:
         parts = self._archive.infolist()
         if len(parts) > _PARTS_MAX:
             raise SourceError(f"{name} contains more than {_PARTS_MAX:,} files. Convert it to text first.")
-        self._parts = {part.filename: part for part in parts}
-
-    def list_parts(self) -> list[str]:
-        """List the names of all parts."""
-        return list(self._parts)
+        self.parts = {part.filename: part for part in parts}
 
     def read(self, part_name: str) -> bytes | None:
         """Return the content of a part, or None if there is no such part.
@@ -45,7 +41,7 @@ class ZipPackage:
         Raises:
             SourceError: The part is damaged or encrypted, or all parts read so far are too large.
         """
-        part = self._parts.get(part_name)
+        part = self.parts.get(part_name)
         if part is None:
             return None
         if part.flag_bits & ENCRYPTED_FLAG:

@@ -18,7 +18,6 @@ from roamtui.sources.web.page import (
     FetchedPage,
     FetchError,
     FetchOptions,
-    NotCachedError,
     OriginNotApprovedError,
     UnreachableError,
     make_status_error,
@@ -125,7 +124,7 @@ class Fetcher:
         cached = None if self._cache is None else self._cache.load(request.url, ACCEPT)
         if self._options.is_offline:
             if cached is None:
-                raise NotCachedError(request.url)
+                raise FetchError(f"{request.url} is not cached. Open it once without --no-network.")
             return cached, ""
         if cached is not None and cached.is_fresh(time.time()) and not self._options.is_checking:
             return cached, ""

@@ -83,13 +83,6 @@ class BodyTooLargeError(FetchError):
         super().__init__(f"{url} is larger than {bytes_max / 1e6:,.0f} MB and was not opened.")
 
 
-class NotCachedError(FetchError):
-    """The network is off, and the page is not in the cache."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(f"{url} is not cached. Open it once without --no-network.")
-
-
 class OriginNotApprovedError(SourceError):
     """A redirect or a link leads to an origin that nobody approved."""
 

@@ -66,7 +66,7 @@ class ThrottledClient:
         seconds_max = self._options.total_seconds_max if is_first else self._deadline.remaining()
         try:
             waited = site.acquire(seconds_max)
-        except ThrottledError:
+        except TimeoutError:
             raise FetchError(f"{url} was not fetched: too many other requests to that site. Try again.") from None
         if is_first:
             self._deadline.extend(waited)
@@ -109,10 +109,6 @@ class ThrottledClient:
         return cached.body.decode("utf-8", "replace")
 
 
-class ThrottledError(Exception):
-    """No slot became free in time."""
-
-
 class SiteThrottle:
     """Hands out request slots for one origin. Thread-safe."""
 
@@ -133,7 +129,7 @@ class SiteThrottle:
             The seconds waited.
 
         Raises:
-            ThrottledError: No slot became free in time.
+            TimeoutError: No slot became free in time.
         """
         with self._condition:
             began_at = time.monotonic()
@@ -146,7 +142,7 @@ class SiteThrottle:
                     return now - began_at
                 left = began_at + seconds_max - now
                 if left <= 0:
-                    raise ThrottledError
+                    raise TimeoutError
                 self._condition.wait(min(left, pause) if pause > 0 else left)
 
     def release(self) -> None:

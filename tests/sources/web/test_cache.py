@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from roamtui.sources.web.cache import CachedResponse, PageCache, compute_freshness_seconds
 from roamtui.sources.web.fetcher import ACCEPT
-from roamtui.sources.web.page import FetchError, NotCachedError, OriginNotApprovedError
+from roamtui.sources.web.page import FetchError, OriginNotApprovedError
 from tests.fakes.hostile_server import Client, FakeInternet, Handler, HostileServer, SeenRequest, answer, raw, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
@@ -213,7 +213,7 @@ def test_offline_uses_cached_pages_of_any_age(tmp_path: Path) -> None:
             with pytest.raises(FetchError) as caught:
                 fetcher.fetch(f"{server.origin}/missing", allow(server))
             assert caught.value.status == 404
-            with pytest.raises(NotCachedError, match="is not cached"):
+            with pytest.raises(FetchError, match="is not cached"):
                 fetcher.fetch(f"{server.origin}/unkept", allow(server))
         assert len(server.requests) == seen
 

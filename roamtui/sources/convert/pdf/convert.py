@@ -77,10 +77,9 @@ def convert_pdf(
     writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
-    title = file.read_title()
     return ConvertedText(
         text="".join(writer.pieces),
-        title="" if _PROGRAM_TITLE.search(title) else title[:300],
+        title="" if _PROGRAM_TITLE.search(file.title) else file.title[:300],
         page_starts=tuple(writer.page_starts),
         notes=tuple(notes),
     )

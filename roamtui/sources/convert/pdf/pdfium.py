@@ -124,6 +124,7 @@ class PdfFile:
                 raise SourceError(f"{name} is password-protected. Save it again without a password.")
             raise SourceError(f"{name} is a damaged PDF. Open it in its own program and save it again.")
         self.page_count: int = pdfium.FPDF_GetPageCount(self._handle)
+        self.title = _read_utf16(partial(pdfium.FPDF_GetMetaText, self._handle, b"Title"))
         self._fonts: dict[tuple[bytes, int], Font] = {}
 
     @contextmanager
@@ -138,10 +139,6 @@ class PdfFile:
                 pdfium.FPDFText_ClosePage(text)
             if page:
                 pdfium.FPDF_ClosePage(page)
-
-    def read_title(self) -> str:
-        """Return the title in the file's metadata, or an empty string."""
-        return _read_utf16(partial(pdfium.FPDF_GetMetaText, self._handle, b"Title"))
 
     def read_bookmarks(self) -> Iterator[TocEntry]:
         """Yield the bookmarks in order, except for those without a title or a page."""
