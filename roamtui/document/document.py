@@ -30,7 +30,8 @@ class NodeRow:
 
     kind: NodeKind
     level: int
-    """The parent is the last row before with a smaller level. A row of level 0 has neither parent nor children."""
+    """The parent is the nearest row before it with a smaller level. A row of level 0 has neither parent nor
+    children."""
     title: str
     start: int
     """Offset of its first character in the document's text."""
@@ -141,7 +142,7 @@ class Document:
     notes: tuple[str, ...] = ()
     """One sentence for each replacement or guess made while reading."""
     salt: str = ""
-    """Part of all ids if they would otherwise be those of another file; usually empty."""
+    """Added to all ids of this document if another one would have the same ids; usually empty."""
     page_starts: tuple[int, ...] = ()
     """Start offset of each page; empty if the file has no pages."""
     is_html: bool = False

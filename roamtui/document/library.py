@@ -42,7 +42,7 @@ class Library:
 
     @property
     def title(self) -> str:
-        """Title of the library."""
+        """Title of the root document, or the source if it has no title."""
         return self.root.title or self.source
 
     @cached_property

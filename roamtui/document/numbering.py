@@ -104,7 +104,7 @@ class NodeNumbering:
             index += 1
 
     def _add_document(self, document: Document, number: int) -> int:
-        """Number a document and all documents below it from `number`; return the number after the last."""
+        """Number a document and all documents below it from `number`. Return the number after the last one."""
         first = number
         rows, numbers = self._runs[id(document)] = ([0], [number])
         row = 0
@@ -120,7 +120,7 @@ class NodeNumbering:
         return number
 
     def _add_run(self, document: Document, row: int, number: int) -> None:
-        """Add a run; if the last run turns out to be empty, this one replaces it."""
+        """Add a run. If the last run turns out to be empty, this one replaces it."""
         if self._starts and self._starts[-1] == number:
             self._first_rows[-1] = (document, row)
         else:

@@ -1,4 +1,4 @@
-"""Parallel work in daemon threads: unlike `concurrent.futures`, the program does not wait for them when it exits."""
+"""Run work in daemon threads. Unlike with `concurrent.futures`, the program does not wait for them when it exits."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class SourceLoader:
 
     @cached_property
     def pages(self) -> BatchLoader:
-        """The page loader."""
+        """Loader of linked pages, which is made when it is first needed."""
         from roamtui.document.web_loader import make_page_loader  # noqa: PLC0415 - only links need the web
 
         return make_page_loader(self._web, frozenset())

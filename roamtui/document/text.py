@@ -150,7 +150,8 @@ _PAGE_LENGTH_MIN = 1_500
 def blank_footers(text: str | LongText, start: int, end: int) -> str:
     """Return the text from `start` to `end` (exclusive), with each page footer replaced by as many spaces.
 
-    A number in a line of its own is a footer if the page before or after has the number before or after it.
+    A line with only a number is a footer if the page before it ends with the number before, or the page after it with
+    the number after.
     """
     low = max(0, start - _CONTEXT_LENGTH)
     window = text[low : end + _CONTEXT_LENGTH]

@@ -304,7 +304,7 @@ class _FetchBatch:
         return page
 
     def _detect_variant(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
-        """Fetch a page or its variant, and detect the style of the site. It is None if this page does not show it.
+        """Fetch a page or its variant. Return it with the style of the site, or None if the page does not show that.
 
         The page and all its possible variants are requested in parallel, which saves a round trip. This happens only
         once for each site. If the page cannot be fetched, its variant may still be in the cache.

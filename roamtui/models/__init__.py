@@ -1,1 +1,1 @@
-"""Messages and tools into a stream of model events. Only this layer knows litellm, and only in its helper process."""
+"""Send messages and tools to a model, and stream its reply as events. Only the process of this folder knows litellm."""

@@ -42,8 +42,8 @@ from roamtui.outline.structure import (
 )
 
 _LIST_TOKENS_BY_COUNT = ((2_000, 2_300), (500, 1_800), (0, 700))
-"""Pairs of a minimum number of sections in the library, and the tokens of the lines for the sections below one that is
-not given whole. Two calls must lead to any of ten thousand sections."""
+"""Minimum number of sections in a library, with the tokens for the list of sections below one that is not given whole.
+Two calls must lead to any of ten thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMED_MAX = 30

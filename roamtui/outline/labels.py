@@ -187,7 +187,7 @@ def extract_opening_words(
 
 
 def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:
-    """Return the lines with which at least 3 of these nodes, and a fifth of them, start, so that they say little."""
+    """Return the first lines that at least 3 nodes, and a fifth of all, share. They say little about a node."""
     counts: Counter[str] = Counter()
     for section_id in section_ids:
         counts.update({line for line in islice(_list_opening_lines(library, section_id), _COMPARED_LINES) if line})

@@ -342,7 +342,7 @@ class _Outline:
         return {node_id: chosen[node_id] for node_id in node_ids if node_id in chosen}
 
     def preview(self, roots: Sequence[_Line]) -> None:
-        """Add previews to lines without lines below them, the largest nodes first: the titles below, or first words."""
+        """Add a preview to each line without lines below it, largest first: the titles below it, or its first words."""
         leaves: list[_Line] = []
         pending = [*reversed(roots)]
         while pending:

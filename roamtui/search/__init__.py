@@ -1,1 +1,1 @@
-"""Finds sections: a library and a query in, ranked sections out. Nothing here opens sections or asks models."""
+"""Find and rank the sections of a library for a query. Nothing here opens sections or asks models."""

@@ -186,8 +186,8 @@ def collect_neighbours(
 ) -> dict[str, Neighbour]:
     """Return the sections near the found ones that were not found themselves, best first.
 
-    `scores` has the found sections. The score of a neighbour is that score times the weight of each relation on the
-    path from the found section. If there are several paths, the best one counts.
+    `scores` has the scores of the found sections. The score of a neighbour is the score of a found section times the
+    weight of each relation on the path between them. If there are several paths, the best one counts.
     """
     added: dict[str, Neighbour] = {}
     frontier = dict(scores)

@@ -1,1 +1,1 @@
-"""Reads a path, a URL or standard input as raw text, with its origin. This folder knows nothing about headings."""
+"""Read paths, URLs and standard input as text. This folder knows nothing about headings."""

@@ -1,1 +1,1 @@
-"""Markdown as blocks, the one form in which it is read."""
+"""Parse Markdown into blocks, the only form in which other modules read it."""

@@ -38,7 +38,7 @@ Inline = tuple[Words, ...]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where words lead to."""
+    """The target of words that are a link or a mark, or that replace an image."""
 
     href: str
     is_mark: bool = False

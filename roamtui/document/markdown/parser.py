@@ -69,8 +69,8 @@ _CONTAINERS = {
 _PARENTS = {"item": "list", "row": "table", "cell": "row"}
 """Parent that each of these containers needs. It is added if its tag is missing."""
 _SCOPES = {"item": "list", "row": "table", "cell": "table"}
-"""Containers that close an open one of the same kind when they start, if it is within the same container of this
-kind."""
+"""Containers that close an open one of the same kind when they start. The search for it ends at this kind of
+container."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCK_TAGS = {"hr", "pre", *_HEADINGS}
 """Further elements that separate paragraphs. Each is a block of its own."""

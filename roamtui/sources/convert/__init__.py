@@ -1,1 +1,1 @@
-"""Convert HTML, EPUB, DOCX, PDF and reStructuredText to Markdown with the same outline."""
+"""Convert HTML, EPUB, DOCX, PDF and reStructuredText to Markdown that keeps their outline."""

@@ -1,4 +1,4 @@
-"""Convert a Word document to Markdown; its styles mark headings, lists and code."""
+"""Convert a Word document to Markdown. Its styles show what is a heading, a list or code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ESCAPED = r"\\\g<0>"
 _HEADING_NAME = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _HEADING_STYLES_MAX = 200
 _BASES_MAX = 20
-"""Longest chain of base styles."""
+"""Maximum length of a chain of base styles."""
 _BODY_LEVEL = 9
 """Outline level of body text; headings have 0 to 8."""
 _NOTE_LIST_START = re.compile(r'<ol>(?=<li id="(?:foot|end)note-)')
@@ -91,7 +91,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
 def _list_heading_styles(styles: bytes) -> Iterator[str]:
     """Yield a mammoth style rule for each custom heading style.
 
-    A style without an outline level inherits that of its base style. Built-in heading styles need no rule, because
+    A style without an outline level inherits the level of its base style. Built-in heading styles need no rule, because
     mammoth knows them.
     """
     found: dict[str, _Style] = {}

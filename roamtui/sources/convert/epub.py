@@ -56,7 +56,7 @@ class _Book:
 
     title: str
     chapters: Mapping[str, str]
-    """Part of each chapter, in reading order, mapped to the part to read: itself, or a fallback if it is not a page."""
+    """Parts in reading order, each mapped to the part to read: itself, or its fallback if it is not a page."""
     drawings: frozenset[str]
     """Parts that are SVG drawings."""
     navigation: str

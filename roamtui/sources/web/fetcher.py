@@ -33,7 +33,7 @@ _UNREACHABLE_SECONDS = 30.0
 
 
 class Fetcher:
-    """Fetches pages; one per program, thread-safe. A call blocks until the page is complete."""
+    """Fetches pages. A program needs only one. Thread-safe: a call blocks until the page is complete."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Fetcher:
         )
 
     def close(self) -> None:
-        """Close all connections; running fetches fail."""
+        """Close all connections. Running fetches fail."""
         self._client.close()
 
     def _load_or_fetch(self, request: HttpRequest) -> tuple[CachedResponse, str]:
@@ -140,7 +140,7 @@ class Fetcher:
             return cached, str(error)
 
     def _revalidate(self, request: HttpRequest, cached: CachedResponse | None) -> CachedResponse:
-        """Ask the site, only for changes if a page is cached, and update the cache as the site allows."""
+        """Ask the site (only for changes if the page is cached), and update the cache as the site allows."""
         origin = origin_of(request.url)
         failed_at, failure = self._unreachable.get(origin, (0.0, ""))
         if cached is not None and failure and time.monotonic() - failed_at < _UNREACHABLE_SECONDS:

@@ -1,1 +1,1 @@
-"""A PDF into Markdown: its outline as its author gave or printed it, its tables, and where each page begins."""
+"""Convert a PDF to Markdown: its outline (bookmarks, contents or headings), its tables, and the starts of its pages."""

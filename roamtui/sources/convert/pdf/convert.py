@@ -29,10 +29,10 @@ from roamtui.sources.convert.pdf.worded_headings import (
 
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
-"""Reading stops after the first page that is read later than this."""
+"""Reading stops with the first page that takes longer, counted from the start of the file."""
 _BOOKMARKS_MIN = 5
 _PAGES_PER_BOOKMARK_MAX = 4
-"""Fewer than five bookmarks are still an outline if the file has at most this many pages for each marked one."""
+"""Fewer than five bookmarks are an outline only if the file has at most this many pages for each page with one."""
 _FIRST_WORDS_LENGTH = 60
 _RANGES_MAX = 12
 _SAMPLE_ROWS = 3
@@ -132,7 +132,7 @@ def _format_pages(numbers: list[int]) -> str:
 
 
 def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: PrintedNumbers) -> list[DetectedHeading]:
-    """Return all headings in order, from bookmarks or contents, words and typography. If none, return one per page."""
+    """Return all headings in order, by bookmarks or contents, words and typography, or else one for each page."""
     entries, contents_rows = detect_contents(pages, printed)
     marked_pages = len({mark.page for mark in bookmarks})
     names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}

@@ -71,7 +71,7 @@ class WordRepairer:
                 row.refresh()
 
     def join(self, start: str, end: str) -> str:
-        """Join two lines between which a word is hyphenated. Keep the hyphen if the file has it more often than not."""
+        """Join two lines that share a hyphenated word. Keep the hyphen if the file has it more often."""
         first, last = _trim(start.rpartition(" ")[2]), _trim(end.partition(" ")[0])
         keeps = self._counts[f"{first}-{last}"] > self._counts[f"{first}{last}"] or not end[:1].islower()
         return f"{start}-{end}" if keeps else start + end

@@ -34,10 +34,9 @@ PrintedNumbers = dict[tuple[str, int], list[int]]
 
 
 def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int | None:
-    """Find the first page after page `after` with a printed number such as `12` or `F-3`; both pages are 0-based.
+    """Find the first page after page `after` that has a printed number such as `12` or `F-3`. Pages are 0-based.
 
-    If no page has the number, compute the page from the nearest number, which may be at most 6 away. Otherwise, return
-    None.
+    If no page has it, compute the page from the nearest printed number. If that is more than 6 away, return None.
     """
     number = parse_label(label)
     if number is None:

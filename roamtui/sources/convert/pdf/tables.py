@@ -16,7 +16,7 @@ _FIGURE = re.compile(
     r"(?:%|x|X|pts?|bps?|pp|bn|[MmBK])?\s?[)\]]?(?:\s?(?:\(\w{1,2}\)|\*{1,3}|†))?"
     r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
 )
-"""A number with its currency, sign, unit and footnote mark, or what stands for a missing one: a dash, "n/a", "NM"."""
+"""A number with its currency, sign, unit and footnote mark, or a sign for a missing one: a dash, "n/a", "NM"."""
 _YEAR = re.compile(r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\))?|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE)
 _UNITS = re.compile(
     r"\(.*(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).*\)"

@@ -97,7 +97,7 @@ def detect_items(
 
 
 def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> Iterator[DetectedHeading]:
-    """Yield the titles of financial statements, with level 0 (see `merge_headings`): they are above tables."""
+    """Yield the titles of financial statements at the top of pages with tables, with level 0 (see `merge_headings`)."""
     for number, page in enumerate(pages):
         if not page.tables:
             continue
