@@ -73,11 +73,11 @@ class Action:
     call: str
     """Textual's action string: a method of the widget that owns the scope, or of `screen` or `app`."""
     is_hinted: bool = False
-    """Whether the hint line shows it."""
+    """Whether the hint line shows the action."""
     in_palette: bool = True
     """False for actions that need the focus in their scope, such as moving."""
     is_priority: bool = False
-    """Whether it runs before the focused widget handles the key."""
+    """Whether the action runs before the focused widget handles the key."""
 
     @property
     def scope(self) -> Scope:
@@ -89,9 +89,9 @@ DIGITS = tuple("1234567890")
 """Keys that select a citation by its number. The last one is only a second digit."""
 
 
-def _action(action_id: str, keys: str, label: str, sentence: str, does: str = "", **flags: bool) -> Action:
-    """Make an action that calls the method of its own name unless `does` names another."""
-    return Action(action_id, tuple(keys.split()), label, sentence, does or action_id.partition(".")[2], **flags)
+def _action(action_id: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
+    """Make an action that calls the method of its own name, unless `call` names another."""
+    return Action(action_id, tuple(keys.split()), label, sentence, call or action_id.partition(".")[2], **flags)
 
 
 _hinted_action = partial(_action, is_hinted=True)
@@ -372,16 +372,16 @@ def format_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     return ("1-9",) if keys == DIGITS else tuple(_KEY_NAMES.get(key, key) for key in keys)
 
 
-_OWN = ".own"
-"""Suffix of an action's second binding id. That binding has a person's own keys and lets text fields go first."""
+_NO_PRIORITY = ".own"
+"""Suffix of the id of an action's second binding. It gets a person's own keys, and text fields handle these first."""
 _NO_KEY = "unbound"
 """A key that no terminal sends. Actions without keys are bound to it."""
-_TELLING_TERMINALS = (
+_SHIFT_ENTER_TERMINALS = (
     frozenset({"ghostty", "iterm.app", "kitty", "rio"}),
     frozenset({"xterm-kitty", "xterm-ghostty", "foot", "foot-extra", "alacritty", "rio"}),
 )
 """Values of TERM_PROGRAM and TERM of terminals that support kitty's keyboard protocol by default or on request."""
-_RENAMED = {
+_NEW_IDS = {
     "find.change_side": "find.next_kind",
     "tree.filter": "tree.find_titles",
     "tree.last_opened": "tree.go_to_cited",
@@ -413,9 +413,10 @@ class Keymap:
         keymap: dict[str, str] = {}
         for action in self.actions:
             if set(action.keys) != defaults[action.id]:
-                goes_first = {key: action.is_priority and not _is_printable(key) for key in action.keys}
-                for binding_id, is_first in ((action.id, True), (action.id + _OWN, False)):
-                    keymap[binding_id] = ",".join(key for key in action.keys if goes_first[key] == is_first) or _NO_KEY
+                priorities = {key: action.is_priority and not _is_printable(key) for key in action.keys}
+                for binding_id, has_priority in ((action.id, True), (action.id + _NO_PRIORITY, False)):
+                    keys = [key for key in action.keys if priorities[key] == has_priority]
+                    keymap[binding_id] = ",".join(keys) or _NO_KEY
         return keymap
 
     def format_first_key(self, action_id: str) -> str:
@@ -437,8 +438,8 @@ def can_send_shift_enter(environ: Mapping[str, str]) -> bool:
     """Return whether the terminal is known to distinguish `shift+enter` from `enter`."""
     if "web_driver" in environ.get("TEXTUAL_DRIVER", "") or environ.get("TMUX") or environ.get("STY"):
         return False
-    named = (environ.get("TERM_PROGRAM", ""), environ.get("TERM", ""))
-    return any(name.casefold() in known for name, known in zip(named, _TELLING_TERMINALS, strict=True))
+    names = (environ.get("TERM_PROGRAM", ""), environ.get("TERM", ""))
+    return any(name.casefold() in known for name, known in zip(names, _SHIFT_ENTER_TERMINALS, strict=True))
 
 
 def make_bindings(scope: Scope, *, only: Container[str] | None = None) -> list[BindingType]:
@@ -462,7 +463,7 @@ def make_bindings(scope: Scope, *, only: Container[str] | None = None) -> list[B
             )
             # In a text field, Textual drops a binding whose default key is printable, and the person's own key with it.
             # Priority actions must not take printable keys from text fields.
-            bindings += [binding, replace(binding, key=_NO_KEY, priority=False, id=action.id + _OWN)]
+            bindings += [binding, replace(binding, key=_NO_KEY, priority=False, id=action.id + _NO_PRIORITY)]
     return bindings
 
 
@@ -470,32 +471,32 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
     """Return the actions with a person's own keys.
 
     Args:
-        overrides: Keys by action id. An action takes its keys away from others of the same scope, which is reported
-            as a conflict.
+        overrides: Keys by action id. If another action of the same scope has one of the keys, it loses the key, and a
+            conflict is reported.
     """
     actions = {action.id: action for action in ACTIONS}
     problems = []
     if not can_send_shift_enter(os.environ):
         new_line = actions["input.insert_line"]
         actions[new_line.id] = replace(new_line, keys=new_line.keys[::-1])  # show the key that works
-    for named, keys in (overrides or {}).items():
-        action_id = _RENAMED.get(named, named)
+    for configured_id, keys in (overrides or {}).items():
+        action_id = _NEW_IDS.get(configured_id, configured_id)
         action = actions.get(action_id)
         if action is None:
             problems.append(f'There is no action "{action_id}" to bind a key to. Help (f1) lists the ids.')
             continue
-        if unfit := [key for key in keys if not _is_key(key)]:
-            problems.append(f'"{action_id}" stays as it was: there is no key {_join(set(unfit))}.')
+        if unknown := [key for key in keys if not _is_key(key)]:
+            problems.append(f'"{action_id}" stays as it was: there is no key {_quote_keys(set(unknown))}.')
             continue
         if action.scope in _TYPING_SCOPES and (typed := [key for key in keys if _is_printable(key)]):
-            problems.append(f'"{action_id}" stays as it was: {_join(set(typed))} is typed into the text field.')
+            problems.append(f'"{action_id}" stays as it was: {_quote_keys(set(typed))} is typed into the text field.')
             continue
         for other in tuple(actions.values()):
             lost = set(other.keys) & set(keys)
             is_shared = Scope.GLOBAL in (other.scope, action.scope) and not SCREEN_SCOPES & {other.scope, action.scope}
             if other.id != action_id and lost and (other.scope is action.scope or is_shared):
                 actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
-                problems.append(f'"{action_id}" takes {_join(lost)} away from "{other.id}".')
+                problems.append(f'"{action_id}" takes {_quote_keys(lost)} away from "{other.id}".')
         actions[action_id] = replace(action, keys=keys)
     return Keymap(tuple(actions.values()), tuple(problems))
 
@@ -513,5 +514,5 @@ def _is_key(key: str) -> bool:
     return is_name and set(modifiers) <= _MODIFIERS
 
 
-def _join(keys: set[str]) -> str:
+def _quote_keys(keys: set[str]) -> str:
     return ", ".join(f'"{key}"' for key in sorted(keys))

@@ -55,13 +55,13 @@ _USED_MOST = (
     "global.open_document",
 )
 """Actions at the top of the palette until a person has chosen others, in reverse order."""
-_SUGGESTED = 5
+_SUGGESTED_COUNT = 5
 """Actions in the first group of the palette."""
-_REST_SECONDS = 1.0
-"""After this time without a key, a full garbage collection disturbs nobody."""
+_IDLE_SECONDS = 1.0
+"""After this time without a key, a full garbage collection delays nobody."""
 _ROUNDS_MAX, _ROUNDS_MIN = 100, 5
-"""Collections of the middle generation before a full one: at most while a person types, at least at rest."""
-_DEFECT = (
+"""Collections of the middle generation before a full one: at most while a person types, at least while nobody does."""
+_DEFECT_MESSAGE = (
     "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
 )
@@ -79,41 +79,41 @@ class RoamApp(App[None], inherit_bindings=False):
     def __init__(
         self,
         first: AppContext | StartupContext | None = None,
-        opening: DocumentOpener | None = None,
+        opener: DocumentOpener | None = None,
         options: TuiOptions | None = None,
-        named: str = "",
+        source: str = "",
     ) -> None:
         """Show `first`.
 
         Args:
             first: The first document, or None if the person chooses it.
-            opening: Opens other documents, or None if that is impossible.
+            opener: Opens other documents, or None if that is impossible.
             options: Theme and keys, or None for those of `first`.
-            named: A source to open at once if there is no `first`; its pages are shown while they are read.
+            source: If there is no `first`, a source to open now. Its pages are shown while they are read.
         """
         if isinstance(first, AppContext):
             first = StartupContext.from_app_context(first)
         options = options or (first.options if first is not None else TuiOptions())
-        own, broken = load_themes((get_resource_dir("themes"), *options.themes_dirs))
-        self._themes = {**BUILTIN_THEMES, **own}  # made once: each key asks for it many times
-        name, unknown = _choose_theme(options.theme, own)
-        self.set_reactive(App.theme, name)  # before the style sheet is made: a change later would parse it again
+        own_themes, theme_problems = load_themes((get_resource_dir("themes"), *options.themes_dirs))
+        self._themes = {**BUILTIN_THEMES, **own_themes}  # made once: each key asks for it many times
+        theme, theme_problem = _choose_theme(options.theme, own_themes)
+        self.set_reactive(App.theme, theme)  # before the style sheet is made: a change later would parse it again
         super().__init__()
         if not _is_debugging():
             self.error_console = Console(file=io.StringIO())  # a traceback would help nobody
         self._keys = build_keymap(options.keys)
         self._key_order = KeyQueue(self, super().on_event)
-        self._problems = (*self._keys.conflicts, *broken, *unknown)
-        self._opening = opening
-        self._named = named
-        self._used = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}
+        self._problems = (*self._keys.conflicts, *theme_problems, *theme_problem)
+        self._opener = opener
+        self._source = source
+        self._use_order = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}
         """The order in which actions were chosen in the palette, the latest with the highest number."""
         self.failure: RoamtuiError | None = None
-        """Why the document that was named at the start cannot be opened."""
+        """Why the document that was given at the start cannot be opened."""
         self.documents: dict[str, MainScreen] = {}
         """The screens of open documents by mode."""
         self._last_model: Model | None = None
-        """The model of the document that was closed last: the person may have chosen it for this run."""
+        """The model of the document that was closed last, because the person may have chosen it for this run."""
         self._modes_made = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
@@ -141,7 +141,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @property
     def main_screen(self) -> MainScreen:
-        """The screen of the current document; there must be one."""
+        """The screen of the current document. A document must be open."""
         return self.documents[self.current_mode]
 
     @property
@@ -153,32 +153,32 @@ class RoamApp(App[None], inherit_bindings=False):
         """Apply the keymap, and open a document if none was given."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # this late because it would delay the first paint
         self.set_keymap(self._keys.keymap)
-        self.set_interval(_REST_SECONDS, self._collect_garbage_when_idle)
+        self.set_interval(_IDLE_SECONDS, self._collect_garbage_when_idle)
         if not self.documents:
-            self._on_document_requested(DocumentRequested(self._named))
+            self._on_document_requested(DocumentRequested(self._source))
 
     def _collect_garbage_when_idle(self) -> None:
-        if gc.get_count()[2] >= _ROUNDS_MIN and monotonic() - self._typed_at > _REST_SECONDS:
+        if gc.get_count()[2] >= _ROUNDS_MIN and monotonic() - self._typed_at > _IDLE_SECONDS:
             gc.collect()
 
     @on(DocumentRequested)
     def _on_document_requested(self, event: DocumentRequested) -> None:
         """Open a document by its source, or let the person choose one."""
-        if self._opening is None:
+        if self._opener is None:
             self.notify("Cannot open another document here.", severity="warning")
             return
         from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - only where another is opened
 
-        shown = [self.main_screen] if self.documents else []
-        others = [screen for screen in self.documents.values() if screen not in shown]
-        begin = event if event.source else None
-        model = shown[0].app_context.agent.model if shown else self._last_model
-        open_now = tuple(map(_to_start_offer, [*others, *shown]))
-        screen = OpenDialog(self._opening, self._keys, model, open_now, begin, self._problems)
-        self.push_screen(screen, self._on_document_chosen)
+        current = [self.main_screen] if self.documents else []
+        others = [screen for screen in self.documents.values() if screen not in current]
+        model = current[0].app_context.agent.model if current else self._last_model
+        open_documents = tuple(map(_to_start_offer, [*others, *current]))
+        request = event if event.source else None
+        dialog = OpenDialog(self._opener, self._keys, model, open_documents, request, self._problems)
+        self.push_screen(dialog, self._on_document_chosen)
 
     def _on_document_chosen(self, chosen: OpenChoice | RoamtuiError | None) -> None:
-        """Show the chosen document; exit if there is none to return to."""
+        """Show the chosen document. If the person chose none and no document is open, exit."""
         if isinstance(chosen, RoamtuiError):
             self.failure = chosen
             self.exit()
@@ -193,7 +193,7 @@ class RoamApp(App[None], inherit_bindings=False):
                 self.main_screen.resume(chosen.conversation_id)
 
     def _switch_to(self, mode: str) -> None:
-        """Show a document; work in the others continues."""
+        """Show a document. Work in the other documents continues."""
         before = self.current_mode
         self.switch_mode(mode)
         if before not in self.documents:
@@ -216,7 +216,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.main_screen.warn(f"No other document is open. Open one with {open_key}.")
 
     async def action_close_document(self) -> None:
-        """Close the current document; after the last one, the person chooses another or leaves."""
+        """Close the current document. After the last one, the person chooses another or leaves."""
         if self.main_screen.warn_if_busy():
             return
         index = list(self.documents).index(self.current_mode)
@@ -258,7 +258,11 @@ class RoamApp(App[None], inherit_bindings=False):
             event.text = sanitise_text(event.text)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
             self._show_message(None)
-            self._clear_status(event)
+            screen = self.documents.get(self.current_mode)
+            is_printable = isinstance(event, events.Key) and event.is_printable
+            # Typing into the question box makes no message of the status line outdated.
+            if screen is not None and not (is_printable and screen.focused is screen.question_box):
+                screen.status_line.clear_message()
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             event.character = None  # else a text field would type it, though a person may have bound it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
@@ -273,20 +277,13 @@ class RoamApp(App[None], inherit_bindings=False):
         """Show the message at the foot of the screen, until the next key or click.
 
         Textual would show a toast, which covers text. It also hangs if a toast expires just while a screen draws it
-        again: the time that is left is then negative, and Textual's timer counts for ever.
+        again: the remaining time is then negative, and Textual's timer never ends.
         """
         event.prevent_default()
         self._show_message(MessageLine(event.notification.message, event.notification.severity))
 
-    def _clear_status(self, event: events.Event) -> None:
-        """Clear the message of the status line; what is typed into the question box makes no message untrue."""
-        screen = self.documents.get(self.current_mode)
-        is_command = not (isinstance(event, events.Key) and event.is_printable)
-        if screen is not None and (is_command or screen.focused is not screen.question_box):
-            screen.status_line.clear_message()
-
     def _show_message(self, message: MessageLine | None) -> None:
-        """Show a message in place of the hints; None shows the hints again."""
+        """Show a message instead of the hints. None shows the hints again."""
         if self._message is not None and self._message.is_attached:
             self._message.screen.query(HintLine).remove_class("-replaced")
             self._message.remove()
@@ -305,7 +302,7 @@ class RoamApp(App[None], inherit_bindings=False):
         super().copy_to_clipboard(sanitise_text(text))
 
     def list_commands(self) -> tuple[Action, ...]:
-        """List the actions that the palette offers on the current screen, those used last first."""
+        """List the actions that the palette offers on the current screen, the last used first."""
         is_main = bool(self.documents) and self.screen is self.main_screen
         if not is_main:
             from roamtui.tui.screens.open_document import OpenDialog  # noqa: PLC0415 - not for the main screen
@@ -313,24 +310,24 @@ class RoamApp(App[None], inherit_bindings=False):
             if not isinstance(self.screen, OpenDialog):  # else dialogs could pile up without end
                 return ()
         offered = [action for action in self._keys.actions if action.in_palette and (is_main or action.id in SHARED)]
-        return tuple(sorted(offered, key=lambda action: -self._used.get(action.id, 0)))
+        return tuple(sorted(offered, key=lambda action: -self._use_order.get(action.id, 0)))
 
     def action_show_commands(self) -> None:
         from roamtui.tui.screens.pickers import make_palette  # noqa: PLC0415 - only for those who ask
 
         screen = self.screen
         if commands := self.list_commands():
-            used = sorted(self._used, key=self._used.__getitem__)[-_SUGGESTED:]
+            suggested = sorted(self._use_order, key=self._use_order.__getitem__)[-_SUGGESTED_COUNT:]
 
             async def run(action_id: str | None) -> None:
                 if action_id is not None:
                     await self.run_command(next(action for action in commands if action.id == action_id), screen)
 
-            self.push_screen(make_palette(commands, used), run)
+            self.push_screen(make_palette(commands, suggested), run)
 
     async def run_command(self, action: Action, screen: Screen[object]) -> None:
         """Run an action as if its key had been pressed on a screen, where its scope has the focus."""
-        self._used[action.id] = max(self._used.values(), default=0) + 1
+        self._use_order[action.id] = max(self._use_order.values(), default=0) + 1
         if self.documents and screen is self.main_screen:
             panes = self.main_screen.panes
             panes.focus_scope(action.scope)
@@ -359,11 +356,11 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import pick_theme  # noqa: PLC0415 - only for those who ask
 
-        keeping = self.app_context.options if self.documents else self._opening
-        pick_theme(self, keeping.save_settings if keeping is not None else None)
+        saver = self.app_context.options if self.documents else self._opener
+        pick_theme(self, saver.save_settings if saver is not None else None)
 
     def on_app_focus(self) -> None:
-        """Look at the document on disk, which may have been edited meanwhile."""
+        """Check the document on disk, which may have been edited meanwhile."""
         if self.documents:
             self.main_screen.check_for_changes()
 
@@ -384,18 +381,18 @@ def _to_start_offer(screen: MainScreen) -> StartOffer:
 
 
 def run_until_exit(app: RoamApp) -> tuple[int, tuple[str, ...]]:
-    """Show the app until the person leaves it; say in a sentence that a defect stopped it.
+    """Run the app until the person leaves it. If a defect stopped it, print a message.
 
     Returns:
         The exit status, and a sentence for each conversation that could not be saved.
 
     Raises:
-        RoamtuiError: The named source cannot be opened.
+        RoamtuiError: The source that was given at the start cannot be opened.
     """
     defer_garbage_collection()
     app.run()
     if app.return_code and not _is_debugging():
-        sys.stderr.write(_DEFECT)
+        sys.stderr.write(_DEFECT_MESSAGE)
     if app.failure is not None:
         raise app.failure
     failures = [screen.startup.save() for screen in app.documents.values()]
@@ -413,14 +410,14 @@ def _is_debugging() -> bool:
     return bool(os.environ.get("ROAMTUI_DEBUG"))
 
 
-def _choose_theme(wanted: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple[str, ...]]:
-    """Return the name of the theme to use, and a sentence if the wanted one does not exist."""
+def _choose_theme(name: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple[str, ...]]:
+    """Return the name of the theme to use, and a sentence if there is no theme with the given name."""
     default = DEFAULT_THEME if DEFAULT_THEME in own else next(iter(BUILTIN_THEMES))
-    if wanted is None:
+    if name is None:
         return default, ()
-    if wanted in own or wanted in BUILTIN_THEMES:
-        return wanted, ()
-    return default, (f'Unknown theme "{wanted}". Themes of roamtui are {", ".join(own)}.',)
+    if name in own or name in BUILTIN_THEMES:
+        return name, ()
+    return default, (f'Unknown theme "{name}". Themes of roamtui are {", ".join(own)}.',)
 
 
 def has_job_control() -> bool:

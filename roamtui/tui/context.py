@@ -47,7 +47,7 @@ class StartOffer:
 
 
 ModelFactory = Callable[[str, "str | None", bool], "Model"]
-"""Makes a model by its name and the URL of its server; the last argument is true to try it: one token, no retries."""
+"""Makes a model from its name, the URL of its server or None, and whether it is only tested: one token, no retries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class TuiOptions:
     """Options of the app, such as its theme and keys."""
 
     theme: str | None = None
-    """Name of the theme, None for the default."""
+    """Name of the theme, or None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """Keys by action id, which replace the default ones."""
     themes_dirs: tuple[Path, ...] = ()
@@ -64,14 +64,14 @@ class TuiOptions:
     """Questions proposed in an empty conversation."""
     model_offers: tuple[ModelOffer, ...] = ()
     discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
-    """Looks for models on this machine; also returns a few words about the result. Called in a thread, and only when
-    a person chooses a model."""
+    """Looks for models on this machine, and returns them with a summary. Called in a thread, and only when a person
+    chooses a model."""
     make_model: ModelFactory | None = None
-    """Makes any model; None if only the offered ones can be used."""
+    """Makes any model. None if only the offered models can be used."""
     save_settings: Callable[[Mapping[str, str]], None] | None = None
-    """Saves the values of settings by their names for the next start, or raises `RoamtuiError`."""
+    """Saves settings, by name, for the next start, or raises `RoamtuiError`."""
     places_path: Path | None = None
-    """File of the reading positions, None if they are not saved."""
+    """File of the reading positions, or None if they are not saved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +81,12 @@ class AppContext:
     agent: Agent
     options: TuiOptions = TuiOptions()
     reload_library: Callable[[Library, frozenset[str]], Library] | None = None
-    """Reads the document again, of several files only those whose keys have changed; None if it cannot be read again,
-    such as standard input."""
+    """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None if the
+    document came from standard input, which cannot be read again."""
     read_stamps: Callable[[], Mapping[str, SourceStamp] | None] | None = None
-    """Returns the stamps of all files; None for a single document."""
+    """Returns the stamps of all files. None if the document is a single file."""
     reload_on_change: bool = False
-    """Whether a document that changes on disk is read again without being asked."""
+    """Whether to reload the document without asking when it changes on disk."""
     notes: tuple[str, ...] = ()
     """Sentences to show at the start, such as about characters that were replaced in the document."""
 
@@ -99,21 +99,21 @@ class StartupContext:
     model_name: str
     """Name of the first model."""
     options: TuiOptions
-    """Options that are known at once; the rest comes with the `AppContext`."""
+    """Options that are known at the start. The others come with the `AppContext`."""
     make_app_context: Callable[[], AppContext]
     """Called once: after the first screen, or when its result is first needed."""
 
     @classmethod
     def from_app_context(cls, context: AppContext) -> StartupContext:
         """Return the startup context of an agent that exists already."""
-        first = cls(
+        startup = cls(
             initial_state=context.agent.session.state,
             model_name=context.agent.model.name,
             options=context.options,
             make_app_context=lambda: context,
         )
-        _ = first.app_context
-        return first
+        _ = startup.app_context
+        return startup
 
     @cached_property
     def app_context(self) -> AppContext:
@@ -126,7 +126,7 @@ class StartupContext:
         return "app_context" in vars(self)
 
     def save(self) -> str:
-        """Save the rest of the conversation; return a sentence if that fails, else an empty string."""
+        """Save the rest of the conversation. Return a sentence if that fails, otherwise an empty string."""
         if not self.is_ready:
             return ""
         self.app_context.agent.session.flush()
@@ -143,13 +143,14 @@ class DocumentOpener:
     """Functions that list and open other documents."""
 
     list_offers: Callable[[], tuple[tuple[StartOffer, ...], str]]
-    """Returns the offers, and a sentence if some cannot be listed; called in a thread."""
+    """Returns the offers, and a sentence if some cannot be listed. Called in a thread."""
     open_source: Callable[[str, str | None, Model | None, PageReport], StartupContext]
-    """Opens a source, with the id of a conversation to resume or None, and a model or None for the one of the settings.
+    """Opens a source.
 
-    Called in a thread; raises `RoamtuiError`. It reports its progress, and ends with any error that the report raises.
+    Takes the source, the id of a conversation to resume or None, a model or None for the model of the settings, and a
+    function that receives the progress. Called in a thread. Raises `RoamtuiError`, and any error of that function.
     """
     suggest_address: Callable[[str], str | None]
-    """Returns the URL that a bare name may mean if no file has it."""
+    """Returns the URL that a name without ``https://`` may mean, if no file has that name."""
     save_settings: Callable[[Mapping[str, str]], None]
     """As in `TuiOptions`."""

@@ -20,11 +20,11 @@ from roamtui.tui.messages import SearchKind
 from roamtui.tui.text_search import SlicedWork, TextMatches, TextPosition, find_text, match_ranges, run_sliced
 
 LIMIT = 25
-"""Sections listed of each kind; a longer query narrows them."""
+"""Maximum number of sections that are listed of each kind."""
 HITS_MAX = 20
-_REST_SECONDS = 0.15
-"""The configured search starts once typing has paused for this long: it would rank or embed half a word."""
-_BEFORE, _AFTER = 50, 200
+_PAUSE_SECONDS = 0.15
+"""The configured search starts once typing has paused for this long. Before, it would rank or embed half a word."""
+_EXCERPT_BEFORE, _EXCERPT_AFTER = 50, 200
 """Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
 _HEADING = re.compile(r"\s*#[^\r\n]*|[^\r\n]+(?:\r\n?|\n)[=-]+[ \t]*(?=[\r\n]|$)")
@@ -32,7 +32,7 @@ _HEADING = re.compile(r"\s*#[^\r\n]*|[^\r\n]+(?:\r\n?|\n)[=-]+[ \t]*(?=[\r\n]|$)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindResult:
-    """A section that was found; its texts are safe for the screen."""
+    """A section that was found. Its texts are safe for the screen."""
 
     section_id: str
     title: str
@@ -84,7 +84,7 @@ class Finder:
         load_all: Callable[[], Awaitable[Library]],
         search: Callable[[str, int], Awaitable[tuple[Hit, ...]]],
     ) -> None:
-        """Search the library that `load_all` returns; `search` runs the configured search, up to a limit."""
+        """Search the library that `load_all` returns. `search` takes a query and a limit: the configured search."""
         self._load_all = load_all
         self._search = search
         self._titles: TitleSearch | None = None
@@ -97,7 +97,7 @@ class Finder:
             start: List text matches in order from this position; None lists the best ones first.
 
         Raises:
-            RoamtuiError: The configured search failed; the message is for the person.
+            RoamtuiError: The configured search failed.
         """
         library = await self._load_all()
         if self._titles is None or self._titles.library is not library:
@@ -108,7 +108,7 @@ class Finder:
         if query.strip():
             groups = _list_groups(library, query, titles, matches, (), start)
             yield replace(results, groups=groups, is_complete=False)
-            await asyncio.sleep(_REST_SECONDS)
+            await asyncio.sleep(_PAUSE_SECONDS)
             hits = await self._search(query, HITS_MAX)
             results = replace(results, groups=_list_groups(library, query, titles, matches, hits, start))
         yield results
@@ -129,44 +129,46 @@ def _list_groups(
     hits: tuple[Hit, ...],
     start: TextPosition | None,
 ) -> tuple[ResultGroup, ...]:
-    """Return the groups that have results: exact titles and texts first, then hits with other forms, then meaning."""
-    describe = partial(_describe, library, matches)
+    """Return the groups that have results. Groups that are only similar to the query come last."""
+    make_result = partial(_make_result, library, matches)
     groups: list[ResultGroup] = []
     if titles.is_close or matches.are_scattered or not matches.count:
         title_group = ResultGroup(
             kind=SearchKind.TITLES,
             summary=f"{titles.count:,}" if titles.is_close else "similar titles",
             count=titles.count,
-            sections=tuple(describe(section_id, has_excerpt=False) for section_id in titles.section_ids),
+            sections=tuple(make_result(section_id, has_excerpt=False) for section_id in titles.section_ids),
             words=matches.words,
             is_exact=titles.is_close,
         )
         groups.append(title_group)
     keyword_hits = {hit.section_id: hit for hit in hits if "text rank" in hit.why}
     meaning_hits = [hit for hit in hits if "vector rank" in hit.why or "hybrid rank" in hit.why]
-    inexact = [hit for hit in hits if matches.first_in(library.own_span(hit.section_id)) is None]
-    ranked = [] if start else [hit.section_id for hit in hits if hit not in inexact]
+    unmatched_hits = [hit for hit in hits if matches.first_in(library.own_span(hit.section_id)) is None]
+    ranked = [] if start else [hit.section_id for hit in hits if hit not in unmatched_hits]
     listed = [section_id for section_id, _ in matches.list_sections(start or TextPosition("", 0), LIMIT)]
     text_ids = list(dict.fromkeys((*ranked, *listed)))[:LIMIT]
-    scattered = "1 section" if matches.count == 1 else f"{matches.count:,} sections"
-    counted = "1 match" if matches.count == 1 else f"{matches.count:,} matches"
+    summary = "1 match" if matches.count == 1 else f"{matches.count:,} matches"
+    if matches.are_scattered:
+        sections = "1 section" if matches.count == 1 else f"{matches.count:,} sections"
+        summary = f"{sections}, words not adjacent"
     terms = query_terms(query)
     words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
-    more = [hit for hit in inexact if hit.section_id in keyword_hits]
-    is_part = matches.are_scattered or not matches.count
+    similar_hits = [hit for hit in unmatched_hits if hit.section_id in keyword_hits]
+    lacks_phrase = matches.are_scattered or not matches.count
     groups += (
         ResultGroup(
             kind=SearchKind.TEXT,
-            summary=f"{scattered}, words not adjacent" if matches.are_scattered else counted,
+            summary=summary,
             count=matches.count,
-            sections=tuple(describe(section_id, keyword_hits.get(section_id)) for section_id in text_ids),
+            sections=tuple(make_result(section_id, keyword_hits.get(section_id)) for section_id in text_ids),
             words=matches.words,
         ),
         ResultGroup(
             kind=SearchKind.TEXT,
-            summary="some words or other word forms" if is_part else "words apart or other word forms",
-            count=len(more),
-            sections=tuple(describe(hit.section_id, hit) for hit in more),
+            summary="some words or other word forms" if lacks_phrase else "words apart or other word forms",
+            count=len(similar_hits),
+            sections=tuple(make_result(hit.section_id, hit) for hit in similar_hits),
             words=words,
             is_exact=False,
         ),
@@ -174,18 +176,18 @@ def _list_groups(
             kind=SearchKind.MEANING,
             summary="closest first",
             count=len(meaning_hits),
-            sections=tuple(describe(hit.section_id, hit) for hit in meaning_hits),
+            sections=tuple(make_result(hit.section_id, hit) for hit in meaning_hits),
             words=words,
         ),
     )
     return tuple(sorted((group for group in groups if group.sections), key=lambda group: not group.is_exact))
 
 
-def _describe(
+def _make_result(
     library: Library, matches: TextMatches, section_id: str, hit: Hit | None = None, *, has_excerpt: bool = True
 ) -> FindResult:
     match = matches.first_in(library.own_span(section_id))
-    excerpt = _clean(hit.snippet) if hit is not None else ""
+    excerpt = _strip_markup(hit.snippet) if hit is not None else ""
     if has_excerpt and match is not None and not match_ranges(excerpt, matches.words):
         excerpt = _make_excerpt(library, section_id, match)
     if library.title_id() is not None:
@@ -204,21 +206,24 @@ def _describe(
 
 
 def _make_excerpt(library: Library, section_id: str, match: int) -> str:
-    """Return the text around a match on one line; for a match in the heading, the text below it."""
+    """Return the text around a match on one line, or if the match is in the heading, the text below it."""
     span = library.own_span(section_id)
     text = library.document(span.doc).text
-    heading = _HEADING.match(text[span.start : span.start + _AFTER])
+    heading = _HEADING.match(text[span.start : span.start + _EXCERPT_AFTER])
     body = span.start + heading.end() if heading else span.start
-    start = max(body, match - _BEFORE)
-    before, after = text[start : max(start, match)], text[max(start, match) : min(span.end, max(start, match) + _AFTER)]
-    edge = max(before.rfind("\n"), before.rfind("\r"))
-    lead = "" if edge >= 0 or start == body else "…"
-    if lead:
-        edge = before.find(" ")
-    return lead + _clean(before[edge + 1 :] + after)
+    start = max(body, match - _EXCERPT_BEFORE)
+    before, after = (
+        text[start : max(start, match)],
+        text[max(start, match) : min(span.end, max(start, match) + _EXCERPT_AFTER)],
+    )
+    cut = max(before.rfind("\n"), before.rfind("\r"))
+    ellipsis = "" if cut >= 0 or start == body else "…"
+    if ellipsis:
+        cut = before.find(" ")
+    return ellipsis + _strip_markup(before[cut + 1 :] + after)
 
 
-def _clean(text: str) -> str:
+def _strip_markup(text: str) -> str:
     """Return text on one line without most of its markup."""
     return " ".join(sanitise_line(_MARKUP.sub(" ", text)).split())
 
@@ -235,9 +240,9 @@ _FUZZY_SCORE_SPREAD = 8
 _FUZZY_LENGTH_MIN = 3
 """Shorter patterns resemble nearly every title."""
 SLICE = 2_000
-"""Titles compared in one slice of work; the slowest comparison takes a few milliseconds for them."""
-_Rated = tuple[float, int, int]
-"""Sort key of a title: how badly it matches, its length, and its number."""
+"""Number of titles compared in one slice of work. The slowest comparison takes a few milliseconds for them."""
+_RatedTitle = tuple[float, int, int]
+"""Sort key of a title: a rating, which is lower for better matches, its length and its index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,13 +260,13 @@ class TitleResults:
 class TitleSearch:
     """Finds titles of a library.
 
-    The results are the titles that contain every word of a pattern; if there are none, those that contain its
-    characters in order; otherwise those similar to it, to tolerate typing errors.
+    The results are the titles that contain every word of a pattern. If there are none, they are the titles that contain
+    its characters in order, or else the titles similar to it, because the person may have mistyped.
     """
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self._layout = NodeNumbering(library)
+        self._numbering = NodeNumbering(library)
         self._titles: list[str] = []
         """Case-folded titles by number, filled by the first search."""
 
@@ -270,29 +275,29 @@ class TitleSearch:
         words = pattern.casefold().split()
         if not words:
             return TitleResults()
-        for document, first, end in self._layout.iter_runs(range(len(self._titles), len(self._layout))):
+        for document, first, end in self._numbering.iter_runs(range(len(self._titles), len(self._numbering))):
             self._titles.extend(map(str.casefold, document.columns.titles[first:end]))
             yield
-        for rate in (_rate_words, _rate_letters, _rate_likeness):
-            best: list[_Rated] = []
+        for rate in (_rate_words, _rate_letters, _rate_similarity):
+            best: list[_RatedTitle] = []
             count = 0
             for start in range(0, len(self._titles), SLICE):
                 rated = list(rate(words, self._titles[start : start + SLICE]))
                 count += len(rated)
                 best = nsmallest(limit, [*best, *((rating, length, start + index) for rating, length, index in rated)])
                 yield
-            if rate is _rate_likeness:
+            if rate is _rate_similarity:
                 best = [title for title in best if title[0] <= best[0][0] + _FUZZY_SCORE_SPREAD]
                 count = len(best)
             if best:
-                found = (self._layout.locate(number) for _, _, number in best)
+                found = (self._numbering.locate(number) for _, _, number in best)
                 ids = tuple(document.ids[row] for document, row in found)
                 return TitleResults(ids, count, is_close=rate is _rate_words)
         return TitleResults()
 
 
-def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
-    """Yield the titles that contain every word; those that start with the words, and shorter ones, sort first."""
+def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedTitle]:
+    """Yield the titles that contain every word. Titles that start with the words sort first, then shorter titles."""
     phrase = " ".join(words)
     indexes: Sequence[int] = range(len(titles))
     for word in words:
@@ -304,8 +309,8 @@ def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]
         yield rating, len(title), index
 
 
-def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
-    """Yield the titles that contain all characters in order; shorter ones sort first."""
+def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedTitle]:
+    """Yield the titles that contain all characters in order. Shorter titles sort first."""
     letters = "".join(words)
     for index, title in enumerate(titles):
         position = 0
@@ -317,7 +322,7 @@ def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rate
             yield 0, len(title), index
 
 
-def _rate_likeness(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
+def _rate_similarity(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedTitle]:
     """Yield the titles that resemble the query."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - few patterns need it
 
@@ -331,7 +336,7 @@ def _rate_likeness(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rat
 
 
 def match_characters(title: str, pattern: str) -> set[int]:
-    """Return the indexes of the characters of `title` that `pattern` matches; none if it only resembles it."""
+    """Return the indexes of the characters that a pattern matches, none if the title is only similar to it."""
     folded = [(part, index) for index, character in enumerate(title) for part in character.casefold()]
     text, words = "".join(part for part, _ in folded), pattern.casefold().split()
     matched: set[int] = set()

@@ -19,13 +19,14 @@ from textual.timer import Timer
 
 _ROUNDS = 2
 """The first round follows the key up to the app, which looks for its binding. The second follows its effects."""
-_PATIENCE_SECONDS = 0.3
+_CHECK_SECONDS = 0.3
 """Interval for checking the marker, which is lost if its widget is removed."""
-_LOOKS_MAX = 10
+_CHECKS_MAX = 10
 """After this many checks, the next key is handled in any case."""
 
 TypedEvent = events.Key | events.Paste
-TakeEvent = Callable[[TypedEvent], Awaitable[None]]
+ForwardEvent = Callable[[TypedEvent], Awaitable[None]]
+"""Sends an event to the focused widget."""
 
 
 class KeyQueue:
@@ -40,17 +41,20 @@ class KeyQueue:
             super().__init__()
             self.number = number
 
-    def __init__(self, app: App[Any], take: TakeEvent) -> None:
-        """Pass each event to `take`, which forwards it to the focused widget."""
+    def __init__(self, app: App[Any], forward: ForwardEvent) -> None:
+        """Handle each event by `forward`, when its turn has come."""
         self._app = app
-        self._take = take
+        self._forward = forward
         self._waiting: deque[TypedEvent] = deque()
-        self._number = 0
+        self._event_number = 0
         self._rounds_left = 0
+        """Rounds until the current event is handled. 0 if no event is being handled."""
         self._is_marked = False
-        self._taken: TypedEvent | None = None
-        self._marked: MessagePump = app
-        self._looks = 0
+        """Whether a marker follows the current event."""
+        self._current: TypedEvent | None = None
+        self._marked_widget: MessagePump = app
+        """The widget that receives the marker."""
+        self._checks = 0
         self._timer: Timer | None = None
 
     async def add(self, event: TypedEvent) -> None:
@@ -58,56 +62,56 @@ class KeyQueue:
         if not self._app.screen_stack:
             return
         if not self._rounds_left:
-            await self._begin(event)
+            await self._handle(event)
             return
         self._waiting.append(event)
         if self._timer is None:
             self._start_watchdog()
-        if not (self._is_marked or self._send_mark()):
-            await self._take_next()
+        if not (self._is_marked or self._send_marker()):
+            await self._handle_next()
 
-    async def follow(self, passed: Marker) -> None:
+    async def follow(self, marker: Marker) -> None:
         """Continue after the marker of the current key has arrived; ignore older markers."""
-        if passed.number == self._number and self._rounds_left and self._app.screen_stack:
+        if marker.number == self._event_number and self._rounds_left and self._app.screen_stack:
             await self._end_round()
 
     async def on_key_bubbled(self, event: TypedEvent) -> None:
         """Treat a key that has bubbled up to the app as its own marker."""
-        if event is self._taken and self._rounds_left == _ROUNDS and not self._is_marked:
+        if event is self._current and self._rounds_left == _ROUNDS and not self._is_marked:
             await self._end_round()
 
-    async def _begin(self, event: TypedEvent) -> None:
-        """Handle an event. If others wait, send its marker right behind it."""
+    async def _handle(self, event: TypedEvent) -> None:
+        """Handle an event. If other events wait, send its marker right after it."""
         self._rounds_left = _ROUNDS
-        self._number += 1
+        self._event_number += 1
         self._is_marked = False
-        self._marked = self._target
-        self._taken = event
-        await self._take(event)
-        if self._waiting and not self._send_mark():
-            await self._take_next()
+        self._marked_widget = self._target
+        self._current = event
+        await self._forward(event)
+        if self._waiting and not self._send_marker():
+            await self._handle_next()
 
     async def _end_round(self) -> None:
         self._rounds_left -= 1
-        self._marked = self._target
-        if not (self._rounds_left and self._send_mark()):
-            await self._take_next()
+        self._marked_widget = self._target
+        if not (self._rounds_left and self._send_marker()):
+            await self._handle_next()
 
-    def _send_mark(self) -> bool:
+    def _send_marker(self) -> bool:
         self._is_marked = True
-        return self._marked.post_message(self.Marker(self._number))
+        return self._marked_widget.post_message(self.Marker(self._event_number))
 
     def _start_watchdog(self) -> None:
-        self._looks = 0
-        self._timer = self._app.set_interval(_PATIENCE_SECONDS, self._check_marker)
+        self._checks = 0
+        self._timer = self._app.set_interval(_CHECK_SECONDS, self._check_marker)
 
     async def _check_marker(self) -> None:
         """Continue if the marker was lost. If its widget still exists, it is only slow."""
-        self._looks += 1
-        if self._looks == _LOOKS_MAX or not (self._marked.is_running and self._marked.is_attached):
-            await self._take_next()
+        self._checks += 1
+        if self._checks == _CHECKS_MAX or not (self._marked_widget.is_running and self._marked_widget.is_attached):
+            await self._handle_next()
 
-    async def _take_next(self) -> None:
+    async def _handle_next(self) -> None:
         """Handle the next event, if there is one."""
         self._rounds_left = 0
         if self._timer is not None:
@@ -117,7 +121,7 @@ class KeyQueue:
             event = self._waiting.popleft()
             if self._waiting:
                 self._start_watchdog()
-            await self._begin(event)
+            await self._handle(event)
 
     @property
     def _target(self) -> MessagePump:

@@ -25,18 +25,18 @@ def format_node(library: Library, section_id: str) -> str:
 def format_breadcrumb(library: Library, section_ids: Iterable[str]) -> str:
     """Return a path of nodes without the document's own title, which the header shows."""
     title_id = library.title_id()
-    return STEP.join(format_node(library, one) for one in section_ids if one != title_id)
+    return STEP.join(format_node(library, node_id) for node_id in section_ids if node_id != title_id)
 
 
 def format_full_path(library: Library, section_id: str) -> str:
-    """Return the path of a node, or a placeholder if the document has lost it."""
+    """Return the path of a node, or a placeholder if the library no longer has it."""
     if section_id not in library:
         return f"unknown section {sanitise_line(section_id)}"
     return format_breadcrumb(library, (*library.ancestors(section_id), section_id)) or format_node(library, section_id)
 
 
 def format_ancestors(library: Library, section_id: str | None) -> str:
-    """Return the path of the ancestors of a node, which may be out of view; empty for None and at the top."""
+    """Return the path of a node's ancestors, which is empty for None and for a node at the top."""
     if section_id is None or section_id not in library:
         return ""
     return format_breadcrumb(library, library.ancestors(section_id))
@@ -47,18 +47,18 @@ def format_library_size(library: Library) -> tuple[str, str]:
     files = sum(kind is NodeKind.FILE for kind in library.root.columns.kinds) if library.root.columns.has_files else 0
     count = len(library)
     if files and count == len(library.root.columns):
-        words = _count(files, "file")
+        words = _format_count(files, "file")
         return words, words
-    sections = _count(count, "section")
-    return (f"{_count(files, 'file')} · {sections}", sections) if files else (sections, f"{count:,}")
+    sections = _format_count(count, "section")
+    return (f"{_format_count(files, 'file')} · {sections}", sections) if files else (sections, f"{count:,}")
 
 
-def _count(number: int, word: str) -> str:
+def _format_count(number: int, word: str) -> str:
     return f"1 {word}" if number == 1 else f"{number:,} {word}s"
 
 
 def format_error(error: BaseException | None) -> str:
-    """Return a failure in one sentence; our own errors are sentences already."""
+    """Return a failure in one sentence. The message of a `RoamtuiError` is a sentence already."""
     if isinstance(error, RoamtuiError):
         return str(error)
     kind = type(error).__name__

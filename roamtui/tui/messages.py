@@ -28,18 +28,18 @@ from roamtui.models.base import Model
 
 @dataclass
 class StatusMessage(Message):
-    """A few words for the status line, which replace the ones before."""
+    """A few words for the status line, which replace the previous ones."""
 
     words: str
     is_alert: bool = False
     """Whether they stay until an empty alert replaces them."""
     is_progress: bool = False
-    """Whether they tell of work under way, and so stay when a key is pressed."""
+    """Whether they report work in progress. Such words stay when a key is pressed."""
 
 
 @dataclass
 class NoteRequested(Message):
-    """A person wants a note on a section, or on text of it that an answer cites."""
+    """A person wants to add a note on a section, or on the text of a citation in it."""
 
     section_id: str
     citation: Citation | None = None
@@ -67,9 +67,9 @@ class ReadingPosition(NamedTuple):
 
     section_id: str
     offset: int
-    """Characters from the start of the section to the top of the view; negative if the top is above it."""
+    """Characters from the start of the section to the top of the view. Negative if the section starts below the top."""
     file_id: str
-    """The file of the folder that holds the section, else the section itself."""
+    """The file that contains the section in a folder, otherwise the section itself."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class ReadingPositionChanged(Message):
     page: int | None = None
     """None in a document without pages."""
     overflow_signs: str = ""
-    """Shows on which sides lines continue out of view: ``◂``, ``▸`` or both, else empty."""
+    """The sides on which lines continue out of view: ``◂``, ``▸``, both or none."""
 
 
 @dataclass
@@ -140,19 +140,19 @@ def toggle_fold(state: ConversationState, section_id: str) -> Command:
 
 
 def unfold(state: ConversationState, *section_ids: str) -> Command | str:
-    """Unfold those of some nodes that are folded."""
+    """Unfold those of the nodes that are folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
     return UnfoldNodes(section_ids=folded) if folded else ""
 
 
 def unfold_subtree(state: ConversationState, section_id: str) -> Command | str:
     """Unfold a node and everything below it."""
-    return unfold(state, *_list_branch_ids(state, section_id))
+    return unfold(state, *_list_parent_ids(state, section_id))
 
 
 def fold_subtree(state: ConversationState, section_id: str) -> Command | str:
     """Fold a node and everything below it."""
-    unfolded = tuple(node_id for node_id in _list_branch_ids(state, section_id) if node_id in state.unfolded)
+    unfolded = tuple(node_id for node_id in _list_parent_ids(state, section_id) if node_id in state.unfolded)
     return FoldNodes(section_ids=unfolded) if unfolded else ""
 
 
@@ -178,8 +178,8 @@ SECTION_COMMANDS: Mapping[str, Callable[[ConversationState, str], Command | str]
 """Commands on a section, by their names in the table of actions."""
 
 
-def _list_branch_ids(state: ConversationState, section_id: str) -> tuple[str, ...]:
-    """Return the nodes with children in a subtree; if it is not loaded, only its root."""
+def _list_parent_ids(state: ConversationState, section_id: str) -> tuple[str, ...]:
+    """Return the nodes with children in a subtree. If the subtree is not loaded, return only its root."""
     library = state.library
     if is_loadable(library, section_id):
         return (section_id,)

@@ -17,7 +17,7 @@ from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.tui.actions import Action, Scope, format_keys, make_bindings
 
 _PASTE_LENGTH_MAX = 50_000
-"""Characters; a longer text is no question, and laying it out would delay each key."""
+"""In characters. A longer text is hardly a question, and laying it out would delay each key."""
 
 _COMMANDS_SHOWN = 8
 
@@ -48,10 +48,10 @@ class QuestionBox(TextArea):
 
     @dataclass
     class CommandsListed(Message):
-        """Other commands fit what the person types."""
+        """The commands that match the typed text have changed."""
 
         commands: Mapping[str, Action]
-        """The fitting commands by name; none hides the list."""
+        """The matching commands by name. If there are none, the list is hidden."""
         chosen: str | None
         """Name of the command that the arrows chose."""
 
@@ -74,13 +74,13 @@ class QuestionBox(TextArea):
         self._commands = commands or {}
         self._typed = ""
         """The text before an arrow chose a command."""
-        self._fitting: tuple[str, ...] = ()
+        self._listed_names: tuple[str, ...] = ()
         """Names of the listed commands."""
         self._chosen: str | None = None
         """The command that an arrow put into the box."""
 
     def set_border_label(self, tag: str) -> None:
-        """Show in the frame how the next question will be asked; an empty tag hides this."""
+        """Show in the frame how the next question will be asked. An empty tag hides this."""
         if isinstance(self.parent, Widget):
             self.parent.border_title = Content(tag)
 
@@ -118,7 +118,7 @@ class QuestionBox(TextArea):
 
     @on(TextArea.Changed)
     def _list_commands(self) -> None:
-        """List the commands that begin as the text does, and then those with a later word that does."""
+        """List the commands that begin with the typed text, then the commands with a later word that does."""
         typed = self.text
         if typed == self._chosen:
             return
@@ -129,8 +129,8 @@ class QuestionBox(TextArea):
         self._set_commands(tuple(names))
 
     def _set_commands(self, names: tuple[str, ...], chosen: str | None = None) -> None:
-        if (names, chosen) != (self._fitting, self._chosen):
-            self._fitting, self._chosen = names, chosen
+        if (names, chosen) != (self._listed_names, self._chosen):
+            self._listed_names, self._chosen = names, chosen
             self.post_message(self.CommandsListed({name: self._commands[name] for name in names}, chosen))
 
     def _choose_command(self, direction: int) -> None:
@@ -139,14 +139,14 @@ class QuestionBox(TextArea):
             self._typed = self.text
             index = 0 if direction > 0 else -1
         else:
-            index = (self._fitting.index(self._chosen) + direction) % len(self._fitting)
-        name = self._fitting[index]
-        self._set_commands(self._fitting, name)
+            index = (self._listed_names.index(self._chosen) + direction) % len(self._listed_names)
+        name = self._listed_names[index]
+        self._set_commands(self._listed_names, name)
         self.fill(name)
 
     def close_commands(self) -> bool:
-        """Hide the list of commands until the text changes; return whether it was shown."""
-        if not self._fitting:
+        """Hide the list of commands until the text changes. Return whether it was shown."""
+        if not self._listed_names:
             return False
         typed = self.text if self._chosen is None else self._typed
         with self.prevent(TextArea.Changed):  # which would list the commands again
@@ -158,7 +158,7 @@ class QuestionBox(TextArea):
         self.call_later(self.insert, "\n")
 
     def action_history_previous(self) -> None:
-        if self._fitting:
+        if self._listed_names:
             self._choose_command(-1)
             return
         if not self.cursor_at_first_line or self._index == 0:
@@ -169,7 +169,7 @@ class QuestionBox(TextArea):
         self.fill(self._history[self._index])
 
     def action_history_next(self) -> None:
-        if self._fitting:
+        if self._listed_names:
             self._choose_command(1)
             return
         if not self.cursor_at_last_line or self._index >= len(self._history):
@@ -184,7 +184,7 @@ class QuestionBox(TextArea):
         self.post_message(self.ScrollRequested(pages))
 
     def on_key(self, event: events.Key) -> None:
-        """Move the cursor by the keys of the history when they do not apply."""
+        """Move the cursor by an arrow or page key that the actions have skipped."""
         if move := _MOVES.get(event.key):
             event.stop()
             move(self)
@@ -213,7 +213,7 @@ _MOVES: Mapping[str, Callable[[QuestionBox], None]] = {
 
 
 class CommandList(Widget):
-    """The commands that fit what is typed, with the chosen one in view."""
+    """The commands that match the typed text, with the chosen one in view."""
 
     def __init__(self) -> None:
         super().__init__(id="command-list")
@@ -246,7 +246,7 @@ class CommandList(Widget):
 
 
 class QueuedLine(Widget):
-    """The question that waits for the answer under way."""
+    """The question that waits until the current answer has ended."""
 
     def __init__(self, question: str, back_key: str) -> None:
         super().__init__(id="queued-line")

@@ -1,4 +1,4 @@
-"""Lines at the edges of the screen: program and document above; below model, cost and what is open, and the keys.
+"""The lines at the top and the bottom of the screen: the document, the status of the conversation, and the keys.
 
 A click on a part of the lower lines runs the action of its key.
 """
@@ -32,21 +32,21 @@ from roamtui.paths import display_path
 from roamtui.tui.actions import Action, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import ContentView
 
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_FRAME_SECONDS = 0.12
+SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+SPINNER_SECONDS = 0.12
 _META_KEY = "roamtui_action"
 _META_TAB = "roamtui_tab"
 _PART_GAP = "  "
 _HINT_GAP = "   "
-_HELPING = {
+_EXTRA_HINTS = {
     Scope.INPUT: ("global.find", "global.open_document", "global.conversations"),
     Scope.TREE: ("global.marks", "global.open_document"),
     Scope.CHAT: ("global.marks", "global.find"),
     Scope.READER: ("global.find",),
 }
-"""Keys that work everywhere, shown after the own keys of a scope if there is room."""
+"""Global actions by the scope in which their keys are shown, after those of the scope, if there is room."""
 _MESSAGE_WIDTH_MIN = 20
-"""Cells that a message keeps; with less room, the count of open sections is left out."""
+"""In cells. If a message would get less room, the count of open sections is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +55,10 @@ class StatusLineState:
 
     model: str
     model_note: str = ""
-    """Shown after the name, such as that no language model is used."""
+    """Shown after the name, such as "no language model"."""
     is_asking: bool = False
     step: int = 0
-    """Step of the question under way, 0 before the first."""
+    """Step of the current question, or 0 before the first step."""
     usage: Usage = field(default_factory=Usage)
     """Usage of the whole conversation."""
     document_tokens: int = 0
@@ -68,7 +68,7 @@ class StatusLineState:
     alert: str = ""
     """A message that stays until its cause is gone."""
     is_progress: bool = False
-    """Whether the message tells of work under way."""
+    """Whether the message reports work in progress."""
     message: str = ""
     """What just happened, in a few words."""
 
@@ -91,7 +91,7 @@ def _make_clickable(part: Content, action_id: str) -> Content:
 
 
 class StatusLine(ClickableBar):
-    """Shows a `StatusLineState`. A long message is cut; then the last parts that do not fit are left out."""
+    """Shows a `StatusLineState`. If the line is too long, the message is cut, and then the last parts are left out."""
 
     def __init__(self, status: StatusLineState, keys: Keymap) -> None:
         super().__init__(keys, id="status-line")
@@ -101,7 +101,7 @@ class StatusLine(ClickableBar):
 
     def on_mount(self) -> None:
         """Start the spinner."""
-        self.set_interval(_FRAME_SECONDS, self._advance_spinner)
+        self.set_interval(SPINNER_SECONDS, self._advance_spinner)
 
     def update_status(self, **changes: object) -> None:
         """Change some fields of the status."""
@@ -125,7 +125,7 @@ class StatusLine(ClickableBar):
         )
 
     def show_event(self, event: ConversationEvent) -> None:
-        """Show the progress of a question, and clear a message that an event has made old."""
+        """Show the progress of a question, and clear a message that an event has made outdated."""
         match event:
             case QuestionAsked():
                 self.update_status(is_asking=True, step=0, message="")
@@ -142,7 +142,7 @@ class StatusLine(ClickableBar):
 
     def _advance_spinner(self) -> None:
         if self.status.is_asking and self.app.animation_level != "none":
-            self._frame = (self._frame + 1) % len(_FRAMES)
+            self._frame = (self._frame + 1) % len(SPINNER_FRAMES)
             self.refresh()
 
     @override
@@ -155,10 +155,10 @@ class StatusLine(ClickableBar):
         usage = Content()
         if status.usage.input_tokens or status.usage.output_tokens:
             usage = Content.styled(describe_usage(status.usage, status.document_tokens), "$muted")
-        line = self._name_model(with_note=True)
+        line = self._render_model(with_note=True)
         room = _measure_room(width, line, opened)
         if message.cell_length > room:
-            line = self._name_model(with_note=False)
+            line = self._render_model(with_note=False)
             room = _measure_room(width, line, opened)
         if message.cell_length > room:
             message = message.truncate(
@@ -166,7 +166,7 @@ class StatusLine(ClickableBar):
             )
         return _join_fitting([line, message, opened, usage], width)
 
-    def _name_model(self, *, with_note: bool) -> Content:
+    def _render_model(self, *, with_note: bool) -> Content:
         """Return the model's name, and the step that it is working on."""
         status = self.status
         name = Content.styled(sanitise_line(status.model), "bold $primary")
@@ -177,7 +177,7 @@ class StatusLine(ClickableBar):
             return name
         step = f"step {status.step}" if status.step else "waiting"
         stop = f"{self._keys.format_first_key('global.copy_or_cancel')} stops"
-        work = Content.assemble((f"{_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted"))
+        work = Content.assemble((f"{SPINNER_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted"))
         return _join_fitting([name, _make_clickable(work, "global.copy_or_cancel")], self.size.width)
 
 
@@ -187,34 +187,34 @@ def _measure_room(width: int, *parts: Content) -> int:
 
 
 def _join_fitting(parts: Iterable[Content], width: int, gap: str = _PART_GAP) -> Content:
-    """Return the first parts that fit on a line, at least one; empty parts are skipped."""
-    first, *more = filter(None, parts)
-    for part in more:
-        longer = first + gap + part
+    """Join the first parts that fit on a line, at least one. Empty parts are skipped."""
+    line, *others = filter(None, parts)
+    for part in others:
+        longer = line + gap + part
         if longer.cell_length > width:
             break
-        first = longer
-    return first
+        line = longer
+    return line
 
 
 class HintLine(ClickableBar):
-    """Shows the keys that matter where the focus is; a click runs the action of a key."""
+    """Shows the keys that are useful where the focus is. A click on a key runs its action."""
 
     def __init__(self, keys: Keymap) -> None:
         super().__init__(keys, id="hint-line")
         self._scope = Scope.INPUT
         self._is_offline = False
         self._has_citations = False
-        self._more: tuple[str, ...] = ()
+        self._extra_ids: tuple[str, ...] = ()
 
-    def show_more(self, action_ids: tuple[str, ...]) -> None:
-        """Show the keys of some more actions in the question box."""
-        if action_ids != self._more:
-            self._more = action_ids
+    def show_extra(self, action_ids: tuple[str, ...]) -> None:
+        """Show the keys of these actions, too, while the question box has the focus."""
+        if action_ids != self._extra_ids:
+            self._extra_ids = action_ids
             self.refresh()
 
     def show_scope(self, scope: Scope, *, is_offline: bool = False, has_citations: bool = False) -> None:
-        """Show the keys of another scope, how to choose a model if none answers, and how to select a citation."""
+        """Show the keys of a scope, the key for a model if offline, and the key for a citation if there are any."""
         if (scope, is_offline, has_citations) != (self._scope, self._is_offline, self._has_citations):
             self._scope, self._is_offline, self._has_citations = scope, is_offline, has_citations
             self.refresh()
@@ -230,16 +230,16 @@ class HintLine(ClickableBar):
         if self._is_offline and self._scope is Scope.INPUT:
             here.append("global.choose_model")
         if self._scope is Scope.INPUT:
-            here += self._more
+            here += self._extra_ids
         everywhere = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted]
         right = self._join(everywhere, self.size.width)
         room = self.size.width - right.cell_length - len(_HINT_GAP)
-        left = self._join([by_id[action_id] for action_id in (*here, *_HELPING.get(self._scope, ()))], room)
+        left = self._join([by_id[action_id] for action_id in (*here, *_EXTRA_HINTS.get(self._scope, ()))], room)
         gap = self.size.width - left.cell_length - right.cell_length
         return left + " " * max(0, gap) + right
 
     def _join(self, actions: Sequence[Action], width: int) -> Content:
-        """Return the hints of actions that fit."""
+        """Join the hints of the first actions that fit."""
         bound = [action for action in actions if action.keys]
         hints = [format_key_hint(format_keys(action.keys)[0], action.label.lower()) for action in bound]
         clickable = [_make_clickable(hint, action.id) for hint, action in zip(hints, bound, strict=True)]
@@ -248,7 +248,7 @@ class HintLine(ClickableBar):
 
 
 class MessageLine(Static):
-    """A message at the foot of a screen; a long one takes more lines."""
+    """A message at the foot of a screen. A long one takes several lines."""
 
     def __init__(self, words: str, severity: str) -> None:
         super().__init__(Content(sanitise_line(words)), classes=f"-{severity}")
@@ -264,7 +264,7 @@ class HeaderLine(Widget):
         self.show(title, source)
 
     def show_tabs(self, titles: Sequence[str], index: int) -> None:
-        """Show a tab for each document; `index` is the one of this document."""
+        """Show a tab for each document. `index` is the tab of this document."""
         self._titles, self._index = titles, index
         self.refresh()
 
@@ -295,14 +295,14 @@ class HeaderLine(Widget):
         return Content.assemble(left, " " * max(1, gap), (source, "$muted"))
 
     def _draw_tabs(self, width: int) -> Content:
-        """Return the tabs, each cut so that there is room for all."""
+        """Return the tabs, each cut so that all fit."""
         line = Content.styled("◆", "bold $accent")
         room = max(4, (width - 1) // len(self._titles) - len("   "))
         for number, title in enumerate(self._titles, 1):
-            is_here = number - 1 == self._index
-            shown = self._document_title if is_here else title
-            tab = Content(f" {shown}").truncate(room + 2, ellipsis=True) + " "
-            tab = tab.stylize("bold $accent reverse" if is_here else "$muted")
+            is_current = number - 1 == self._index
+            name = self._document_title if is_current else title
+            tab = Content(f" {name}").truncate(room + 2, ellipsis=True) + " "
+            tab = tab.stylize("bold $accent reverse" if is_current else "$muted")
             line += " " + tab.stylize(Style.from_meta({_META_TAB: number}))
         return line
 
@@ -314,8 +314,8 @@ def describe_usage(usage: Usage, document_tokens: int = 0) -> str:
         usage: The usage of a question or a conversation.
         document_tokens: The tokens of the whole source, for comparison, or 0 to leave them out.
     """
-    about = "" if usage.source == "provider" else "~"
-    words = [f"{about}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} new"]
+    sign = "" if usage.source == "provider" else "~"  # an estimate
+    words = [f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} new"]
     if usage.cached_tokens:
         words.append(f"{format_tokens(usage.cached_tokens)} cached")
     if document_tokens:
@@ -327,8 +327,8 @@ def describe_usage(usage: Usage, document_tokens: int = 0) -> str:
 
 def summarise_usage(usage: Usage) -> str:
     """Return the new tokens that the model read and their cost, shorter than `describe_usage` does."""
-    about = "" if usage.source == "provider" else "~"
-    words = f"{about}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} tokens"
+    sign = "" if usage.source == "provider" else "~"  # an estimate
+    words = f"{sign}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} tokens"
     if not usage.cost_usd:
         return words
     cost = f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.1 else f"${max(0.001, usage.cost_usd):.3f}"
@@ -363,7 +363,7 @@ def format_key_hint(key: str, words: str) -> Content:
 
 
 class ScreenKeyHints(ContentView):
-    """Lists the keys of a dialog; a key and its label stay on one line."""
+    """Lists the keys of a dialog. A key and its label stay on one line."""
 
     def __init__(self, keys: Keymap, scope: Scope) -> None:
         super().__init__()
@@ -387,5 +387,5 @@ class ScreenKeyHints(ContentView):
 
 
 def adapt_flags(words: str) -> str:
-    """Name a key instead of the flags that a model's error suggests; a running app has no flags."""
+    """Name a key instead of the flags that a model's error suggests, because a running app has no flags."""
     return words.replace("--api-base", "its URL (f2)").replace("with --model", "by f2").replace("--model", "f2")

@@ -1,4 +1,4 @@
-"""Finds words in the texts of a whole library, ignoring case. It knows no screen."""
+"""Finds words in the texts of a whole library, ignoring case. Independent of the screen."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from roamtui.document.text import DocumentText
 
 Result = TypeVar("Result")
 SlicedWork = Generator[None, None, Result]
-"""Work in slices; the caller may do something else between them, or stop."""
+"""Work in slices. Between them, the caller may do something else, or stop."""
 _TURN_SECONDS = 0.004
-"""The longest time that keys wait for slices."""
+"""Slices run at most this long before waiting keys are handled."""
 _DOTTED_I = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
 """The only letter whose lower case has two characters, which would shift all later offsets."""
 _SPACES = "\n\r\t"
-_WINDOW = 1 << 16
-"""Characters searched in one slice: a millisecond of work."""
+_WINDOW_LENGTH = 1 << 16
+"""Number of characters searched in one slice: a millisecond of work."""
 
 
 class TextPosition(NamedTuple):
@@ -46,7 +46,7 @@ class TextMatches:
     documents: tuple[tuple[Document, array[int]], ...] = ()
     """Documents with matches, in the order of the library, each with the offsets of its matches."""
     are_scattered: bool = False
-    """Whether the words occur only separately; each match is then a section."""
+    """Whether the words occur only separately. Then each match stands for a section."""
     library: Library | None = None
 
     @property
@@ -70,7 +70,7 @@ class TextMatches:
         return offsets[index] if index < len(offsets) and offsets[index] < span.end else None
 
     def get_adjacent(self, position: TextPosition, direction: int) -> TextPosition | None:
-        """Return the match after (1) or before (-1) a position, wrapping around; None if there is no match."""
+        """Return the match after (1) or before (-1) a position, wrapping around, or None if there is no match."""
         doc, offset = position
         offsets = self._get_offsets(doc)
         index = bisect_right(offsets, offset) if direction > 0 else bisect_left(offsets, offset) - 1
@@ -79,12 +79,15 @@ class TextMatches:
         if not self.documents:
             return None
         keys = [document.key for document, _ in self.documents]
-        here = keys.index(doc) if doc in keys else 0 - (direction > 0)
-        document, offsets = self.documents[(here + direction) % len(keys)]
+        current = keys.index(doc) if doc in keys else 0 - (direction > 0)
+        document, offsets = self.documents[(current + direction) % len(keys)]
         return TextPosition(document.key, offsets[0 if direction > 0 else -1])
 
     def list_sections(self, start: TextPosition, limit: int) -> Iterator[tuple[str, int]]:
-        """Yield the ids of sections with matches, each with its first match, from a position on, wrapping around."""
+        """Yield the ids of sections with matches, each with the offset of its first match.
+
+        The first section is the one at `start` or after it. The search wraps around.
+        """
         position = self.get_adjacent(start._replace(offset=start.offset - 1), 1)
         seen: set[str] = set()
         by_key = {document.key: (document, offsets) for document, offsets in self.documents}
@@ -106,8 +109,8 @@ def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
     """Return, in slices of work, the matches of a query or, if there are none, the sections with all its words."""
     words = tuple(dict.fromkeys(query.split()))
     phrase = " ".join(query.split())
-    layout = NodeNumbering(library)
-    documents = [document for document, row, _ in layout.iter_runs(range(len(layout))) if row == 0 and phrase]
+    numbering = NodeNumbering(library)
+    documents = [document for document, row, _ in numbering.iter_runs(range(len(numbering))) if row == 0 and phrase]
     found: list[tuple[Document, array[int]]] = []
     for document in documents:
         found.append((document, (yield from find_all(document.text, phrase))))
@@ -129,10 +132,10 @@ def find_all(text: DocumentText, phrase: str) -> SlicedWork[array[int]]:
     needle, found, start = fold_case(phrase), array("Q"), 0
     find = re.compile(re.escape(needle)).finditer
     while start < len(text):
-        window = fold_case(text[start : start + _WINDOW + len(needle) - 1])
+        window = fold_case(text[start : start + _WINDOW_LENGTH + len(needle) - 1])
         offsets = [start + match.start() for match in find(window)]
         found.extend(offsets)
-        start = max(start + _WINDOW, offsets[-1] + len(needle) if offsets else 0)
+        start = max(start + _WINDOW_LENGTH, offsets[-1] + len(needle) if offsets else 0)
         yield
     return found
 
@@ -144,8 +147,8 @@ def _find_scattered(document: Document, words: Sequence[str]) -> SlicedWork[arra
     found, number = array("Q"), 0
     while number < len(offsets):
         row = max(0, bisect_right(starts, offsets[number], 0, len(document.columns)) - 1)
-        own = fold_case(document.text[starts[row] : starts[row + 1]])
-        if all(needle in own for needle in needles):
+        own_text = fold_case(document.text[starts[row] : starts[row + 1]])
+        if all(needle in own_text for needle in needles):
             found.append(offsets[number])
         number = bisect_left(offsets, starts[row + 1], number + 1)
         yield

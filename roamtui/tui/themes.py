@@ -15,8 +15,8 @@ from roamtui.errors import RoamtuiError
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
 """Minimum contrast between text and its background (WCAG 2.2, level AA)."""
-_SOFTENED_MIN = 10
-"""Percent by which muted text is softer at least: in some of Textual's themes the text itself is hardly readable."""
+_MUTED_PERCENT_MIN = 10
+"""Muted text is softer than the text by at least this, even in a theme of Textual whose text is hardly readable."""
 
 _COLORS = (
     "primary",
@@ -105,11 +105,11 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
     foreground, background, panel, accent = (
         Color.parse(colors[key]) for key in ("foreground", "background", "panel", "accent")
     )
-    grounds = [Color.parse(colors[key]) for key in ("background", "surface", "panel")]
+    backgrounds = [Color.parse(colors[key]) for key in ("background", "surface", "panel")]
     muted = foreground
     for percent in range(5, 60, 5):
         softer = foreground.blend(background, percent / 100)
-        if percent > _SOFTENED_MIN and min(contrast(softer, ground) for ground in grounds) < CONTRAST_MIN:
+        if percent > _MUTED_PERCENT_MIN and min(contrast(softer, ground) for ground in backgrounds) < CONTRAST_MIN:
             break
         muted = softer
     return {
@@ -139,7 +139,7 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
 
 
 def derive_defaults(theme: Theme) -> dict[str, str]:
-    """Compute our own variables for one of Textual's themes; ours bring them."""
+    """Compute roamtui's own variables for a theme of Textual. Themes of roamtui have them already."""
     if "muted" in theme.variables:
         return {}
     colors = theme.to_color_system().generate()
@@ -149,9 +149,9 @@ def derive_defaults(theme: Theme) -> dict[str, str]:
     return {name: derived[name] for name in ("muted", "faint", "glow")}
 
 
-def contrast(one: Color, other: Color) -> float:
+def contrast(first: Color, second: Color) -> float:
     """Return the contrast ratio of two colours, from 1 to 21 (WCAG 2.2)."""
-    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    high, low = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 

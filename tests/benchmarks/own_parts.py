@@ -27,7 +27,7 @@ class NoQueue(KeyQueue):
 
     @override
     async def add(self, event: TypedEvent) -> None:
-        await self._take(event)
+        await self._forward(event)
 
 
 async def _type_bursts(rounds: RoundSelector, *, is_queued: bool) -> tuple[int, float]:
@@ -35,7 +35,7 @@ async def _type_bursts(rounds: RoundSelector, *, is_queued: bool) -> tuple[int, 
     app = make_app()
     app.driver_class = SilentTerminal
     if not is_queued:
-        app._key_order = NoQueue(app, app._key_order._take)
+        app._key_order = NoQueue(app, app._key_order._forward)
     async with app.run_test(headless=False, size=(120, 40)):
         bench = KeyBench(app, rounds)
         await bench.rest()

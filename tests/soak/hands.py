@@ -40,7 +40,7 @@ class Hands:
 
     def _has_taken_all(self) -> bool:
         order = self._app._key_order
-        is_there = order._marked.is_attached and order._marked.is_running
+        is_there = order._marked_widget.is_attached and order._marked_widget.is_running
         return not (order._waiting or (order._is_marked and order._rounds_left and is_there))
 
     async def resize(self, width: int, height: int) -> None:

@@ -48,12 +48,12 @@ async def test_a_key_that_comes_while_the_app_ends_does_no_harm() -> None:
     assert app.screen_stack == []
     await app._key_order.add(events.Key("j", "j"))
     app._key_order._rounds_left = 2
-    await app._key_order.follow(key_queue.KeyQueue.Marker(app._key_order._number))
+    await app._key_order.follow(key_queue.KeyQueue.Marker(app._key_order._event_number))
 
 
 async def test_a_slow_machine_does_not_bring_keys_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_queue, "_PATIENCE_SECONDS", 0.0001)
-    monkeypatch.setattr(key_queue, "_LOOKS_MAX", 10**9)
+    monkeypatch.setattr(key_queue, "_CHECK_SECONDS", 0.0001)
+    monkeypatch.setattr(key_queue, "_CHECKS_MAX", 10**9)
     async with running(make_app()) as (app, pilot):
         for _ in range(4):
             type_at_once(pilot, *(["f1", "escape"] * 3), *"abc")

@@ -101,7 +101,7 @@ def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(lines: 
 def test_case_line_ends_and_window_sizes_do_not_matter(
     text: str, words: str, found: list[int], window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_search, "_WINDOW", window)
+    monkeypatch.setattr(text_search, "_WINDOW_LENGTH", window)
     assert list(asyncio.run(run_sliced(find_all(text, words)))) == found
 
 

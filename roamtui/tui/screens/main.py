@@ -236,7 +236,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.reader_controller.resume()
         place = self.reader_controller.describe_place()
         self.welcome.show_place(place)
-        self._hints.show_more(("global.continue_reading",) if place else ())
+        self._hints.show_extra(("global.continue_reading",) if place else ())
         self._show_earlier(is_told=True)
         self._refresh_note_markers()
 

@@ -159,9 +159,9 @@ async def test_a_conversion_tells_its_pages_which_can_be_read_and_ends_where_it_
 
 
 async def test_what_was_named_is_opened_at_once_and_a_failure_ends_the_app(opener: Opener) -> None:
-    async with running(RoamApp(None, opener.opening, named="/d/fees.md"), (80, 24)) as (app, pilot):
+    async with running(RoamApp(None, opener.opening, source="/d/fees.md"), (80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: "Of /d/fees.md" in screen_text(app))
-    async with running(RoamApp(None, opener.opening, named="/d/bad.md"), (80, 24)) as (app, pilot):
+    async with running(RoamApp(None, opener.opening, source="/d/bad.md"), (80, 24)) as (app, pilot):
         await wait_until(pilot, lambda: app.failure is not None)
     assert str(app.failure) == "/d/bad.md cannot be read: it is bad."
 
