@@ -215,7 +215,7 @@ class TreeBench(KeyBench):
             screen = app.screen
             if not isinstance(screen, FindDialog):
                 return True
-            return screen.found.is_complete and screen.found.query.strip() == screen.query_one(Input).value.strip()
+            return screen.results.is_complete and screen.results.query.strip() == screen.query_one(Input).value.strip()
 
         for key in ("s", "slash", "ctrl+f"):
             await self.press([key])

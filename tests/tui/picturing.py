@@ -168,7 +168,7 @@ async def show_hits(pilot: Pilot[None]) -> None:
     field = screen.query_one(Input)
     field.cursor_blink = False
     field.value = "how many loaves fit"
-    await wait_until(pilot, lambda: screen.found.query == field.value and screen.found.is_complete)
+    await wait_until(pilot, lambda: screen.results.query == field.value and screen.results.is_complete)
     await pilot.press("down", "a")
     await wait_until(pilot, lambda: bool(app.main_screen.session.state.open_sections))
     await pilot.pause()

@@ -14,7 +14,7 @@ from roamtui.tui.screens.conversations import ConversationsScreen
 
 
 class ConversationSwitcher:
-    """Switches between the conversations about a document, unless an answer is under way."""
+    """Switches between the conversations about a document, except while a question is being answered."""
 
     def __init__(
         self,
@@ -24,14 +24,14 @@ class ConversationSwitcher:
         warn_if_busy: Callable[[], bool],
         on_switched: Callable[[Exchange | None], None],
     ) -> None:
-        """Switch what `controller` holds.
+        """Switch the conversation of `controller`.
 
         Args:
-            controller: Holds the conversation.
+            controller: Has the current conversation.
             widget: Posts messages and runs the work.
-            keys: For the list of conversations.
-            warn_if_busy: Returns whether an answer is under way, and says so.
-            on_switched: Called once another conversation is shown, with the question to edit in it, if any.
+            keys: The keys that the list of conversations shows.
+            warn_if_busy: Returns whether a question is being answered, and then says so.
+            on_switched: Called after the switch, with the exchange whose question is to be edited, or None.
         """
         self._controller = controller
         self._widget = widget

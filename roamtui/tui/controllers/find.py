@@ -18,7 +18,7 @@ Choice = tuple[ResultGroup, FindResult]
 
 
 class FindController:
-    """Holds the results of the last search, and marks its matches in outline and reader."""
+    """Keeps the results of the last search, and marks its matches in the outline and the reader."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class FindController:
         reading: ReaderController,
         dispatch: Callable[[CommandFactory], object],
     ) -> None:
-        """Search the document of the conversation that `controller` holds; `reading` goes to what is found."""
+        """Search the document of `controller`. `reading` shows the matches."""
         self._controller = controller
         self._outline = outline
         self._reader = reader
@@ -39,26 +39,26 @@ class FindController:
         """The results of the last search."""
         self._matches = TextMatches()
         self._position: TextPosition | None = None
-        """The match that was gone to last."""
+        """The match that was shown last."""
         self._search_from: TextPosition | None = None
-        """Where a search of the text starts, None for the document's start."""
+        """Where a search of the text starts, or None for the start of the document."""
 
     @property
     def _library(self) -> Library:
         return self._controller.state.library
 
-    def begin(self, *, is_onward: bool) -> None:
-        """Prepare a search; an onward search lists matches from the reading position on.
+    def begin(self, *, from_reader: bool) -> None:
+        """Prepare a search. With `from_reader`, matches are listed from the reading position on.
 
         The results of the last search stay, unless the document or the starting point has changed.
         """
-        search_from = self._get_reader_position() if is_onward else None
+        search_from = self._get_reader_position() if from_reader else None
         if self.results.library is not self._library or search_from != self._search_from:
             self.results = FindResults(query=self.results.query, is_complete=not self.results.query)
         self._search_from = search_from
 
     async def find(self, query: str) -> AsyncIterator[FindResults]:
-        """Search for a query, and yield what is found so far."""
+        """Search for a query, and yield the results found so far."""
         async for found in self._finder.find(query, self._search_from):
             self.results = found
             yield found
@@ -71,8 +71,8 @@ class FindController:
         """Mark the results in the outline, and go to the chosen one."""
         found = self.results
         if found.query.strip():
-            texts = (group.sections for group in found.groups if group.kind is not SearchKind.TITLES)
-            self._outline.set_highlights(found=(result.section_id for sections in texts for result in sections))
+            groups = [group for group in found.groups if group.kind is not SearchKind.TITLES]
+            self._outline.set_highlights(found=(result.section_id for group in groups for result in group.sections))
         if chosen is None or chosen[1].section_id not in self._library:
             return
         group, section = chosen
@@ -91,7 +91,7 @@ class FindController:
         self._reader.highlight_matches(words, None if position is None else position.offset, label)
 
     async def go_to_match(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) match; wrap around at the ends."""
+        """Go to the next (1) or previous (-1) match, wrapping around at the ends."""
         self._matches = await self._finder.refresh_matches(self._matches)
         position = self._matches.get_adjacent(self._get_search_origin(direction), direction)
         if position is None:
@@ -102,12 +102,12 @@ class FindController:
             self._highlight_match(self._matches.words, position)
 
     def _get_search_origin(self, direction: int) -> TextPosition:
-        """Return where to continue from: the last match, or the section that the person has gone to since."""
+        """Return where to continue: at the last match, or if the person has moved since, at the current section."""
         library, outline, last = self._library, self._outline, self._position
-        here = outline.cursor_id if outline.has_focus else self._reader.section_id or outline.cursor_id
-        if here is None or here not in library:
+        current_id = outline.cursor_id if outline.has_focus else self._reader.section_id or outline.cursor_id
+        if current_id is None or current_id not in library:
             return last or TextPosition("", -1)
-        span = library.get_content_span(here)
+        span = library.get_content_span(current_id)
         if (
             last is not None
             and last.doc == span.doc

@@ -19,9 +19,9 @@ from roamtui.tui.screens.pickers import ModelForm, probe_model
 from roamtui.tui.status_line import adapt_flags
 
 _HINT = "enter to test and use, esc to cancel · ✓ works"
-_OTHER = "Other model…"
-_READY = "Ready"
-_MISSING = "Missing a key"
+_OTHER_MODEL = "Other model…"
+_READY_GROUP = "Ready"
+_MISSING_KEY_GROUP = "Missing a key"
 
 
 class ModelController:
@@ -37,8 +37,8 @@ class ModelController:
         """Ask in dialogs over a screen.
 
         Args:
-            screen: Where the dialogs appear.
-            context: Has the agent, and the models on offer.
+            screen: The screen below the dialogs.
+            context: Has the agent and the offered models.
             on_switched: Called with the name of the new model.
             on_failed: Called with a sentence if an offered model cannot be used, or a choice cannot be saved.
         """
@@ -50,11 +50,11 @@ class ModelController:
         self._offers = {offer.name: offer for offer in context.options.model_offers}
         """The models that can be used without typing anything, by name."""
         self._failures: dict[str, str] = {}
-        """Why tested models cannot be used, by name; empty for those that replied."""
-        self._agreed: set[str] = set()
-        """Providers that may get questions and sections."""
-        self._address: str | None = None
-        """URL of the model in use, empty for the provider's own; None if there is nothing to save."""
+        """Why tested models cannot be used, by name. Empty for models that replied."""
+        self._approved_providers: set[str] = set()
+        """Providers to which the person allowed questions and sections to be sent."""
+        self._unsaved_url: str | None = None
+        """URL of the current model, empty for the provider's own. None if there is nothing to save."""
 
     def choose(self) -> None:
         """Show the models, and switch to the one that the person chooses."""
@@ -66,19 +66,21 @@ class ModelController:
             picker.call_after_refresh(picker.run_worker, self._add_discovered, exit_on_error=False)
 
     def _list_choices(self) -> tuple[PickerItem, ...]:
-        """List the model in use, then those that work, those not tested yet, and those that failed or lack a key."""
+        """List the current model, then the models that work, are not tested yet, have failed, or lack a key."""
         current = self._agent.model.name
-        choices = [PickerItem(value=current, label=current, note="in use", group=_READY, sign="●")]
+        choices = [PickerItem(value=current, label=current, note="in use", group=_READY_GROUP, sign="●")]
         offers = [offer for offer in self._offers.values() if offer.name != current]
         for offer in sorted(offers, key=lambda offer: (bool(self._failures.get(offer.name)), not self._works(offer))):
             failure = self._failures.get(offer.name, "")
             sign = "✗" if failure else "✓" if self._works(offer) else ""
             note = failure or offer.note
-            choices.append(PickerItem(value=offer.name, label=offer.name, note=note, group=_READY, sign=sign))
+            choices.append(PickerItem(value=offer.name, label=offer.name, note=note, group=_READY_GROUP, sign=sign))
         if self._options.make_model is not None:
-            choices.append(PickerItem(value=_OTHER, label=_OTHER, note="name, URL and key", group=_READY))
+            choices.append(
+                PickerItem(value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP)
+            )
             choices += [
-                PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING)
+                PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING_KEY_GROUP)
                 for report in inspect_providers(os.environ)
                 if not report.is_usable and report.name != current and report.name not in self._offers
             ]
@@ -88,7 +90,7 @@ class ModelController:
         return offer.is_known_to_work or self._failures.get(offer.name) == ""
 
     async def _add_discovered(self) -> None:
-        """Offer the models that run on this machine too."""
+        """Offer the models that run on this machine, too."""
         assert self._options.discover_models is not None
         picker = self._picker
         picker.show_foot(f"{_HINT}\nLooking for models on this machine…")
@@ -99,43 +101,43 @@ class ModelController:
             picker.show_foot(f"{_HINT}\n{sanitise_line(summary)}")
 
     def _on_chosen(self, name: str) -> None:
-        picker, make = self._picker, self._options.make_model
+        picker, make_model = self._picker, self._options.make_model
         if name == self._agent.model.name:
             picker.dismiss(None)
-            if self._address is not None:
-                self._screen.call_next(self._ask_to_save, self._address)
+            if self._unsaved_url is not None:
+                self._screen.call_next(self._ask_to_save, self._unsaved_url)
         elif name in self._offers:
             self._confirm_provider(self._offers[name])
-        elif make is not None:
-            form = ModelForm(make, "" if name == _OTHER else name)
-            self._screen.app.push_screen(form, self._take_made)
+        elif make_model is not None:
+            form = ModelForm(make_model, "" if name == _OTHER_MODEL else name)
+            self._screen.app.push_screen(form, self._use_form)
 
-    def _take_made(self, made: tuple[Model, str] | None) -> None:
+    def _use_form(self, made: tuple[Model, str] | None) -> None:
         if made is not None:
             self._picker.dismiss(None)
             self._switch(*made)
 
     def _confirm_provider(self, offer: ModelOffer) -> None:
-        """Test a model and switch to it; if text then leaves this machine, only once the person has agreed."""
+        """Test a model and switch to it. If text would leave this machine, first ask the person."""
 
-        def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+        def test_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
             if answer:
-                self._agreed.add(offer.provider)
+                self._approved_providers.add(offer.provider)
                 self._picker.run_worker(self._test(offer), group="testing", exclusive=True, exit_on_error=False)
 
-        if not offer.provider or offer.provider in self._agreed:
-            take(True)  # noqa: FBT003 - as if the person had agreed
+        if not offer.provider or offer.provider in self._approved_providers:
+            test_if_agreed(True)  # noqa: FBT003 - as if the person had agreed
             return
         question = f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
-        self._screen.app.push_screen(ConfirmDialog(question, offer.note, yes="Use"), take)
+        self._screen.app.push_screen(ConfirmDialog(question, offer.note, yes="Use"), test_if_agreed)
 
     async def _test(self, offer: ModelOffer) -> None:
-        """Switch to a model if it replies to a request of one token; else say why it does not."""
-        picker, make = self._picker, self._options.make_model
+        """Switch to a model if it replies to a request of one token. Otherwise, show why it does not."""
+        picker, make_model = self._picker, self._options.make_model
         try:
-            if offer.needs_test and make is not None:
+            if offer.needs_test and make_model is not None:
                 picker.show_foot(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
-                await probe_model(make(offer.name, offer.api_base or None, True))  # noqa: FBT003
+                await probe_model(make_model(offer.name, offer.api_base or None, True))  # noqa: FBT003
             model = offer.choose()
         except RoamtuiError as error:
             failure = adapt_flags(sanitise_line(str(error)))
@@ -147,26 +149,28 @@ class ModelController:
             picker.finish(None)
             self._switch(model, offer.api_base)
 
-    def _switch(self, model: Model, address: str) -> None:
-        """Let a model answer from now on, and offer to save it with its server's address for the next start."""
+    def _switch(self, model: Model, url: str) -> None:
+        """Let a model answer from now on, and offer to save it with its server's URL for the next start."""
         before, self._agent.model = self._agent.model, model
         self._screen.post_message(ModelReleased(before))
         self._on_switched(model.name)
-        self._address = address
-        self._screen.call_next(self._ask_to_save, address)  # the list, which is about to go, would lose the answer
+        self._unsaved_url = url
+        self._screen.call_next(self._ask_to_save, url)  # the list, which is about to close, would lose the answer
 
-    def _ask_to_save(self, address: str) -> None:
+    def _ask_to_save(self, url: str) -> None:
         name, save = self._agent.model.name, self._options.save_settings
         if save is None:
             return
 
-        def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+        def save_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
             try:
-                if answer:  # at once: a worker that has not begun yet is lost when the person quits
-                    save({"model": name, "api_base": address})
-                    self._address = None
+                if answer:  # without a worker, which would be lost if the person quits before it begins
+                    save({"model": name, "api_base": url})
+                    self._unsaved_url = None
             except RoamtuiError as error:
                 self._on_failed(str(error))
 
         question = "Make this model the default? Saves its name and URL in config.toml, never the key."
-        self._screen.app.push_screen(ConfirmDialog(question, name, yes="Make default", no="Just this time"), take)
+        self._screen.app.push_screen(
+            ConfirmDialog(question, name, yes="Make default", no="Just this time"), save_if_agreed
+        )

@@ -27,7 +27,7 @@ class NotesController:
     """Saves a person's notes on the document, and marks them in the outline."""
 
     def __init__(self, controller: ConversationController, outline: OutlineTree, keys: Keymap) -> None:
-        """Mark in `outline` the notes on the document of the conversation that `controller` holds."""
+        """Save notes on the document of `controller`, and mark their sections in `outline`."""
         self._controller = controller
         self._outline = outline
         self._keys = keys
@@ -35,27 +35,28 @@ class NotesController:
         self._notes = None if store is None else NoteStore(store.notes_folder, get_source_key(library))
 
     async def save_note(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
-        """Ask for a comment, and save a note on a section or some of its text; an existing note gets the new comment.
+        """Ask for a comment, and save it with a note on a section or some of its text. An existing note is changed.
 
         Args:
             section_id: The section.
-            span: The text, None for the whole section or the text of `citation`.
-            citation: The citation of an answer.
+            span: The text, or None for the text of `citation` or the whole section.
+            citation: A citation of an answer, or None.
         """
         state = self._controller.state
         if self._notes is None or section_id not in state.library:
-            not_saved = "Notes are off: conversations are not saved here"
-            self._show_status(not_saved if self._notes is None else "No such section")
+            notes_off = "Notes are off: conversations are not saved here"
+            self._show_status(notes_off if self._notes is None else "No such section")
             return
         cited = cite_span(section_id, span or resolve_citation(citation, state), state.library)
-        place = (cited.section_id, cited.quote)
+        key = (cited.section_id, cited.quote)
         notes = await asyncio.to_thread(self._notes.read)
-        before = next((one for one in notes if (one.citation.section_id, one.citation.quote) == place), None)
+        existing = next((note for note in notes if (note.citation.section_id, note.citation.quote) == key), None)
         path = format_full_path(state.library, cited.section_id)
-        comment = await prompt_for_comment(self._outline.app, before.words if before else "", cited.quote or "", path)
+        old_comment = existing.words if existing else ""
+        comment = await prompt_for_comment(self._outline.app, old_comment, cited.quote or "", path)
         if comment is None:
             return
-        note = replace(before, words=comment) if before else make_note(state.library, cited, comment)
+        note = replace(existing, words=comment) if existing else make_note(state.library, cited, comment)
         try:
             await asyncio.to_thread(self._notes.save, note)
             self._show_status(f"Note saved · {self._keys.format_first_key('global.notes')} for all notes")
@@ -87,7 +88,7 @@ class NotesController:
         await self.refresh_markers()
 
     def flush(self) -> None:
-        """Save what could not be saved before, as the program ends."""
+        """Before the program ends, save notes that could not be saved earlier."""
         with suppress(StoreError):
             if self._notes is not None:
                 self._notes.save()

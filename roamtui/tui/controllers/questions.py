@@ -15,7 +15,7 @@ from roamtui.tui.messages import StatusMessage
 from roamtui.tui.question_box import QuestionBox
 
 _SELECTION_LENGTH_MAX = 500
-"""Characters of selected text in a question; the whole section goes to the model with it."""
+"""Maximum number of selected characters in a question. The model receives the whole section with the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,13 +23,13 @@ class AskOptions:
     """How a question is asked."""
 
     replaces: Exchange | None = None
-    """The exchange that it replaces."""
+    """The exchange that the question replaces."""
     within: str | None = None
-    """Id of the section that it is about, None for the whole document."""
+    """Id of the section that the question is about, or None for the whole document."""
     open_first: tuple[str, ...] = ()
-    """Sections to open before it is asked."""
+    """Sections to open before the question is asked."""
     follows: bool = False
-    """Whether it is asked only after the whole answer to the question before it."""
+    """Whether the question waits until the answer to the previous question has ended."""
 
 
 def make_retry_options(exchange: Exchange, library: Library) -> AskOptions:
@@ -46,7 +46,7 @@ class _QueuedQuestion:
 
 
 class QuestionController:
-    """Asks one question at a time, while another may wait. The frame of the box says how the next one will be asked."""
+    """Asks one question at a time, while another may wait. The frame of the box shows how the next will be asked."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class QuestionController:
             get_state: Returns the newest state.
             ask: Starts asking a question.
             draw_pending: Shows a question, and its section, until the conversation contains it.
-            draw_queued: Shows a question that waits for the answer under way, or none for an empty string.
+            draw_queued: Shows the question that waits. An empty string removes it.
         """
         self._box = box
         self._get_state = get_state
@@ -75,7 +75,7 @@ class QuestionController:
         self._pending: tuple[str, AskOptions] | None = None
         """The question that was sent and is not part of the conversation yet."""
         self._queued: _QueuedQuestion | None = None
-        """The question that waits for the answer to the one before it."""
+        """The question that waits for the answer to the previous question."""
 
     @property
     def is_running(self) -> bool:
@@ -83,14 +83,14 @@ class QuestionController:
         return self._queued is not None or (self._worker is not None and not self._worker.is_finished)
 
     def edit_last(self) -> None:
-        """Put the last question into the box; once changed and sent, it replaces the old one."""
+        """Put the last question into the box. The edited question will replace it."""
         state = self._get_state()
         exchange = state.transcript.exchanges[-1]
         self._options = make_retry_options(exchange, state.library)
         self._box.fill(exchange.question)
         within = self._options.within
-        about = f" in {format_full_path(state.library, within)}" if within is not None else ""
-        self._box.set_border_label(f"Editing last question{about} · esc to cancel")
+        where = f" in {format_full_path(state.library, within)}" if within is not None else ""
+        self._box.set_border_label(f"Editing last question{where} · esc to cancel")
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
         """Limit the next question to one section, and quote the text selected there at its start."""
@@ -103,7 +103,7 @@ class QuestionController:
         self._box.set_border_label(f"in {path} · esc for the whole document")
 
     def reset_options(self) -> bool:
-        """Make the next question a new one about the whole document, and return whether that changes anything."""
+        """Make the next question a new one about the whole document. Return whether that changes anything."""
         options = self._pop_options()
         if options.replaces is not None:
             self._box.clear()
@@ -149,7 +149,7 @@ class QuestionController:
         return await self._box.app.push_screen_wait(picker)
 
     def submit(self, question: str) -> str | None:
-        """Ask a question that was sent from the box, or queue it while another is answered.
+        """Ask a question from the box, or queue it while another question is being answered.
 
         Returns:
             Why the question stays in the box, if it does.
@@ -169,7 +169,7 @@ class QuestionController:
         return None
 
     def take_back(self) -> bool:
-        """Put the question that waits back into the box, before anything typed since; return whether there was one."""
+        """Put the waiting question back into the box, before text typed since. Return whether there was a question."""
         queued = self._pop_queued()
         if queued is None:
             return False
@@ -187,7 +187,7 @@ class QuestionController:
         return queued
 
     def retry(self, open_first: tuple[str, ...] = ()) -> None:
-        """Ask the last question again, in its place, once some sections are open."""
+        """Ask the last question again, and replace it. First, open some sections."""
         state = self._get_state()
         exchange = state.transcript.exchanges[-1]
         self._start(exchange.question, replace(make_retry_options(exchange, state.library), open_first=open_first))
@@ -199,7 +199,7 @@ class QuestionController:
         self._worker = self._ask(question, options)
 
     def stop(self) -> None:
-        """Stop the answer under way. A question that waits for it returns to the box."""
+        """Stop the current answer. A waiting question returns to the box."""
         if self._worker is not None:
             self._worker.cancel()
         self.take_back()
@@ -211,7 +211,7 @@ class QuestionController:
             self._draw_pending(question, options.within)
 
     def on_question_asked(self) -> None:
-        """Note that the pending question, or else the queued one, is part of the conversation now."""
+        """Record that the pending question, or else the queued one, is now part of the conversation."""
         if self._pending is None and (queued := self._pop_queued()) is not None:
             self._worker = queued.worker
         self._pending = None

@@ -21,7 +21,7 @@ from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, ResolvedLink, SectionLink, WebLink
-from roamtui.document.link_targets import resolve_link as resolve_written
+from roamtui.document.link_targets import resolve_link as resolve_markdown_link
 from roamtui.document.node import NodeKind, Span
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.paths import make_private_folder, write_private_file
@@ -39,11 +39,11 @@ from roamtui.tui.text_search import TextPosition
 _READING_SECONDS = 0.5
 """A section counts as read once it has been at the top of the view for this long."""
 _REST_SECONDS = 0.06
-"""The reader follows the cursor once it has rested for this long."""
+"""The reader shows the section under the cursor once the cursor has rested for this long."""
 
 
 class ReaderController:
-    """Shows sections in the reader, and lets it follow the cursor of the outline while following is on."""
+    """Shows sections in the reader. In follow mode, the reader shows the section under the cursor of the outline."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class ReaderController:
         positions: ReadingPositions,
         dispatch: Callable[[CommandFactory], object],
     ) -> None:
-        """Read the document of a conversation, which also records what the person reads; `dispatch` runs commands."""
+        """Show the document of a conversation, and record there what the person reads. `dispatch` runs commands."""
         self._controller = controller
         self._tree = tree
         self._reader = reader
@@ -72,46 +72,46 @@ class ReaderController:
         return self._controller.state.library
 
     def read(self, section_id: str, *, came_from: Widget | None, highlight: Sequence[Span] = ()) -> None:
-        """Show a section in the reader; move the focus there only if it hides the pane that the person came from."""
+        """Show a section in the reader. Focus the reader only if it hides the pane that the person came from."""
         if section_id in self._library:
             self._reader.show_section(self._library, section_id, highlight=highlight)
             self._panes.show_reader(came_from=came_from)
-            self._note_reading(section_id)
+            self._record_reading(section_id)
 
     def show(self, section_id: str, highlight: Sequence[Span], *, came_from: Widget | None) -> None:
-        """Show a section in outline and reader, with some spans of it highlighted."""
+        """Show a section in the outline and the reader, and highlight some of its text."""
         self._tree.go_to(section_id)
         self.read(section_id, came_from=came_from, highlight=highlight)
 
     def show_match(self, position: TextPosition) -> None:
-        """Show a match of the search in outline and reader, without moving the focus."""
+        """Show a match of the search in the outline and the reader, without moving the focus."""
         library = self._library
         section_id = library.section_at(position.doc, position.offset)
-        shown = self._reader.section_id
+        shown_id = self._reader.section_id
         if section_id is None:
             return
         self._tree.go_to(section_id)
-        if shown is None or shown not in library or library.get_content_span(shown).doc != position.doc:
+        if shown_id is None or shown_id not in library or library.get_content_span(shown_id).doc != position.doc:
             self._reader.show_section(library, section_id)
-        self._note_reading(section_id)
+        self._record_reading(section_id)
         self._panes.show_reader_unfocused()
 
-    def read_beside(self, section_id: str, *, is_noted: bool = True) -> None:
+    def read_unfocused(self, section_id: str, *, is_recorded: bool = True) -> None:
         """Show a section in the reader, next to the outline if there is room, without moving the focus.
 
         Args:
-            section_id: Nothing happens where it is shown already, or where No such section.
-            is_noted: Whether it counts as what the person reads.
+            section_id: The section. If it is shown already or does not exist, the reader does not change.
+            is_recorded: Whether to record the section as what the person reads.
         """
         library = self._library
         if section_id in library and section_id != self._reader.section_id:
             self._reader.show_section(library, section_id, with_way_back=False)
-            if is_noted:
-                self._note_reading(section_id)
+            if is_recorded:
+                self._record_reading(section_id)
         self._panes.show_reader_unfocused()
 
     def jump_to_target(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
-        """Show a section or quote that the conversation names; return a sentence if the document does not have it.
+        """Show a section or quote that the conversation refers to. Return a sentence if the section does not exist.
 
         If another section contains the quote, show that section. If none does, show the nearest passage.
         """
@@ -136,17 +136,17 @@ class ReaderController:
         return find_cited_passage(target.citation, self._controller.state)
 
     def choose_page(self, *, came_from: Widget | None) -> str | None:
-        """Ask for a page and go there; return a sentence if the document has none."""
+        """Ask for a page and go there. Return a sentence if the document has no pages."""
         library = self._library
-        shown = self._reader.section_id or self._tree.outline.cursor_id
+        section_id = self._reader.section_id or self._tree.outline.cursor_id
         document = library.root
-        if shown is not None and shown in library:
-            document = library.file(shown) or library.locate(shown)[0]
+        if section_id is not None and section_id in library:
+            document = library.file(section_id) or library.locate(section_id)[0]
         count = len(document.page_starts)
         if not count:
             return "This document has no pages."
 
-        def take(answer: str | None) -> None:
+        def go_to_page(answer: str | None) -> None:
             if answer is None:
                 return
             if not (answer.isdecimal() and 1 <= int(answer) <= count):
@@ -160,23 +160,23 @@ class ReaderController:
                 into = start - self._library.get_content_span(section_id).start
                 self._reader.show_section(self._library, section_id, into=into)
                 self._panes.show_reader(came_from=came_from)
-                self._note_reading(section_id)
+                self._record_reading(section_id)
 
         page = self._reader.reader.page_in_view() if self._reader.section_id else None
-        now = f", now on {page:,}" if page is not None else ""
-        self._reader.app.push_screen(PromptDialog(f"Go to page (1 to {count:,}{now})", ""), take)
+        current = f", now on {page:,}" if page is not None else ""
+        self._reader.app.push_screen(PromptDialog(f"Go to page (1 to {count:,}{current})", ""), go_to_page)
         return None
 
     def resume(self) -> None:
-        """Show the section that was read last in the conversation, else in the document, without moving the focus."""
+        """Show the section that was last read in the conversation, or else in the document. The focus stays."""
         state = self._controller.state
         position = self._positions.load(get_source_key(state.library))
         if position is None or state.reading_id not in (None, position.section_id):
             position = ReadingPosition(state.reading_id or "", 0, "")
         self._restore(position)
 
-    def describe_place(self) -> str:
-        """Return where the person stopped reading, such as "Amendments, 42 %", or empty for the beginning."""
+    def describe_position(self) -> str:
+        """Return where the person stopped reading, such as "Amendments, 42 %". Empty at the start of the document."""
         state = self._controller.state
         position = self._positions.load(get_source_key(state.library))
         if position is None or position.section_id not in state.library:
@@ -189,7 +189,7 @@ class ReaderController:
         return f"{format_node(state.library, position.section_id)}, {min(100, round(100 * offset / length))} %"
 
     def _restore(self, position: ReadingPosition) -> None:
-        """Show a position, as soon as its file is loaded."""
+        """Show a position, or if its file is not loaded yet, show the file and wait for it."""
         library = self._library
         if position.section_id in library:
             self._reader.show_section(library, position.section_id, into=position.offset)
@@ -197,7 +197,7 @@ class ReaderController:
         elif position.file_id in library:
             self._pending = position
             self._reader.show_section(library, position.file_id)
-            self._note_reading(position.file_id)
+            self._record_reading(position.file_id)
 
     def save_position(self) -> None:
         """Save the reading position for the next time that the document is opened."""
@@ -222,7 +222,7 @@ class ReaderController:
 
     def _on_shown(self) -> None:
         self.save_position()
-        self._note_reading(self._reader.section_id)
+        self._record_reading(self._reader.section_id)
 
     def step(self, direction: int) -> None:
         """Show the section after (1) or before (-1) the one in the reader."""
@@ -231,7 +231,7 @@ class ReaderController:
             self._show_status(f"{'Last' if direction > 0 else 'First'} section")
 
     def continue_past_end(self, direction: int) -> None:
-        """Show the section after the end (1) or before the start (-1) of the document in the reader."""
+        """Show the section after the last one (1) or before the first one (-1) of the document in the reader."""
         section_id = self._reader.section_id
         if section_id is not None and section_id in self._library:
             document = self._library.file(section_id) or self._library.locate(section_id)[0]
@@ -246,29 +246,29 @@ class ReaderController:
         if found is not None:
             self._tree.go_to(found)
             self._reader.show_section(library, found, with_way_back=with_way_back)
-            self._note_reading(found)
+            self._record_reading(found)
         return found is not None
 
     def show_loaded(self, section_ids: tuple[str, ...]) -> None:
-        """Show the text of the file in the reader once it is loaded."""
+        """Show the file in the reader, or the pending position in it, if it is one of those loaded now."""
         section_id = self._reader.section_id
-        wanted, self._pending = self._pending, None
+        position, self._pending = self._pending, None
         if section_id is not None and section_id in section_ids:
-            if wanted is not None and wanted.file_id == section_id:
-                self._restore(wanted._replace(file_id=""))
+            if position is not None and position.file_id == section_id:
+                self._restore(position._replace(file_id=""))
             else:
                 self._reader.show_section(self._library, section_id)
 
     def open_answer_link(self, target: LinkTarget) -> str | None:
-        """Follow a link in an answer; return a sentence if it leads nowhere."""
-        named = target.href.lstrip("#")
-        if named in self._library:  # some models write a section's id as an address
-            return self.jump_to_target(SectionTarget(named), came_from=None)
+        """Follow a link in an answer. Return a sentence if it leads nowhere."""
+        section_id = target.href.lstrip("#")
+        if section_id in self._library:  # some models write a section's id as an address
+            return self.jump_to_target(SectionTarget(section_id), came_from=None)
         is_known = target.section_id in self._library
         return self.open_link(target.href, target.section_id if is_known else next(self._library.walk(), None))
 
     def open_link(self, href: str, section_id: str | None) -> str | None:
-        """Follow a link in a section; return a sentence if it leads nowhere."""
+        """Follow a link in a section. Return a sentence if it leads nowhere."""
         if section_id is None:
             return None
         match resolve_reader_link(href, self._library, section_id):
@@ -287,12 +287,12 @@ class ReaderController:
         return None
 
     def edit(self, section_id: str) -> str | None:
-        """Open the document in the person's editor, at a section; return a sentence if it cannot be edited."""
+        """Open the document at a section in the person's editor. Return a sentence if it cannot be edited."""
         library = self._library
         file = get_source_file(library, section_id)
         if file is None:
             return "Only local files can be edited."
-        if file.suffix.lower() in SLOW_SUFFIXES:  # what is shown was converted from it
+        if file.suffix.lower() in SLOW_SUFFIXES:  # the shown text was converted from it
             return f"{file.name} is not a text file. Edit it in its own program, then reload."
         editor = find_editor()
         if not editor:
@@ -309,25 +309,25 @@ class ReaderController:
         return None
 
     def toggle_following(self) -> None:
-        """Start or stop showing in the reader where the cursor rests, and what the model opens."""
+        """Switch follow mode, in which the reader shows the section under the cursor and what the model opens."""
         self._is_following = not self._is_following
         self._stop_following()
         self._reader.show_following(is_following=self._is_following)
         self._show_status("Reader follows the outline" if self._is_following else "Reader no longer follows")
         if self._is_following and self._tree.outline.cursor_id is not None:
-            self.read_beside(self._tree.outline.cursor_id)
+            self.read_unfocused(self._tree.outline.cursor_id)
 
     def follow_cursor(self, section_id: str) -> None:
-        """Show the section under the cursor, once it rests there."""
+        """In follow mode, show the section under the cursor once the cursor rests there."""
         if self._is_following:
             self._stop_following()
-            self._follow_timer = self._reader.set_timer(_REST_SECONDS, partial(self.read_beside, section_id))
+            self._follow_timer = self._reader.set_timer(_REST_SECONDS, partial(self.read_unfocused, section_id))
 
     def follow_opened(self, section_id: str) -> None:
-        """Show a section that the model opened, if the reader is in view."""
+        """In follow mode, show a section that the model opened if the reader is in view."""
         if self._is_following and Pane.READER in self._panes.shown:
             self._stop_following()
-            self.read_beside(section_id, is_noted=False)
+            self.read_unfocused(section_id, is_recorded=False)
 
     def _show_status(self, words: str) -> None:
         self._reader.post_message(StatusMessage(words))
@@ -336,18 +336,18 @@ class ReaderController:
         if self._follow_timer is not None:
             self._follow_timer.stop()
 
-    def _note_reading(self, section_id: str | None) -> None:
-        def make(state: ConversationState) -> Command | str:
+    def _record_reading(self, section_id: str | None) -> None:
+        def make_command(state: ConversationState) -> Command | str:
             is_new = state.reading_id != section_id
-            known = section_id if section_id in state.library else None
-            is_tried_again = known is not None and bool(state.library.problem_of(known))
-            return ReadSection(section_id=section_id) if is_new or is_tried_again else ""
+            known_id = section_id if section_id in state.library else None
+            has_failed = known_id is not None and bool(state.library.problem_of(known_id))
+            return ReadSection(section_id=section_id) if is_new or has_failed else ""  # reading it loads it again
 
-        self._dispatch(make)
+        self._dispatch(make_command)
 
 
 def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
-    """Return the node whose text comes after (1) or before (-1) a node's, or None at the ends; folders are skipped."""
+    """Return the nearest node with text after (1) or before (-1) that of a node, or None. Folders are skipped."""
     start = library.get_content_span(section_id)
     found = _get_adjacent_node(library, section_id, direction)
     while found is not None:
@@ -379,7 +379,7 @@ def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str
 
 
 def get_source_file(library: Library, section_id: str) -> Path | None:
-    """Return the file on this machine that holds a section, or None, as for an archive."""
+    """Return the file on this machine that contains a section, or None, for instance for a section of an archive."""
     source = Path(library.source)
     if not library.root.columns.has_files:
         return source if source.is_file() and not library.node(section_id).doc else None
@@ -387,23 +387,26 @@ def get_source_file(library: Library, section_id: str) -> Path | None:
     return file if source.is_dir() and file.is_file() else None
 
 
-_NOTE_INDENT_MAX = 3
+_FOOTNOTE_INDENT_MAX = 3
 
 
 def resolve_reader_link(mark: str, library: Library, section_id: str) -> ResolvedLink:
-    """Return where a link in a section leads.
+    """Resolve a link in a section.
 
-    A footnote mark such as `[^1]` leads to the note; the mark of the note, `[^1]:`, leads to the first use.
+    A footnote reference such as `[^1]` leads to its footnote. The footnote's own mark, `[^1]:`, leads to the first
+    reference.
     """
     if not mark.startswith("[^"):
-        return resolve_written(mark, library, section_id)
+        return resolve_markdown_link(mark, library, section_id)
     document, _ = library.locate(section_id)
     name = mark.removesuffix(":")
     text = document.text
-    for mark_found in re.finditer(re.escape(name), text[:], re.IGNORECASE):
-        start, end = mark_found.span()
-        line = text[max(0, start - _NOTE_INDENT_MAX - 1) : start].replace("\r", "\n").rpartition("\n")
-        is_note = text[end : end + 1] == ":" and not line[2].strip() and (bool(line[1]) or start <= _NOTE_INDENT_MAX)
+    for match in re.finditer(re.escape(name), text[:], re.IGNORECASE):
+        start, end = match.span()
+        before = text[max(0, start - _FOOTNOTE_INDENT_MAX - 1) : start].replace("\r", "\n")
+        _, line_end, indent = before.rpartition("\n")
+        is_line_start = not indent.strip() and (bool(line_end) or start <= _FOOTNOTE_INDENT_MAX)
+        is_note = text[end : end + 1] == ":" and is_line_start
         found = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
         if found is not None:
             return SectionLink(found, Span(doc=document.key, start=start, end=end))
@@ -411,7 +414,7 @@ def resolve_reader_link(mark: str, library: Library, section_id: str) -> Resolve
 
 
 _SOURCES_MAX = 500
-"""Documents whose positions are saved; the oldest ones are dropped."""
+"""Number of documents whose positions are saved. The oldest ones are dropped."""
 
 
 class ReadingPositions:
@@ -434,8 +437,10 @@ class ReadingPositions:
         """Save the position in a document."""
         if self._path is None:
             return
-        with suppress(OSError):  # a file that cannot be read now is not written over
-            positions = {name: kept for name, kept in self._read().items() if name != source} | {source: list(position)}
+        with suppress(OSError):  # a file that cannot be read now must not be overwritten
+            positions = {name: saved for name, saved in self._read().items() if name != source} | {
+                source: list(position)
+            }
             newest = dict(list(positions.items())[-_SOURCES_MAX:])
             make_private_folder(self._path.parent)
             write_private_file(self._path, json.dumps(newest).encode())

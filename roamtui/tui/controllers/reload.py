@@ -16,11 +16,11 @@ from roamtui.tui.messages import StatusMessage
 
 _NOTES_SHOWN = 3
 _IDLE_FACTOR = 20
-"""A pause between two looks at the files takes at least this many times as long as a look."""
+"""A pause between two checks of the files is at least this many times as long as a check."""
 
 
 class ReloadController:
-    """Watches the document's files, and continues the conversation over what they hold now."""
+    """Watches the document's files, and reloads the document for the conversation."""
 
     def __init__(
         self,
@@ -31,62 +31,64 @@ class ReloadController:
         reload_key: str,
         is_asking: Callable[[], bool],
     ) -> None:
-        """Watch the document of `context`; `stamp` is what a single file had when it was read."""
+        """Watch the document of `context`. `stamp` is the stamp of a single file when it was read, otherwise None."""
         self._context = context
         self._controller = controller
         self._chat_log = chat_log
         self._reload_key = reload_key
         self._is_asking = is_asking
         self.needs_baseline = context.read_stamps is not None
-        """Whether the stamps of what was read are not known yet; the first look takes them."""
-        self._known: Mapping[str, SourceStamp] | None = {"": stamp} if stamp is not None else None
-        """The stamps of what was read, by file."""
-        self._seen: Mapping[str, SourceStamp] | None = self._known
-        """The stamps at the last look."""
-        self._tried: Mapping[str, SourceStamp] | None = self._known
-        """The stamps at the last attempt to read. If it failed, only a person or another change repeats it."""
-        self._is_looking = False
-        self._is_reading = False
-        self._next_seconds = 0.0
+        """Whether the stamps of the loaded files are not known yet. Then the first check reads them."""
+        self._loaded_stamps: Mapping[str, SourceStamp] | None = {"": stamp} if stamp is not None else None
+        """The stamps of the loaded files, by key."""
+        self._seen_stamps: Mapping[str, SourceStamp] | None = self._loaded_stamps
+        """The stamps at the last check."""
+        self._tried_stamps: Mapping[str, SourceStamp] | None = self._loaded_stamps
+        """The stamps at the last attempt to reload. If it failed, only a person or another change repeats it."""
+        self._is_checking = False
+        self._is_reloading = False
+        self._next_check_at = 0.0
 
     async def check(self) -> None:
-        """Look at the files; if they have changed, say so, or read them again if the settings ask for it.
+        """Check the files. If they have changed, say so, or reload the document if the settings ask for it.
 
-        Only one look runs at a time: a second one could see the change while nobody waits for its result, because a
-        thread cannot be stopped.
+        Only one check runs at a time, because a thread cannot be stopped: a second check could see the change when
+        nobody waits for its result any more.
         """
-        if self._context.reload_library is None or self._is_looking or self._is_reading:
+        if self._context.reload_library is None or self._is_checking or self._is_reloading:
             return
-        self._is_looking = True
+        self._is_checking = True
         try:
             is_new_change = await self._has_changed()
-            if self._context.reload_on_change and self._seen not in (None, self._known, self._tried):
+            is_untried = self._seen_stamps not in (None, self._loaded_stamps, self._tried_stamps)
+            if self._context.reload_on_change and is_untried:
                 if not self._is_asking():
                     await self.reload()
             elif is_new_change:
                 words = f"Document changed on disk · {self._reload_key} to reload"
                 self._chat_log.post_message(StatusMessage(words, is_alert=True))
         finally:
-            self._is_looking = False
+            self._is_checking = False
 
     async def _has_changed(self) -> bool:
-        """Look at the files; return whether that shows a change that no earlier look has shown.
+        """Check the files. Return whether they have changed since the previous check and since they were loaded.
 
         A file that is missing for a moment, because an editor replaces it, has not changed.
         """
-        if time.monotonic() < self._next_seconds:
+        if time.monotonic() < self._next_check_at:
             return False
-        known = self._known
+        loaded_stamps = self._loaded_stamps
         stamps = await asyncio.to_thread(self._read_stamps)
-        if self._is_reading or self._known is not known:
-            return False  # the document was read meanwhile, with newer stamps
+        if self._is_reloading or self._loaded_stamps is not loaded_stamps:
+            return False  # the document was reloaded meanwhile, with newer stamps
         if self.needs_baseline:
-            self.needs_baseline, self._known, self._seen, self._tried = False, stamps, stamps, stamps
+            self.needs_baseline = False
+            self._loaded_stamps = self._seen_stamps = self._tried_stamps = stamps
             return False
-        if stamps is None or stamps == self._seen:
+        if stamps is None or stamps == self._seen_stamps:
             return False
-        self._seen = stamps
-        return stamps != self._known
+        self._seen_stamps = stamps
+        return stamps != self._loaded_stamps
 
     def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
         """Return the stamp of each file by its key, or None while the source is missing."""
@@ -98,29 +100,29 @@ class ReloadController:
             stamp = stamp_source(self._controller.state.library.source)
             stamps = {"": stamp} if stamp is not None else None
         ended = time.monotonic()
-        self._next_seconds = ended + (ended - started) * _IDLE_FACTOR
+        self._next_check_at = ended + (ended - started) * _IDLE_FACTOR
         return stamps
 
     async def reload(self) -> None:
-        """Read the document again and continue over it; open sections and the reading position stay.
+        """Reload the document, and keep the open sections and the reading position.
 
-        Nothing changes if the document is the same, or if it is being read already.
+        Nothing changes if the document is the same, or if it is being reloaded already.
 
         Raises:
-            RoamtuiError: It cannot be read; the conversation continues over the old one.
+            RoamtuiError: The document cannot be read. The conversation keeps the old version.
         """
         if self._context.reload_library is None:
             raise RoamtuiError("Cannot reload: the document came from standard input.")
-        if self._is_reading:
+        if self._is_reloading:
             self._chat_log.post_message(StatusMessage("Already reloading"))
             return
-        self._is_reading = True
+        self._is_reloading = True
         try:
             stamps = await asyncio.to_thread(self._read_stamps)
-            self.needs_baseline, self._tried = False, stamps
-            self._seen = self._seen if stamps is None else stamps
-            known, now = self._known or {}, stamps or {}
-            changed = frozenset(key for key in known.keys() | now.keys() if known.get(key) != now.get(key))
+            self.needs_baseline, self._tried_stamps = False, stamps
+            self._seen_stamps = self._seen_stamps if stamps is None else stamps
+            old, new = self._loaded_stamps or {}, stamps or {}
+            changed = frozenset(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
             before = self._controller.state.library
             library = await asyncio.to_thread(self._context.reload_library, before, changed)
             notes = [note for note in library.notes if note not in before.notes]
@@ -135,15 +137,15 @@ class ReloadController:
                 await self._controller.reload(library)
                 count = len(library)
                 words = f"Reloaded: {count:,} section{'' if count == 1 else 's'}"
-            self._known = stamps
+            self._loaded_stamps = stamps
             self._chat_log.post_message(StatusMessage(words))
         finally:
-            self._is_reading = False
+            self._is_reloading = False
             self._chat_log.post_message(StatusMessage("", is_alert=True))
 
 
 def _is_same(library: Library, before: Library) -> bool:
-    """Return whether no document has changed, nor any page that was fetched for a link."""
-    hashes, now = ({document.key: document.content_hash for document in one.documents} for one in (before, library))
-    is_as_long = library.content_hash == before.content_hash and len(library) == len(before)
-    return is_as_long and now.items() <= hashes.items()
+    """Return whether all documents are unchanged, pages that were fetched for links included."""
+    old, new = ({document.key: document.content_hash for document in each.documents} for each in (before, library))
+    is_root_same = library.content_hash == before.content_hash and len(library) == len(before)
+    return is_root_same and new.items() <= old.items()

@@ -36,12 +36,12 @@ async def index_ahead(controller: ConversationController, post_message: Callable
             post_message(StatusMessage(""))
 
 
-_RECHECKED_MAX = 10
-"""Conversations whose quotes are looked up; each takes some milliseconds."""
+_RECHECKED_CONVERSATIONS_MAX = 10
+"""Number of conversations whose quotes are looked up, because each takes some milliseconds."""
 
 
 async def list_earlier(session: Session) -> tuple[ConversationSummary, ...]:
-    """List the other conversations about the same document that have an answer; none if they cannot be read."""
+    """List the other answered conversations about the same document. If they cannot be read, return none."""
     state, store = session.state, session.store
     if store is None or store.problem:
         return ()
@@ -53,19 +53,19 @@ async def list_earlier(session: Session) -> tuple[ConversationSummary, ...]:
 
 
 async def list_stale_quotes(session: Session, earlier: tuple[ConversationSummary, ...]) -> tuple[StaleQuote, ...]:
-    """List the quotes of notes and earlier conversations that the document has lost since; each is listed once."""
+    """List the quotes of notes and earlier conversations that are no longer in the document, each once."""
     store, library = session.store, session.state.library
     if store is None:
         return ()
 
     def look_up() -> tuple[StaleQuote, ...]:
-        from roamtui.agent.recheck import list_stale_quotes as list_lost  # noqa: PLC0415 - not for the first screen
+        from roamtui.agent.recheck import list_stale_quotes as list_stale  # noqa: PLC0415 - not for the first screen
 
         content_hash = library.content_hash
         notes = NoteStore(store.notes_folder, get_source_key(library)).read()
-        noted = list_lost((note.citation for note in notes), library)
+        noted = list_stale((note.citation for note in notes), library)
         stale = {quote: StaleQuote(quote, NotesTarget()) for quote in noted}
-        for summary in earlier[:_RECHECKED_MAX]:
+        for summary in earlier[:_RECHECKED_CONVERSATIONS_MAX]:
             try:
                 state = store.load(summary.id)
             except StoreError:
@@ -73,7 +73,7 @@ async def list_stale_quotes(session: Session, earlier: tuple[ConversationSummary
             if state.content_hash != content_hash:
                 citations = (citation for exchange in state.transcript.exchanges for citation in exchange.citations)
                 target = ConversationTarget(summary.id)
-                stale = {quote: StaleQuote(quote, target) for quote in list_lost(citations, library)} | stale
+                stale = {quote: StaleQuote(quote, target) for quote in list_stale(citations, library)} | stale
         return tuple(stale.values())
 
     return await asyncio.to_thread(look_up)

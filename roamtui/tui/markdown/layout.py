@@ -1,4 +1,4 @@
-"""Lay out Markdown blocks as lines. Independent of the screen."""
+"""Lays out Markdown blocks as lines. Independent of the screen."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from roamtui.tui.markdown.line import (
 
 PROSE_WIDTH_MAX = 100
 """In cells. Longer lines are hard to read."""
-_HEADINGS = (TextRole.H1, TextRole.H2, TextRole.H3)
+_HEADING_ROLES = (TextRole.H1, TextRole.H2, TextRole.H3)
 _UNDERLINES = {TextRole.H1: "━", TextRole.H2: "─"}
-_ALERTS = {
+_ALERT_ROLES = {
     "note": TextRole.NOTE,
     "tip": TextRole.TIP,
     "important": TextRole.IMPORTANT,
@@ -83,7 +83,7 @@ class MarkdownLayout:
     """Offsets of the `<details>` elements that a person folded or unfolded, or None if they cannot be folded."""
     lines: list[Line] = field(default_factory=list)
     folds: list[Details] = field(default_factory=list)
-    """Details that can be folded. The link number of item n is -1 - n."""
+    """The `<details>` elements that can be folded. The link of the element with index n has the number -1 - n."""
     folded: list[Details] = field(default_factory=list)
     """The folded `<details>` elements."""
     _containers: list[_Container] = field(default_factory=list)
@@ -124,7 +124,7 @@ class MarkdownLayout:
         self._containers.pop()
 
     def _add_heading(self, block: Heading) -> None:
-        role = _HEADINGS[block.level - 1] if block.level <= len(_HEADINGS) else TextRole.H4
+        role = _HEADING_ROLES[block.level - 1] if block.level <= len(_HEADING_ROLES) else TextRole.H4
         lines = self._wrap(to_runs(block.words, RunStyle(role)))
         if role in _UNDERLINES:
             stroke = _UNDERLINES[role] * max(measure_runs(line) for line in lines)
@@ -136,19 +136,19 @@ class MarkdownLayout:
         with self._within(_Container(has_bullets=number is None, is_tight=block.is_tight)):
             depth = sum(container.has_bullets for container in self._containers)
             for item in block.items:
-                mark = _BULLETS[(depth - 1) % len(_BULLETS)] + " "
+                bullet = _BULLETS[(depth - 1) % len(_BULLETS)] + " "
                 if number is not None:
-                    mark = f"{number}{block.delimiter} "
+                    bullet = f"{number}{block.delimiter} "
                     number += 1
-                mark = mark if item.is_done is None else _BOXES[item.is_done]
-                indent = (Run(" " * len(mark)),)
-                with self._within(_Container((Run(mark, RunStyle(TextRole.BULLET)),), indent)) as container:
+                bullet = bullet if item.is_done is None else _BOXES[item.is_done]
+                indent = (Run(" " * len(bullet)),)
+                with self._within(_Container((Run(bullet, RunStyle(TextRole.BULLET)),), indent)) as container:
                     self.add_blocks(item.blocks)
                     if not container.has_lines:
                         self._add_lines([()], item.start, item.end)
 
     def _add_quote(self, block: Quote) -> None:
-        role = _ALERTS.get(block.alert, TextRole.NOTE) if block.alert else TextRole.BAR
+        role = _ALERT_ROLES.get(block.alert, TextRole.NOTE) if block.alert else TextRole.BAR
         bar = (Run("▌ ", RunStyle(role)),)
         with self._within(_Container(bar, bar, is_quote=not block.alert)):
             if block.alert:
@@ -164,8 +164,8 @@ class MarkdownLayout:
             self.folds.append(block)
             link = -len(self.folds)
         is_open = self.toggled is None or block.is_open != (block.start in self.toggled)
-        mark = Run("▾ " if is_open else "▸ ", RunStyle(TextRole.BULLET, link=link))
-        with self._within(_Container((mark,), (Run("  "),))):
+        triangle = Run("▾ " if is_open else "▸ ", RunStyle(TextRole.BULLET, link=link))
+        with self._within(_Container((triangle,), (Run("  "),))):
             runs = to_runs(block.summary, RunStyle(emphasis=Emphasis.STRONG)) or [
                 Run("Details", RunStyle(TextRole.ASIDE))
             ]
@@ -236,8 +236,8 @@ class MarkdownLayout:
             self.lines.append(Line(runs=gap, start=start, end=start, block=-self._block))
         self._is_titled = False
         for text in texts:
-            leads = [container.rest if container.has_lines else container.first for container in self._containers]
-            prefix = [*chain.from_iterable(leads), *([_CODE_MARGIN] if is_code else [])]
+            prefixes = [container.rest if container.has_lines else container.first for container in self._containers]
+            prefix = [*chain.from_iterable(prefixes), *([_CODE_MARGIN] if is_code else [])]
             length = sum(len(run.text) for run in prefix)
             runs = (*prefix, *(run for run in text if run is not HARD_BREAK and run.text))
             self.lines.append(
@@ -247,7 +247,6 @@ class MarkdownLayout:
                 container.has_lines = True
 
     def _wrap(self, runs: Sequence[Run]) -> list[list[Run]]:
-        """Wrap prose to lines."""
         return wrap_runs(runs, self._compute_available_width(PROSE_WIDTH_MAX))
 
     def _compute_available_width(self, width_max: int | None = None) -> int | None:
@@ -259,7 +258,7 @@ class MarkdownLayout:
 
 
 def to_runs(words: Inline, base: RunStyle) -> list[Run]:
-    """Convert inline text to runs. Their styles add to `base`."""
+    """Convert inline text to runs, each with the style `base` and its own emphasis, link and quote."""
     runs: list[Run] = []
     for piece in words:
         style = replace(base, emphasis=base.emphasis | piece.emphasis, link=piece.link, group=piece.group)
@@ -275,11 +274,11 @@ def to_runs(words: Inline, base: RunStyle) -> list[Run]:
 _COLUMN_WIDTH_MIN = 12
 """In cells. A table's columns are not narrowed below this; the table scrolls sideways instead."""
 _GRID = RunStyle(TextRole.GRID)
-_BETWEEN = Run(" │ ", _GRID)
+_COLUMN_GAP = Run(" │ ", _GRID)
 
 
 def _compute_column_widths(rows: Sequence[Sequence[list[Run]]], room: int | None, width_min: int) -> list[int]:
-    """Compute the width of each column in cells. The widest are cut to a common width, so that all fit if possible."""
+    """Compute the width of each column in cells. If they do not fit, the widest columns get a common smaller width."""
     columns = max((len(row) for row in rows), default=0)
     natural = [0] * columns
     for row in rows:
@@ -287,12 +286,12 @@ def _compute_column_widths(rows: Sequence[Sequence[list[Run]]], room: int | None
             natural[column] = max(natural[column], *map(measure_runs, wrap_runs(cell, None)))
     if room is None:
         return natural
-    room -= (columns - 1) * len(_BETWEEN.text)
+    room -= (columns - 1) * len(_COLUMN_GAP.text)
     if sum(natural) <= room:
         return natural
     limit = width_min
-    for wide in sorted(set(natural), reverse=True):
-        narrower = [cells for cells in natural if cells < wide]
+    for width in sorted(set(natural), reverse=True):
+        narrower = [cells for cells in natural if cells < width]
         share = (room - sum(narrower)) // (columns - len(narrower))
         if share >= max(narrower, default=0):
             limit = max(width_min, share)
@@ -311,16 +310,16 @@ def _wrap_row(row: Sequence[list[Run]], widths: Sequence[int], alignments: Seque
             gap = max(0, width - measure_runs(cell))
             alignment = alignments[column] if column < len(alignments) else ""
             before = {"right": gap, "center": gap // 2}.get(alignment, 0)
-            runs += [_BETWEEN] if column else []
+            runs += [_COLUMN_GAP] if column else []
             runs += [Run(" " * before), *cell, Run(" " * (gap - before))]
         lines.append(runs)
     return lines
 
 
-_COLOURED_LENGTH_MAX = 20_000
+_HIGHLIGHTED_LENGTH_MAX = 20_000
 """In characters. Lexing more would delay scrolling."""
-_NAME_LENGTH_MAX = 40
-_ROLES = (
+_LANGUAGE_LENGTH_MAX = 40
+_TOKEN_ROLES = (
     ("Comment", TextRole.CODE_COMMENT),
     ("Keyword", TextRole.CODE_KEYWORD),
     ("Operator.Word", TextRole.CODE_KEYWORD),
@@ -341,11 +340,11 @@ def highlight_code(code: str, language: str) -> list[list[Run]]:
     r"""Return the lines of `code` as sanitised runs, without colours if the language is unknown.
 
     Args:
-        code: With ``\\n`` as its line ends; the one at its end begins no further line.
+        code: Lines that end with ``\\n``. The last line may lack it.
         language: First word of a fence's info string.
     """
     safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in sanitise_text(code).removesuffix("\n").split("\n"))
-    lexer = _get_lexer(language.lower()[:_NAME_LENGTH_MAX]) if len(safe) <= _COLOURED_LENGTH_MAX else None
+    lexer = _get_lexer(language.lower()[:_LANGUAGE_LENGTH_MAX]) if len(safe) <= _HIGHLIGHTED_LENGTH_MAX else None
     plain = [[Run(line, RunStyle(TextRole.CODE))] if line else [] for line in safe.split("\n")]
     if lexer is None:
         return plain
@@ -378,4 +377,4 @@ def _get_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
 
 @lru_cache(maxsize=256)
 def _get_code_style(kind: str) -> RunStyle:
-    return RunStyle(next((role for start, role in _ROLES if kind.startswith(start)), TextRole.CODE))
+    return RunStyle(next((role for start, role in _TOKEN_ROLES if kind.startswith(start)), TextRole.CODE))

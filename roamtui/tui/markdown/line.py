@@ -1,4 +1,4 @@
-"""`Line`: a line of Markdown as styled runs of sanitised text, wrapped to a width."""
+"""`Line`: a line of Markdown as styled runs of sanitised text. Wraps runs to a width, and renders them."""
 
 from __future__ import annotations
 
@@ -103,9 +103,11 @@ def measure_runs(runs: tuple[Run, ...] | list[Run]) -> int:
     return sum(cell_len(run.text) for run in runs)
 
 
-_WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
-_CLOSING = "、。，．」』）】〉》！？：；"
-_PIECE = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+")
+_WIDE_CHARACTERS = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+)
+_CLOSING_MARKS = "、。，．」』）】〉》！？：；"
+_WRAPPED_PIECE = re.compile(rf"\s+|[{_WIDE_CHARACTERS}][{_CLOSING_MARKS}]*|[^\s{_WIDE_CHARACTERS}]+")
 """A space, a character of a script without spaces (with the marks that may not begin a line), or a word."""
 _WORD_AND_SPACE = re.compile(r"\S+\s*|\s+")
 HARD_BREAK = Run("\n")
@@ -147,16 +149,16 @@ def wrap_keeping_spaces(runs: Sequence[Run], width: int | None) -> list[list[Run
 
 def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
     """Return the runs of the characters `start` to `end`."""
-    part: list[Run] = []
+    sliced: list[Run] = []
     position = 0
     for run in runs:
         if position >= end:
             break
         text = run.text[max(0, start - position) : end - position]
         if text:
-            part.append(run if len(text) == len(run.text) else Run(text, run.style))
+            sliced.append(run if len(text) == len(run.text) else Run(text, run.style))
         position += len(run.text)
-    return part
+    return sliced
 
 
 def _wrap_paragraph(runs: list[Run], width: int | None) -> Iterator[list[Run]]:
@@ -173,7 +175,7 @@ def _wrap_paragraph(runs: list[Run], width: int | None) -> Iterator[list[Run]]:
 def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each line, without the spaces around it."""
     line_start, line_end, filled = -1, 0, 0
-    for piece in _PIECE.finditer(text):
+    for piece in _WRAPPED_PIECE.finditer(text):
         if piece[0].isspace():
             filled += len(piece[0])
             continue
@@ -232,7 +234,7 @@ _CODE_BACKGROUND = "on $panel"
 def render_run(text: str, style: RunStyle) -> Content:
     """Render text in a style."""
     content = Content(text)
-    for markup in _list_styles(style):
+    for markup in _get_styles(style):
         content = content.stylize(markup)
     return content
 
@@ -243,7 +245,7 @@ def draw_code_background(content: Content, width: int) -> Content:
 
 
 @lru_cache(maxsize=256)
-def _list_styles(style: RunStyle) -> tuple[str, ...]:
+def _get_styles(style: RunStyle) -> tuple[str, ...]:
     styles = [ROLE_STYLES[style.role]]
     if Emphasis.CODE in style.emphasis:
         styles.append(_INLINE_CODE_STYLE)

@@ -13,7 +13,7 @@ from typing_extensions import override
 from roamtui.tui.labels import STEP
 from roamtui.tui.tree.line_renderer import SIZE_WIDTH_MIN
 
-_EDGES_WIDTH = 2
+_PANE_EDGES_WIDTH = 2
 """The width in cells that the outline's pane needs in addition to its lines."""
 
 
@@ -35,7 +35,7 @@ _NOTE_WIDTH_MIN = 8
 
 
 class PaneTitle(Widget):
-    """The names of a pane and of hidden panes as tabs, with a short note at the right."""
+    """The title line of a pane: its name and those of hidden panes as tabs, and a short note at the right."""
 
     def __init__(self, pane: Pane, unit: str = "") -> None:
         """Show the name of `pane`, and if there is room, the `unit` of the numbers at its right edge."""
@@ -46,7 +46,7 @@ class PaneTitle(Widget):
         self._notes: tuple[str, ...] = ()
 
     def show_note(self, *notes: str) -> None:
-        """Show the first of `notes` that fits at the right, else the last one without its start.
+        """Show the first of `notes` that fits at the right, or else the end of the last one.
 
         The notes must be sanitised.
         """
@@ -64,7 +64,7 @@ class PaneTitle(Widget):
     def render(self) -> Content:
         tabs = [self._draw_tab(pane) for pane in Pane if pane is self._pane or pane in self._hidden]
         left = Content(" ").join(tabs)
-        unit = f"  {self._unit}" if self._unit and self.size.width >= SIZE_WIDTH_MIN + _EDGES_WIDTH else ""
+        unit = f"  {self._unit}" if self._unit and self.size.width >= SIZE_WIDTH_MIN + _PANE_EDGES_WIDTH else ""
         room = self.size.width - left.cell_length - 1 - len(unit)
         note = self._fit_note(room - _NOTE_GAP)
         if unit and len(self._notes) > 1 and note.plain != self._notes[0]:  # a shortened note takes the unit's room
@@ -102,7 +102,7 @@ class PaneTitle(Widget):
 
 
 def _cut_start(text: str, width: int) -> Content:
-    """Return the end of `text` that fits, because the last part of a path is the most useful."""
+    """Return the end of a path that fits, because its last part is the most useful."""
     parts = text.split(STEP)
     for first in range(1, len(parts)):
         content = Content(STEP.join(("…", *parts[first:])))

@@ -75,7 +75,7 @@ class PaneSwitcher(Horizontal):
         self._box = box
         self._scope_widgets = {Scope.TREE: tree, Scope.CHAT: log, Scope.READER: reader, Scope.INPUT: box}
         self._right = Vertical(id="right")
-        self._ask = Container(id="ask")
+        self._question_area = Container(id="ask")
         self._frame = Horizontal(id="ask-frame")
         self._columns = 0
         self._tree_columns: int | None = None
@@ -94,7 +94,7 @@ class PaneSwitcher(Horizontal):
             with Horizontal(id="upper"):
                 yield self._chat
                 yield self._reader
-            with self._ask, self._frame:
+            with self._question_area, self._frame:
                 yield Static(Content("❯"), id="prompt")
                 yield self._box
 
@@ -146,20 +146,20 @@ class PaneSwitcher(Horizontal):
             self._log_view.action_page_up()
 
     def show_queued(self, question: str, back_key: str) -> None:
-        """Show a question that waits above the box; an empty one hides it."""
-        self._ask.query(QueuedLine).remove()
+        """Show a waiting question above the box. An empty question hides it."""
+        self._question_area.query(QueuedLine).remove()
         if question:
-            self._ask.mount(QueuedLine(question, back_key), before=self._frame)
+            self._question_area.mount(QueuedLine(question, back_key), before=self._frame)
 
     @on(QuestionBox.CommandsListed)
     async def _show_commands(self, event: QuestionBox.CommandsListed) -> None:
-        shown = self._ask.query(CommandList)
+        command_list = self._question_area.query(CommandList)
         if not event.commands:
-            await shown.remove()
+            await command_list.remove()
             return
-        if not shown:
-            await self._ask.mount(CommandList(), before=self._frame)
-        self._ask.query_one(CommandList).show(event.commands, event.chosen)
+        if not command_list:
+            await self._question_area.mount(CommandList(), before=self._frame)
+        self._question_area.query_one(CommandList).show(event.commands, event.chosen)
 
     def get_scope_widget(self, scope: Scope) -> Widget:
         """Return the widget that runs a scope's actions: the screen for the global scope."""
@@ -275,12 +275,12 @@ class PaneSwitcher(Horizontal):
         self._right.display = bool(visible & {Pane.CHAT, Pane.READER})
         self._tree.set_class(len(visible) == 1, "-alone")
         hidden = frozenset(Pane) - visible
-        beside_tree = Pane.TREE in visible and len(visible) > 1
-        width = self._tree_columns if beside_tree else None
+        is_next_to_tree = Pane.TREE in visible and len(visible) > 1
+        width = self._tree_columns if is_next_to_tree else None
         if width is not None:
             width = self._tree_columns = max(_TREE_COLUMNS_MIN, min(width, self._columns - _RIGHT_COLUMNS_MIN))
         styles = self._tree.styles
         styles.width = styles.min_width = styles.max_width = width
-        self._tree.title_line.show_hidden(frozenset() if beside_tree else hidden)
+        self._tree.title_line.show_hidden(frozenset() if is_next_to_tree else hidden)
         self._chat.title_line.show_hidden(hidden)
         self._reader.title_line.show_hidden(hidden)

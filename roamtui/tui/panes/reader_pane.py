@@ -22,8 +22,7 @@ from roamtui.tui.status_line import format_key_hint
 if TYPE_CHECKING:
     from roamtui.tui.reader.reader import Reader
 
-_BACK_MAX = 100
-"""The number of positions in the history."""
+_HISTORY_LENGTH_MAX = 100
 
 
 class ReaderPane(Vertical):
@@ -32,9 +31,9 @@ class ReaderPane(Vertical):
     def __init__(self, keys: Keymap) -> None:
         super().__init__(id="reader-pane")
         self.title_line = PaneTitle(Pane.READER)
-        """The title line."""
+        """Shows the path and the page in view, the number of the match, and whether follow mode is on."""
         self._library: Library | None = None
-        self._back: list[ReadingPosition] = []
+        self._history: list[ReadingPosition] = []
         self._search_words: tuple[str, ...] = ()
         self._match_label = ""
         hint = format_key_hint(keys.format_first_key("tree.read"), "on a line of the outline to read it here")
@@ -75,20 +74,20 @@ class ReaderPane(Vertical):
         Args:
             library: The library that contains the section.
             section_id: The section's id.
-            highlight: The span to highlight.
-            into: How many characters into the section to start.
+            highlight: The spans to highlight, in order.
+            into: Number of characters from the start of the section to the top of the view.
             with_way_back: Whether the person can go back to the previous position.
         """
         position = self.reader.position
         if with_way_back and position is not None and position.section_id != section_id:
-            self._back = [*self._back, position][-_BACK_MAX:]
+            self._history = [*self._history, position][-_HISTORY_LENGTH_MAX:]
         self._library = library
         self._empty.display = False
         self.reader.display = True
         self.reader.show_section(library, section_id, highlight=highlight, into=into)
         self._update_title()
 
-    def show_again(self, library: Library) -> None:
+    def refresh_library(self, library: Library) -> None:
         """Show the same position in a changed library, or nothing if its section is gone."""
         if self.section_id is not None:
             self._library = library
@@ -131,8 +130,8 @@ class ReaderPane(Vertical):
 
     def go_back(self) -> bool:
         """Go back to the previous position. Return whether there was one."""
-        while self._back and self._library is not None:
-            section_id, into, _ = self._back.pop()
+        while self._history and self._library is not None:
+            section_id, into, _ = self._history.pop()
             if section_id in self._library:
                 self.show_section(self._library, section_id, into=into, with_way_back=False)
                 return True
@@ -140,7 +139,7 @@ class ReaderPane(Vertical):
 
     @property
     def selection(self) -> tuple[str | None, Span | None]:
-        """The section and span of the selection or highlight, else the current section."""
+        """The section and the span of the selection or the highlight, otherwise the current section and None."""
         span = self.reader.get_selection_span()
         if span is None or self._library is None:
             return self.section_id, None

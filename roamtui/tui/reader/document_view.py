@@ -21,7 +21,7 @@ from roamtui.document.parse import parse_document
 from roamtui.document.text import DocumentText, compute_line_starts, normalise_line_ends
 from roamtui.tui.labels import format_node
 
-_FRONT_MATTER_MAX = 50_000
+_FRONT_MATTER_LENGTH_MAX = 50_000
 """In characters. Front matter is searched for only up to here."""
 
 
@@ -36,7 +36,7 @@ class DocumentView:
     """Whether the text is generated because the node has none of its own, such as a folder."""
 
     def cut(self, *, is_raw: bool) -> list[TextChunk]:
-        """Split the text into chunks to lay out one by one: at line ends for raw text, else at blocks."""
+        """Split the text into chunks that are laid out one by one: at line ends for raw text, otherwise at blocks."""
         text, columns = self.document.text, self.document.columns
         first, end = (0, len(text)) if self.end is None else (self.start, self.end)
         if is_raw:
@@ -53,19 +53,19 @@ class DocumentView:
         return [*front, *chunks]
 
     def _measure_front_matter(self) -> int:
-        text = self.document.text[:_FRONT_MATTER_MAX]
+        text = self.document.text[:_FRONT_MATTER_LENGTH_MAX]
         normalised = normalise_line_ends(text)
         line_count = normalised.count("\n", 0, measure_front_matter(normalised))
         starts = compute_line_starts(text)
         return starts[line_count] if line_count < len(starts) else len(text)
 
 
-_EXCERPT_LENGTH = 20_000
+_EXCERPT_LENGTH_MAX = 20_000
 """In characters. An excerpt shows this much of a section with its descendants."""
 
 
 def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = False) -> DocumentView:
-    """Return the view of a node: its document from there on, or the file or page that was loaded below it.
+    """Return the view of a node: its document from the node on, or the file or page that was loaded below the node.
 
     Args:
         library: The library that contains the node.
@@ -84,12 +84,12 @@ def make_document_view(library: Library, section_id: str, *, is_excerpt: bool = 
     span = library.get_content_span(section_id)
     end = None
     if is_excerpt:
-        end = max(library.get_own_content_span(section_id).end, min(span.end, span.start + _EXCERPT_LENGTH))
+        end = max(library.get_own_content_span(section_id).end, min(span.end, span.start + _EXCERPT_LENGTH_MAX))
     return DocumentView(document=library.document(span.doc), start=span.start, end=end)
 
 
 CHUNK_LENGTH = 3_000
-"""In characters. The next good position after this ends a chunk: some screens of text, parsed in a few milliseconds."""
+"""In characters. The first good position after this length ends a chunk: some screens, parsed in milliseconds."""
 CHUNK_LENGTH_MAX = 12_000
 """In characters. After this, any line end ends a chunk. A longer line is split."""
 
@@ -98,7 +98,7 @@ _FENCE_OR_BLANK = re.compile(
     re.MULTILINE,
 )
 _LINE_LENGTH = 2_000
-"""In characters. Most lines are shorter, so a line end is searched for in this much text first."""
+"""In characters. Most lines are shorter, so a line end is first searched for in this much text."""
 _LINE_END = re.compile(r"\r\n?|\n")
 _TABLE_RULE_CHARACTERS = "-:| \t"
 _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
@@ -134,7 +134,7 @@ def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[in
         if cut - position > CHUNK_LENGTH_MAX and after and headings[after - 1] > position:
             cut = min(headings[after - 1], end)
         if cut - position > CHUNK_LENGTH_MAX:
-            chunks.extend(_split_blocks(text, position, cut))
+            chunks.extend(_split_at_blank_lines(text, position, cut))
         else:
             chunks.append(TextChunk(start=position, end=cut))
         position = cut
@@ -153,14 +153,14 @@ def split_lines(text: DocumentText, start: int, end: int) -> list[TextChunk]:
     return chunks
 
 
-def _split_blocks(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]:
+def _split_at_blank_lines(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]:
     """Yield the chunks of a span without headings."""
     fence: re.Match[str] | None = None
     chunk_start = start
     for match in _FENCE_OR_BLANK.finditer(text[start:end]):
         blank_end = start + match.end()
         if match["fence"]:
-            fence = _follow_fence(fence, match)
+            fence = _update_fence(fence, match)
         elif fence is None and blank_end - chunk_start >= CHUNK_LENGTH:
             yield from _split_long(text, chunk_start, blank_end)
             chunk_start = blank_end
@@ -184,23 +184,23 @@ def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]
 
 
 def _build_parser_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
-    """Return the lines that bring a parser into the state it has at `cut`, after `prefix` and `text[start:cut]`."""
-    read = prefix + text[start:cut]
+    """Return the lines that bring a parser into its state at `cut`: after reading `prefix` and `text[start:cut]`."""
+    before = prefix + text[start:cut]
     fence: re.Match[str] | None = None
-    for match in _FENCE_OR_BLANK.finditer(read):
+    for match in _FENCE_OR_BLANK.finditer(before):
         if match["fence"]:
-            fence = _follow_fence(fence, match)
+            fence = _update_fence(fence, match)
     if fence is not None:
         return fence[0] + "\n"
-    start = max((blank.end() for blank in _BLANK_LINE.finditer(read)), default=0)
-    head_end = _get_line_end(read, start, len(read))
-    rule_end = _get_line_end(read, head_end, len(read))
-    head, rule = read[start:head_end].strip(), read[head_end:rule_end].strip()
+    start = max((blank.end() for blank in _BLANK_LINE.finditer(before)), default=0)
+    head_end = _get_line_end(before, start, len(before))
+    rule_end = _get_line_end(before, head_end, len(before))
+    head, rule = before[start:head_end].strip(), before[head_end:rule_end].strip()
     is_table = "|" in head and "-" in rule and not rule.strip(_TABLE_RULE_CHARACTERS)
     return f"{head}\n{rule}\n" if is_table else ""
 
 
-def _follow_fence(fence: re.Match[str] | None, line: re.Match[str]) -> re.Match[str] | None:
+def _update_fence(fence: re.Match[str] | None, line: re.Match[str]) -> re.Match[str] | None:
     """Return the opening line of the fence that is open after this fence line, or None."""
     mark, info = line["fence"], line["info"]
     if fence is None:
@@ -211,8 +211,8 @@ def _follow_fence(fence: re.Match[str] | None, line: re.Match[str]) -> re.Match[
 
 def _get_line_end(text: DocumentText, start: int, end: int) -> int:
     """Return the offset after the first line end from `start` on, or 0 if there is none before `end`."""
-    near = text[start : min(end, start + _LINE_LENGTH)]
-    found = _LINE_END.search(near)
-    if found is None or found.end() == len(near):
+    nearby = text[start : min(end, start + _LINE_LENGTH)]
+    found = _LINE_END.search(nearby)
+    if found is None or found.end() == len(nearby):  # in the latter case, a \n may follow the \r
         found = _LINE_END.search(text[start:end])
     return start + found.end() if found else 0

@@ -1,4 +1,4 @@
-"""Map source positions to shown lines, to mark quotes and matches, and map a selection back to the source.
+"""Maps source positions to shown lines, to highlight quotes and matches, and maps a selection back to the source.
 
 Shown lines have no Markdown syntax, so quotes are searched in them as in an answer. Independent of the screen.
 """
@@ -34,9 +34,9 @@ class Highlights:
     """The words of a quote and the search matches to highlight. Their positions are computed chunk by chunk."""
 
     quote: tuple[Span, ...] = ()
-    """In order. There are several if only parts of a quote are in the text."""
+    """Spans of the quote, in order. There are several if only parts of it are in the text."""
     words: tuple[str, ...] = ()
-    """Search words. All their matches are marked."""
+    """Search words. All their matches are highlighted."""
     current_match: int | None = None
     """Offset in the document of the current match."""
     _by_chunk: dict[int, list[tuple[LineSpan, HighlightKind]]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Highlights:
 
 
 class _Block(NamedTuple):
-    """A block's text joined to one line. `origins` has each character's line and column, None for joining spaces."""
+    """A block's text joined to one line. `origins` has the line and column of each character, None for added spaces."""
 
     source: Line
     text: str
@@ -117,7 +117,10 @@ def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: i
 
 
 def _locate_quote(shown: str, before: str, quote: str) -> tuple[int, int]:
-    """Return a quote's range in the shown text of a block, after the text `before`, or the whole block's range."""
+    """Return the range of a quote in the shown text of a block. If the quote is not found, return the whole block.
+
+    `before` is the source text of the block before the quote.
+    """
     shown = shown.replace("│", " ")
     whole, head = find_quoted_words(before + quote, shown), find_quoted_words(before, shown)
     if whole is None or (head is None and before.strip()):
@@ -135,7 +138,7 @@ def _locate_quote(shown: str, before: str, quote: str) -> tuple[int, int]:
 def locate_words(lines: Sequence[Line], words: Sequence[str]) -> list[list[LineSpan]]:
     """Find `words` in the lines of a chunk, ignoring case.
 
-    Each match is a list of spans, since it may continue on the next line of a block.
+    Each match is a list of spans, because it may continue on the next line of its block.
     """
     blocks = _join_blocks(lines) if words else ()
     return [block.to_line_spans(start, end) for block in blocks for start, end in match_ranges(block.text, words)]
@@ -171,7 +174,7 @@ def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int
 def compute_selection_span(selected: Sequence[SelectedText], document: Document) -> Span | None:
     """Return the source span of selected text, extended to whole words and numbers, or None if no text is selected.
 
-    Where the shown text differs from the source, as in a table, the span covers whole rows or paragraphs.
+    If the shown text differs from the source, as in a table, the span covers whole rows or paragraphs.
     """
     selected = [part for part in selected if part.text.strip()]
     if not selected:

@@ -21,11 +21,11 @@ from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, highlig
 from roamtui.tui.markdown.line import TAB_WIDTH, Line, Run, RunStyle, TextRole, measure_runs, wrap_keeping_spaces
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
-_CACHED_MAX = 64
-"""The number of chunks whose lines are cached. Others are laid out again when they come back into view."""
+_CACHED_CHUNKS_MAX = 64
+"""Number of chunks whose lines are cached. Other chunks are laid out again when they come back into view."""
 _REFERENCE = re.compile(r"\](?!\()")
-"""May refer to a link definition elsewhere. Without a match, the document is not searched for definitions."""
-_LINKLESS_MAX = 200
+"""The end of a reference link. If a chunk has no match, the document is not searched for link definitions."""
+_LINKLESS_CHUNKS_MAX = 200
 """The search for the next link ends after this many chunks without one."""
 
 
@@ -49,9 +49,9 @@ class ChunkLines:
 
     lines: tuple[Line, ...]
     links: Mapping[int, str | int] = field(default_factory=dict)
-    """The links by number: a URL, or the offset of a details summary, which folds."""
+    """By number: the URL of a link, or the offset of a `<details>` element, whose summary folds it."""
     folded: tuple[Details, ...] = ()
-    """The offsets of the folded details."""
+    """The folded `<details>` elements."""
 
 
 class LazyLines:
@@ -73,7 +73,7 @@ class LazyLines:
             width: Width of a line in cells.
             is_raw: Whether to show the source text.
             is_wrapped: Whether long lines are wrapped to the width.
-            toggled: Offsets of the details that a person folded or unfolded, or None to unfold all.
+            toggled: Offsets of the `<details>` elements that a person folded or unfolded, or None to unfold all.
         """
         self.document = view.document
         self.chunks = view.cut(is_raw=is_raw)
@@ -92,12 +92,12 @@ class LazyLines:
 
     def __len__(self) -> int:
         """Return the number of lines, partly estimated."""
-        return self._find_tops()[-1]
+        return self._compute_tops()[-1]
 
     def get_chunk_lines(self, chunk: int) -> ChunkLines:
         """Return the lines of a chunk. Laying it out corrects its estimated height."""
         if chunk not in self._cached:
-            if len(self._cached) >= _CACHED_MAX:
+            if len(self._cached) >= _CACHED_CHUNKS_MAX:
                 self._cached.clear()
             span = self.chunks[chunk]
             if self._is_raw:
@@ -107,13 +107,13 @@ class LazyLines:
             else:
                 laid_out = self._lay_out_markdown(span)
             self._cached[chunk] = laid_out
-        shown = self._cached[chunk]
+        laid_out = self._cached[chunk]
         if chunk not in self.measured:
             self.measured.add(chunk)
-            self.heights[chunk] = len(shown.lines)
+            self.heights[chunk] = len(laid_out.lines)
             self._tops = None
-            self.width = max(self.width, *(measure_runs(line.runs) for line in shown.lines), 0)
-        return shown
+            self.width = max(self.width, *(measure_runs(line.runs) for line in laid_out.lines), 0)
+        return laid_out
 
     def invalidate(self, chunk: int) -> None:
         """Discard the lines of a chunk after its content has changed."""
@@ -123,17 +123,17 @@ class LazyLines:
 
     def top(self, chunk: int) -> int:
         """Return the number of the first line of a chunk."""
-        return self._find_tops()[chunk]
+        return self._compute_tops()[chunk]
 
     def locate(self, y: int) -> LinePosition:
-        """Return the chunk position of line `y`, or of the nearest line."""
-        tops = self._find_tops()
+        """Return the position of line `y` within its chunk, or of the nearest line."""
+        tops = self._compute_tops()
         y = max(0, min(y, tops[-1] - 1))
         chunk = max(0, min(bisect_right(tops, y) - 1, len(self.chunks) - 1))
         return LinePosition(chunk, y - tops[chunk])
 
     def line_at(self, y: int) -> tuple[LinePosition, Line] | None:
-        """Return the line `y` and its position, or None if out of range."""
+        """Return line `y` and its position within its chunk, or None if there is no such line."""
         if not 0 <= y < len(self):
             return None
         position = self.locate(y)
@@ -141,7 +141,7 @@ class LazyLines:
         return (position, lines[position.line]) if position.line < len(lines) else None
 
     def lay_out_view(self, y: int, height: int) -> None:
-        """Lay out the chunks needed to show `height` lines from line `y`. That line does not move."""
+        """Lay out the chunks that contain the `height` lines from line `y` on. Line `y` itself does not move."""
         chunk = self.locate(y).chunk
         while chunk < len(self.chunks) and self.top(chunk) < y + height:
             if chunk not in self.measured:
@@ -149,7 +149,7 @@ class LazyLines:
             chunk += 1
 
     def get_chunk_at(self, offset: int) -> int:
-        """Return the number of the chunk that contains an offset, or of the nearest one."""
+        """Return the number of the chunk that contains an offset, or of the nearest chunk."""
         return max(0, bisect_right(self.chunks, offset, key=lambda chunk: chunk.start) - 1)
 
     def get_block_line(self, offset: int) -> int:
@@ -187,7 +187,7 @@ class LazyLines:
             current = None
         edge = view.start if direction > 0 else view.stop - 1
         chunk = current.chunk if current is not None else self.locate(edge).chunk
-        for _ in range(_LINKLESS_MAX):
+        for _ in range(_LINKLESS_CHUNKS_MAX):
             if not 0 <= chunk < len(self.chunks):
                 break
             links = self.get_links(chunk)
@@ -202,7 +202,7 @@ class LazyLines:
             chunk += direction
         return None
 
-    def _find_tops(self) -> list[int]:
+    def _compute_tops(self) -> list[int]:
         if self._tops is None:
             self._tops = list(accumulate(self.heights, initial=0))
         return self._tops

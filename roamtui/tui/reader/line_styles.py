@@ -13,7 +13,7 @@ from textual.widget import Widget
 from roamtui.document.markdown.blocks import Emphasis
 from roamtui.tui.markdown.line import Line, RunStyle, TextRole
 
-_EMPHASES = {
+_EMPHASIS_STYLES = {
     Emphasis.STRONG: Style(bold=True),
     Emphasis.ITALIC: Style(italic=True),
     Emphasis.STRUCK: Style(strike=True),
@@ -42,34 +42,34 @@ class ReaderPalette:
     """The styles of a widget that uses these component classes."""
 
     def __init__(self, widget: Widget) -> None:
-        def read_whole(name: str) -> Style:
+        def read_style(name: str) -> Style:
+            # Only the colours that the CSS of the class sets, not those that it inherits.
             style = widget.get_component_rich_style(f"reader--{name}")
-            own = widget.get_component_rich_style(f"reader--{name}", partial=True)
-            color, ground = style.color if own.color else None, style.bgcolor if own.bgcolor else None
-            return style.without_color + Style(color=color, bgcolor=ground)
+            explicit = widget.get_component_rich_style(f"reader--{name}", partial=True)
+            color, background = style.color if explicit.color else None, style.bgcolor if explicit.bgcolor else None
+            return style.without_color + Style(color=color, bgcolor=background)
 
         self._roles: dict[str, Style] = {}
         for name in (*TextRole, "link"):
             style = widget.get_component_rich_style(f"reader--{name}")
             self._roles[name] = style.without_color + Style(color=style.color)
         self.base = widget.rich_style
-        self.overlays = {overlay: read_whole(overlay) for overlay in HighlightKind}
-        self._inline_code, self._code_background = read_whole("inline-code"), read_whole("code-background")
+        self.overlays = {overlay: read_style(overlay) for overlay in HighlightKind}
+        self._inline_code, self._code_background = read_style("inline-code"), read_style("code-background")
         selection = widget.screen.get_component_rich_style("screen--selection")
         # Most themes set no foreground for selections. Blending would turn "no colour" into the background's colour.
         has_color = widget.screen.get_component_styles("screen--selection").color.a > 0
         color = selection.color if has_color else None
         self.selection = selection.without_color + Style(color=color, bgcolor=selection.bgcolor)
-        """The style of selected text."""
         self._cache: dict[RunStyle, Style] = {}
 
-    def style_of(self, run_style: RunStyle) -> Style:
+    def get_style(self, run_style: RunStyle) -> Style:
         """Return the cached style of a run."""
         if run_style not in self._cache:
             style = self.base + self._roles[run_style.role]
             if Emphasis.CODE in run_style.emphasis:
                 style += self._inline_code
-            for emphasis, added in _EMPHASES.items():
+            for emphasis, added in _EMPHASIS_STYLES.items():
                 if emphasis in run_style.emphasis:
                     style += added
             self._cache[run_style] = style if run_style.link is None else style + self._roles["link"]
@@ -77,14 +77,14 @@ class ReaderPalette:
 
     def draw(self, line: Line, width: int, overlays: Iterable[tuple[int, int, Style]]) -> Strip:
         """Draw a line as a strip of at least `width` cells, with styles over some of its characters."""
-        ground = self._code_background if line.is_code else Style.null()
-        segments = [Segment(run.text, self.style_of(run.style) + ground) for run in line.runs]
+        background = self._code_background if line.is_code else Style.null()
+        segments = [Segment(run.text, self.get_style(run.style) + background) for run in line.runs]
         for start, end, style in overlays:
-            segments = list(_lay_over(segments, start, end, style))
-        return Strip(segments).extend_cell_length(width, self.base + ground)
+            segments = list(_apply_overlay(segments, start, end, style))
+        return Strip(segments).extend_cell_length(width, self.base + background)
 
 
-def _lay_over(segments: list[Segment], first: int, last: int, added: Style) -> Iterable[Segment]:
+def _apply_overlay(segments: list[Segment], first: int, last: int, added: Style) -> Iterable[Segment]:
     position = 0
     for text, style, _ in segments:
         start = max(0, min(len(text), first - position))

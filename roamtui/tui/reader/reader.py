@@ -40,12 +40,9 @@ from roamtui.tui.reader.line_styles import STYLE_NAMES, HighlightKind, ReaderPal
 
 _MARGIN = 3
 """Lines kept above the target of a jump, to show its context."""
-
 _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
-
-
-_NOTHING = DocumentView(document=parse_document(""), is_generated=True)
+_EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
 
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
@@ -63,16 +60,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Start empty. With `is_excerpt`, only one section at a time is shown."""
         super().__init__(id=id)
         self._is_excerpt = is_excerpt
-        self.lines = LazyLines(_NOTHING, 0)
+        self.lines = LazyLines(_EMPTY_VIEW, 0)
         """The lines of the document, empty until the width is known."""
         self._palette: ReaderPalette | None = None
         self._library: Library | None = None
         self.section_id: str | None = None
-        """The section that was jumped to or has been scrolled to the top since, or None."""
-        self._view = _NOTHING
+        """The current section: the target of the last jump, or the section scrolled to the top since. None if empty."""
+        self._view = _EMPTY_VIEW
         self._highlights = Highlights()
         self._link: LinkPosition | None = None
-        self._posted: ReadingPositionChanged | None = None
+        self._last_posted: ReadingPositionChanged | None = None
         self._start = 0
         """The offset of the last jump."""
         self._anchor: int | None = None
@@ -81,11 +78,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Blank lines after the last line, so that any section can be scrolled to the top."""
         self._is_jumping = False
         self._toggled: set[int] = set()
+        """Offsets of the `<details>` elements that the person folded or unfolded."""
         self.is_raw = False
         """Whether the source text is shown."""
         self.is_wrapped = True
         """Whether long lines of prose are wrapped to the width of the view."""
         self._laid_out_width = 0
+        """Width for which the text is laid out, or 0 before the first layout."""
 
     @property
     def view_size(self) -> Size:
@@ -99,11 +98,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def overflow_signs(self) -> str:
-        """Signs of text outside the view: ``◂``, ``▸`` or both, or empty."""
+        """The sides on which lines continue out of view: ``◂``, ``▸``, both or none."""
         start, (width, height) = self.scroll_offset.x, self.view_size
         in_view = (self.lines.line_at(self.top_y + y) for y in range(height))
-        is_more = any(measure_runs(found[1].runs) > start + width for found in in_view if found)
-        return ("◂" if start > 0 else "") + ("▸" if is_more else "")
+        has_more = any(measure_runs(found[1].runs) > start + width for found in in_view if found)
+        return ("◂" if start > 0 else "") + ("▸" if has_more else "")
 
     def show_section(self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), into: int = 0) -> None:
         """Show the text from a section on, or from the first span to highlight.
@@ -112,19 +111,19 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             library: The library that contains the section.
             section_id: The section's id.
             highlight: The spans to highlight, in order.
-            into: How many characters into the section to start.
+            into: Number of characters from the start of the section to the top of the view.
 
         Raises:
             UnknownSectionError: The library has no such section.
         """
         view, before = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
         self._library, self.section_id, self._view = library, section_id, view
-        self._posted = ReadingPositionChanged(section_id)
+        self._last_posted = ReadingPositionChanged(section_id)
         self._start = self._anchor = min(view.start + into, len(view.document.text))
         quote = tuple(span for span in highlight if span.doc == view.document.key)
         self._highlights = Highlights(quote, self._highlights.words)
-        is_same = view.end is None or (before.start, before.end) == (view.start, view.end)
-        if not self.lines.chunks or before.document is not view.document or not is_same:
+        has_same_range = view.end is None or (before.start, before.end) == (view.start, view.end)
+        if not self.lines.chunks or before.document is not view.document or not has_same_range:
             self._toggled = set()
             self._lay_out(self._start)
         else:
@@ -140,8 +139,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if position is not None and position.section_id in library:
             self.show_section(library, position.section_id, into=position.offset)
             return
-        self._library = self.section_id = self._posted = None
-        self._view = _NOTHING
+        self._library = self.section_id = self._last_posted = None
+        self._view = _EMPTY_VIEW
         self._highlights = Highlights()
         self._lay_out(0)
 
@@ -166,11 +165,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def current_link(self) -> str | int | None:
-        """Return the URL of the selected link, the offset of a selected summary, or None."""
+        """Return the URL of the selected link, the offset of the selected `<details>` element, or None."""
         return None if self._link is None else self.lines.get_chunk_lines(self._link.chunk).links[self._link.number]
 
     def toggle_details(self, offset: int) -> None:
-        """Fold or unfold the details whose summary starts at an offset of the document."""
+        """Fold or unfold the `<details>` element that starts at an offset of the document."""
         self._toggled ^= {offset}
         with self._keep_view():
             self.lines.invalidate(self.lines.get_chunk_at(offset))
@@ -180,7 +179,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def select_adjacent_link(self, direction: int, *, only_in_view: bool = False) -> bool:
-        """Select the next link (1) or the previous one (-1), starting in the view. Return whether there is one."""
+        """Select the next (1) or previous (-1) link, starting in the view. Return whether there is one.
+
+        With `only_in_view`, links outside the view do not count.
+        """
         view = range(self.top_y, self.top_y + self.view_size.height)
         with self._keep_view():
             found = self.lines.get_adjacent_link(self._link, direction, view)
@@ -238,7 +240,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(CopyRequested(self.selected_or_section_text(), "the text"))
 
     def selected_or_section_text(self) -> str:
-        """Return the selection, else the section's exact source text. If it has a page, title and page follow."""
+        """Return the selected text, or else the section's exact source text, and if it has pages, title and page."""
         if self._library is None or self.section_id is None:
             return ""
         selection, document = self.text_selection, self._view.document
@@ -254,7 +256,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return text if page is None else f"{text.rstrip()}\n\n({sanitise_line(self._library.title)}, p. {page})\n"
 
     def get_selection_span(self) -> Span | None:
-        """Return the span of the selected words, else of the highlight if it is in view, or None."""
+        """Return the span of the selected words, or of the highlighted quote if it is in view, or None."""
         if self._view.is_generated:
             return None
         span = compute_selection_span(self._list_selected(self.text_selection), self._view.document)
@@ -267,14 +269,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return span
 
     def breadcrumb(self) -> str:
-        """Return the titles down to the section on one line. Only the document itself shows the document's title."""
+        """Return the path of the section. It includes the document's title only if it would be empty otherwise."""
         section_id = self.section_id
         if self._library is None or section_id is None or section_id not in self._library:
             return sanitise_line(self._library.title) if self._library else ""
         return format_full_path(self._library, section_id)
 
     def _scroll_to_highlight(self, kind: HighlightKind) -> None:
-        """Scroll to the highlighted quote or current match, unfolding details that hide it."""
+        """Scroll to the highlighted quote or current match. Unfold the `<details>` elements that hide it."""
         lines, offset = self.lines, self._highlights.current_match
         if kind is HighlightKind.QUOTE:
             offset = self._highlights.quote[0].start if self._highlights.quote else None
@@ -284,7 +286,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         while hidden := [
             fold for fold in lines.get_chunk_lines(chunk).folded if fold.end <= offset < get_block_end(fold)
         ]:
-            for fold in hidden:  # details may be nested
+            for fold in hidden:  # the elements may be nested
                 self.toggle_details(fold.start)
         y = lines.get_block_line(offset)
         first = lines.locate(y)
@@ -303,7 +305,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(x=self.scroll_offset.x + columns, animate=False, force=True)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll down by `lines`, or up if negative. Post a message if the document ends there."""
+        """Scroll down by `lines`, or up if negative. Post a message if the end of the document is in view already."""
         self._post_scrolled_past_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
 
@@ -334,12 +336,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=len(self.lines), animate=False, force=True)
 
     def _lay_out(self, offset: int) -> None:
-        """Lay out the text again and show it from an offset of the document on."""
+        """Lay out the text again, and show it from an offset of the document on."""
         self._link = None
         self._highlights.forget_lines()
         self._laid_out_width = self.view_size.width
         self.lines = LazyLines(
-            self._view if self._laid_out_width else _NOTHING,
+            self._view if self._laid_out_width else _EMPTY_VIEW,
             self._laid_out_width - _MARGIN_RIGHT,
             is_raw=self.is_raw,
             is_wrapped=self.is_wrapped,
@@ -389,7 +391,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @contextmanager
     def _keep_view(self) -> Iterator[None]:
-        """Keep the text in view in place while chunks above it are laid out."""
+        """Keep the text in view at its place while chunks above it are laid out."""
         lines = self.lines
         position = lines.locate(self.top_y) if lines.chunks else None
         yield
@@ -470,7 +472,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return self._palette
 
     def _lay_out_viewport(self, *, is_upward: bool) -> None:
-        """Lay out the view. The top line keeps its place in its chunk, counted from the end when scrolling up."""
+        """Lay out the view.
+
+        The top line keeps its place in its chunk, counted from the end of the chunk if the person scrolls up.
+        """
         lines, height = self.lines, self.view_size.height
         if not lines.chunks or not height:
             self._fit_size()
@@ -492,12 +497,15 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.section_id = self._get_section_at(offset)
         if self.section_id is not None:
             message = ReadingPositionChanged(self.section_id, self.page_in_view(), self.overflow_signs)
-            if message != self._posted:
-                self._posted = message
+            if message != self._last_posted:
+                self._last_posted = message
                 self.post_message(message)
 
     def _lay_out_chunk_at(self, y: int, *, is_from_end: bool) -> int:
-        """Lay out the chunk of line `y` and return the line's corrected number, kept relative to the start or end."""
+        """Lay out the chunk of line `y`, and return the new number of the line.
+
+        With `is_from_end`, the line keeps its distance from the chunk's end, otherwise its relative position.
+        """
         chunk, line = self.lines.locate(y)
         estimated = self.lines.heights[chunk]
         self.lines.get_chunk_lines(chunk)
@@ -535,7 +543,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 return
 
     def activate_link(self, link: str | int) -> None:
-        """Post a request to follow a URL, or fold the details of a summary."""
+        """Post a request to follow a URL, or fold or unfold the `<details>` element at an offset."""
         if isinstance(link, int):
             self.toggle_details(link)
         else:

@@ -30,15 +30,15 @@ from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen
 
-_STEP = 200
-"""Conversations to list at first, and to add whenever the cursor reaches the end of the list."""
-_FILE_NAME_LENGTH = 60
+_LISTED_STEP = 200
+"""Number of conversations to list first, and to add whenever the cursor reaches the end of the list."""
+_FILE_NAME_LENGTH_MAX = 60
 
 
 class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequested | None]):
     """Lists saved conversations about this document or all of them, filtered by typed words.
 
-    The result is the conversation to resume, about this document or another one, or a new one.
+    The result asks to resume a conversation, to open another document with it, or to start a new conversation.
     """
 
     AUTO_FOCUS = "OptionList"
@@ -52,12 +52,11 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         self._store = store
         self._source = get_source_key(controller.state.library)
         self._summaries: tuple[ConversationSummary, ...] = ()
-        self._is_all = False
-        """Whether conversations about other documents are shown too."""
-        self._words: Mapping[str, str] = {}
-        """Questions and answers by conversation, empty until they are read."""
-        self._folded: dict[str, str] = {}
-        """The searched text of each conversation, made once: for thousands it would take 0.1 s at every key."""
+        self._shows_all_documents = False
+        self._exchange_texts: Mapping[str, str] = {}
+        """Questions and answers by the id of their conversation. Empty until they are read."""
+        self._search_texts: dict[str, str] = {}
+        """The case-folded text to search by conversation id. Folding thousands takes 0.1 s, too long for every key."""
 
     @override
     def _compose_list(self) -> tuple[Widget, ...]:
@@ -72,27 +71,27 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
     async def _load(self) -> None:
         self._summaries = await asyncio.to_thread(self._store.list)
         self._show()
-        self._words = await asyncio.to_thread(self._store.read_search_texts)
-        self._folded.clear()
+        self._exchange_texts = await asyncio.to_thread(self._store.read_search_texts)
+        self._search_texts.clear()
         if self.query_one(Input).value:
             self._show()
 
     @override
     def _list_items(self) -> list[ConversationSummary]:
         """Return the conversations whose title, file, model or text contains each typed word, newest change first."""
-        wanted = self.query_one(Input).value.casefold().split()
-        listed = (summary for summary in self._summaries if self._is_all or summary.source == self._source)
-        return [summary for summary in listed if all(word in self._fold(summary) for word in wanted)]
+        words = self.query_one(Input).value.casefold().split()
+        listed = (summary for summary in self._summaries if self._shows_all_documents or summary.source == self._source)
+        return [summary for summary in listed if all(word in self._get_search_text(summary) for word in words)]
 
     @override
     def _get_id(self, item: ConversationSummary) -> str:
         return item.id
 
-    def _fold(self, summary: ConversationSummary) -> str:
-        if summary.id not in self._folded:
-            parts = (summary.title, summary.source, summary.model, self._words.get(summary.id, ""))
-            self._folded[summary.id] = "\n".join(parts).casefold()
-        return self._folded[summary.id]
+    def _get_search_text(self, summary: ConversationSummary) -> str:
+        if summary.id not in self._search_texts:
+            parts = (summary.title, summary.source, summary.model, self._exchange_texts.get(summary.id, ""))
+            self._search_texts[summary.id] = "\n".join(parts).casefold()
+        return self._search_texts[summary.id]
 
     @on(Input.Changed)
     def _search(self) -> None:
@@ -102,17 +101,17 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
     def _fill(self, index: int) -> None:
         options = self.query_one(OptionList)
         options.clear_options()
-        self._add_options(index + _STEP)
+        self._add_options(index + _LISTED_STEP)
         if self._visible:
             options.highlighted = index
 
     @override
     def _describe(self) -> str:
         count = f"{len(self._visible):,}" if self._visible else "no conversations"
-        return f"{'all documents' if self._is_all else 'this document'} · {count}"
+        return f"{'all documents' if self._shows_all_documents else 'this document'} · {count}"
 
     def _add_options(self, end: int) -> None:
-        """List conversations up to an index; thousands at once would delay every key of a search."""
+        """List conversations up to an index, because listing thousands would delay every key of a search."""
         options = self.query_one(OptionList)
         options.add_options([Option(self._draw(summary)) for summary in self._visible[options.option_count : end]])
 
@@ -120,15 +119,15 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
     def _add_more(self, event: OptionList.OptionHighlighted) -> None:
         count = event.option_list.option_count
         if event.option_index == count - 1 and count < len(self._visible):
-            self._add_options(count + _STEP)
+            self._add_options(count + _LISTED_STEP)
 
     def _draw(self, summary: ConversationSummary) -> Content:
-        """Return a conversation's title, and below it its size, last change, model and document."""
+        """Return the title of a conversation, and in a second line its size, last change, model and document."""
         parts = ["1 question" if summary.questions == 1 else f"{summary.questions:,} questions"]
         parts += [_format_time(summary.updated_at), sanitise_line(summary.model)]
-        if self._is_all:
-            is_pipe = summary.source.startswith("-")
-            parts.append("standard input" if is_pipe else sanitise_line(name_sources(summary.source)))
+        if self._shows_all_documents:
+            is_stdin = summary.source.startswith("-")
+            parts.append("standard input" if is_stdin else sanitise_line(name_sources(summary.source)))
         sign = "  ● now" if summary.id == self._controller.state.id else ""
         return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}")
 
@@ -167,7 +166,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         self.query_one(Input).focus()
 
     def action_toggle_all(self) -> None:
-        self._is_all = not self._is_all
+        self._shows_all_documents = not self._shows_all_documents
         self._show()
 
     @work(exclusive=True, exit_on_error=False)
@@ -181,7 +180,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         if summary.id == self._controller.state.id:
             await self._controller.rename(title)
         await asyncio.to_thread(self._store.rename, summary.id, title)
-        self._folded.pop(summary.id, None)
+        self._search_texts.pop(summary.id, None)
         self._summaries = tuple(
             replace(other, title=title) if other.id == summary.id else other for other in self._summaries
         )
@@ -225,7 +224,7 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
             ".html": render_page,
         }
         words = re.findall(r"\w+", summary.title.lower())
-        stem = "-".join(words)[:_FILE_NAME_LENGTH].strip("-_") or summary.id
+        stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
         self._export(ExportDialog("Export conversation to", stem, renderers))
 
 

@@ -22,7 +22,7 @@ from roamtui.document.plain import sanitise_line, sanitise_text, shorten
 
 _URL_LENGTH_MAX = 70
 _LABEL_WIDTH_MAX = 36
-"""Cells of the first column of a list to choose from."""
+"""In cells. Width of the first column of a list to choose from."""
 
 
 class Dialog(ModalScreen[ScreenResultType]):
@@ -31,10 +31,10 @@ class Dialog(ModalScreen[ScreenResultType]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close")]
 
     _end: Callable[[], object] | None = None
-    """Closes the dialog with the result of background work; None until there is a result."""
+    """Closes the dialog with the result of background work. None until there is a result."""
 
     def finish(self, result: ScreenResultType) -> None:
-        """Close with the result of background work, once no other dialog covers this one."""
+        """Close with the result of background work, as soon as no other dialog covers this one."""
         self._end = partial(self.dismiss, result)
         self._finish()
 
@@ -49,9 +49,9 @@ class Dialog(ModalScreen[ScreenResultType]):
 
 Item = TypeVar("Item")
 _SIGN = Content.styled("› ", "bold $secondary")
-_GAP = Content("  ")
+_NO_SIGN = Content("  ")
 _SIGN_WIDTH = 2
-"""Cells that the sign takes from each line."""
+"""In cells."""
 
 
 class ItemList(OptionList, Generic[Item]):
@@ -59,11 +59,13 @@ class ItemList(OptionList, Generic[Item]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.auto_links = False  # they hold none, and looking for links takes a tenth of painting the list
+        self.auto_links = (
+            False  # the items have none, and looking for links takes a tenth of the time to paint the list
+        )
         self.items: list[Item | None] = []
-        """The items, None for a heading."""
+        """The item of each entry, or None for a heading."""
         self._contents: list[Content] = []
-        self._signed: int | None = None
+        self._signed_index: int | None = None
 
     @property
     def chosen(self) -> Item | None:
@@ -72,14 +74,14 @@ class ItemList(OptionList, Generic[Item]):
 
     @property
     def room(self) -> int:
-        """Cells that a line may take."""
+        """Width of a line in cells."""
         return max(20, self.scrollable_content_region.width - _SIGN_WIDTH)
 
     def set_items(self, lines: Sequence[tuple[Item | None, Content]], chosen: int | None) -> None:
-        """Replace the items and their contents, which may have several lines, and choose an item by its index."""
+        """Replace the entries: items with their contents, which may have several lines. `chosen` is an index."""
         self.items = [item for item, _ in lines]
         self._contents = [content for _, content in lines]
-        self._signed = chosen  # drawn with the first paint, as a later change would measure every line again
+        self._signed_index = chosen  # now, because changing it later would measure every line again
         self.clear_options()
         self.add_options([Option(self._draw(index), disabled=item is None) for index, item in enumerate(self.items)])
         self.highlighted = chosen
@@ -92,8 +94,8 @@ class ItemList(OptionList, Generic[Item]):
     @on(OptionList.OptionHighlighted)
     def _follow(self, event: OptionList.OptionHighlighted) -> None:
         if self.highlighted == event.option_index:
-            before, self._signed = self._signed, event.option_index
-            for index in {before, event.option_index} - {None}:
+            before, self._signed_index = self._signed_index, event.option_index
+            for index in {before, event.option_index}:
                 if index is not None and index < len(self._contents):
                     self.update_item(index, self._contents[index])
 
@@ -102,12 +104,12 @@ class ItemList(OptionList, Generic[Item]):
         if self.items[index] is None:
             return line
         first, *rest = line.split("\n", allow_blank=True) or [line]
-        sign = _SIGN if index == self._signed else _GAP
-        return Content("\n").join([sign + first, *(_GAP + further for further in rest)])
+        sign = _SIGN if index == self._signed_index else _NO_SIGN
+        return Content("\n").join([sign + first, *(_NO_SIGN + other for other in rest)])
 
 
 class ListDialog(Dialog[ScreenResultType]):
-    """A dialog with one list, whose cursor also moves by `j` and `k`."""
+    """A dialog with one list. The keys `j` and `k` also move its cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("j", "move(1)", "Down"), Binding("k", "move(-1)", "Up")]
 
@@ -118,7 +120,7 @@ class ListDialog(Dialog[ScreenResultType]):
 
 
 class ConfirmDialog(Dialog[bool]):
-    """Asks before something that cannot be undone, or that leaves this machine. The safe answer has the focus."""
+    """Asks before an action that cannot be undone or sends data to others. The safe answer has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "Yes"),
@@ -154,7 +156,7 @@ class ConfirmDialog(Dialog[bool]):
 
 
 class ApprovalScreen(ConfirmDialog):
-    """Asks before a question may cost more than the person set, and before a page of another site is fetched."""
+    """Asks before a question may exceed the spending limit, and before a page of another site is fetched."""
 
     def __init__(self, approval: ApprovalRequest) -> None:
         match approval:
@@ -171,7 +173,7 @@ class ApprovalScreen(ConfirmDialog):
 
 
 class PromptDialog(Dialog[str | None]):
-    """Lets a person type a line. The result is None if they leave, and empty only if that is allowed."""
+    """Asks for a line of text. The result is None if the person leaves. It may be empty only with `may_be_empty`."""
 
     def __init__(
         self,
@@ -182,7 +184,7 @@ class PromptDialog(Dialog[str | None]):
         foot: str = "enter to accept, esc to cancel",
         may_be_empty: bool = False,
     ) -> None:
-        """Ask for a line. The first `value` and the `detail` may come from a document."""
+        """Ask for a line, with `value` in the field. `value` and `detail` may come from a document."""
         super().__init__()
         self._heading = heading
         self._value = sanitise_line(value)
@@ -200,7 +202,7 @@ class PromptDialog(Dialog[str | None]):
             yield Static(Content(self._foot), classes="foot")
 
     def on_mount(self) -> None:
-        """Put the cursor at the end of the first value."""
+        """Put the cursor at the end of the field."""
         field = self.query_one(Input)
         field.cursor_position = len(field.value)
 
@@ -220,18 +222,18 @@ class PickerItem:
     """An entry of a `PickerDialog`."""
 
     value: str
-    """The result if it is chosen."""
+    """The result of the dialog if the entry is chosen."""
     label: str
     keys: str = ""
     note: str = ""
     group: str = ""
-    """Its heading; entries of a group follow each other."""
+    """The heading of the entry. Entries of a group must be consecutive."""
     sign: str = ""
     """One character before the label, such as a check mark."""
 
 
 class PickerDialog(Dialog[str | None]):
-    """Lets a person choose an entry; typing filters the list. The result is None if they leave."""
+    """Lets a person choose an entry. Typing filters the list. The result is None if they leave."""
 
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -256,8 +258,8 @@ class PickerDialog(Dialog[str | None]):
         Args:
             title: The heading.
             choices: The entries.
-            current: The value of the entry in use, if there is one.
-            foot: Words below the list; they must be safe for the screen.
+            current: The value of the current entry, or empty.
+            foot: Words below the list. They must be sanitised.
             preview: Called with each value under the cursor.
             choose: Called with the chosen value instead of closing the dialog.
         """
@@ -286,12 +288,12 @@ class PickerDialog(Dialog[str | None]):
         self._show(self._current)
 
     def set_choices(self, choices: Sequence[PickerItem]) -> None:
-        """Replace the entries; the cursor and what is typed stay."""
+        """Replace the entries. The cursor and the typed text stay."""
         self._choices = tuple(choices)
         self._show(self._list.chosen or "")
 
     def show_foot(self, foot: str) -> None:
-        """Replace the words below the list; they must be safe for the screen."""
+        """Replace the words below the list. They must be sanitised."""
         self.query_one(".foot", Static).update(Content(foot))
 
     def _show(self, chosen: str = "") -> None:
@@ -299,14 +301,15 @@ class PickerDialog(Dialog[str | None]):
         lines: list[tuple[str | None, Content]] = []
         group = ""
         label_width = min(
-            _LABEL_WIDTH_MAX, max((Content(self._read_label(one)).cell_length for one in self._choices), default=0)
+            _LABEL_WIDTH_MAX,
+            max((Content(self._format_label(choice)).cell_length for choice in self._choices), default=0),
         )
-        keys_width = max((Content(one.keys).cell_length for one in self._choices), default=0)
+        keys_width = max((Content(choice.keys).cell_length for choice in self._choices), default=0)
         for choice in filter_items(self._choices, typed):
             if choice.group != group:
                 group = choice.group
                 lines.append((None, Content(("\n" if lines else "") + group)))
-            line = Content(self._read_label(choice))
+            line = Content(self._format_label(choice))
             if choice.keys or choice.note:
                 line = line.pad_right(max(0, label_width - line.cell_length)) + "  "
                 if keys_width:
@@ -321,8 +324,8 @@ class PickerDialog(Dialog[str | None]):
             count = sum(line.plain.count("\n") + 1 for _, line in lines)
             self._list.styles.min_height = min(count, self.app.size.height // 2)
 
-    def _read_label(self, item: PickerItem) -> str:
-        sign = f"{item.sign or ' '} " if any(one.sign for one in self._choices) else ""
+    def _format_label(self, item: PickerItem) -> str:
+        sign = f"{item.sign or ' '} " if any(choice.sign for choice in self._choices) else ""
         return sign + sanitise_line(item.label)
 
     @on(Input.Changed)
@@ -336,21 +339,21 @@ class PickerDialog(Dialog[str | None]):
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
-    def _take(self) -> None:
+    def _choose_current(self) -> None:
         if self._list.chosen is not None:
             (self._choose or self.dismiss)(self._list.chosen)
 
-    def action_move(self, how: str) -> None:
+    def action_move(self, list_action: str) -> None:
         """Move the cursor of the list by one of its own actions."""
-        if self._list.size.height:  # without room the list knows no lines, and a page would end the app
-            getattr(self._list, f"action_{how}")()
+        if self._list.size.height:  # in a list without height, moving by a page would crash the app
+            getattr(self._list, f"action_{list_action}")()
 
 
 def filter_items(choices: Iterable[PickerItem], typed: str) -> tuple[PickerItem, ...]:
-    """Return the choices that contain all typed words, the best group first, and in each group the best choice.
+    """Return the choices that contain all typed words. The best group comes first, and in each group the best choice.
 
-    A label that begins with what is typed is best, then one with a word that does, then one that contains it. Words of
-    keys, note and group count last.
+    A label that begins with the typed text is best, then a label with a word that does, then a label that contains all
+    typed words. Choices of which only the keys, the note or the group contain a word come last.
     """
     typed = typed.casefold().strip()
     words = typed.split()
@@ -359,7 +362,7 @@ def filter_items(choices: Iterable[PickerItem], typed: str) -> tuple[PickerItem,
         label = choice.label.casefold()
         everything = f"{label} {choice.keys} {choice.note} {choice.group}".casefold()
         if all(word in everything for word in words):
-            fits = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
-            ranks.setdefault(choice.group, []).append((fits.index(True), choice))
+            matches = (label.startswith(typed), f" {typed}" in label, all(word in label for word in words), True)
+            ranks.setdefault(choice.group, []).append((matches.index(True), choice))
     groups = sorted(ranks.values(), key=lambda group: min(rank for rank, _ in group))
     return tuple(choice for group in groups for _, choice in sorted(group, key=lambda ranked: ranked[0]))

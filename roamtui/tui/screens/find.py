@@ -1,4 +1,4 @@
-"""`FindDialog`: finds titles, text and meaning as a person types."""
+"""`FindDialog`: finds titles, text and meaning while a person types."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from roamtui.tui.screens.dialogs import ItemList, ListDialog
 from roamtui.tui.status_line import ScreenKeyHints
 from roamtui.tui.text_search import match_ranges
 
-_LISTED = {SearchKind.TITLES: 5, SearchKind.TEXT: 10, SearchKind.MEANING: 10}
-"""How many results of each kind are listed while all kinds are shown."""
+_LISTED_MAX = {SearchKind.TITLES: 5, SearchKind.TEXT: 10, SearchKind.MEANING: 10}
+"""Number of listed results of each kind while all kinds are shown."""
 _REST_SECONDS = 0.05
 """The preview shows a result once the cursor has rested on it for this long."""
-_AHEAD = 12
-"""Cells that a line keeps after its first match."""
-_MARK = "bold underline $secondary"
+_AFTER_MATCH_WIDTH = 12
+"""In cells. An excerpt is cut at its start if less than this would be shown after its first match."""
+_MATCH_STYLE = "bold underline $secondary"
 
 
 class FindDialog(ListDialog[Choice | None]):
-    """Finds as a person types. The result is the section to read, or None if they leave."""
+    """Searches while the person types. The result is the section to read, or None if they leave."""
 
     AUTO_FOCUS = "Input"
     BINDINGS = make_bindings(Scope.FIND)
 
     def __init__(self, controller: FindController, keys: Keymap, kind: SearchKind = SearchKind.ALL) -> None:
-        """Start from the results of the last search, of one kind or all."""
+        """Show the results of the last search. `kind` is the kind of results to show."""
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
@@ -55,7 +55,7 @@ class FindDialog(ListDialog[Choice | None]):
         self._keys = keys
         self._kind = kind
         self._opened_ids: set[str] = set()
-        self._is_sent = False
+        self._must_read_first = False
         self._field = Input(
             controller.results.query, placeholder="Find Find a title, words or a question", select_on_focus=False
         )
@@ -65,7 +65,7 @@ class FindDialog(ListDialog[Choice | None]):
         self._timer: Timer | None = None
 
     @property
-    def found(self) -> FindResults:
+    def results(self) -> FindResults:
         """The results of the search."""
         return self._controller.results
 
@@ -83,34 +83,34 @@ class FindDialog(ListDialog[Choice | None]):
         """Show the results of the last search, its query selected so that typing replaces it."""
         self._field.action_select_all()
         self._show()
-        if not self.found.is_complete:
-            self._find(self.found.query)
+        if not self.results.is_complete:
+            self._find(self.results.query)
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
-        if event.value.strip() != self.found.query.strip() or not self.found.is_complete:
+        if event.value.strip() != self.results.query.strip() or not self.results.is_complete:
             self._find(event.value)
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
         async for _ in self._controller.find(query):
             self._show()
-            if self._is_sent and self._is_up_to_date:
+            if self._must_read_first and self._is_up_to_date:
                 self.action_read()
 
     @property
     def _is_up_to_date(self) -> bool:
         """Whether the results belong to the text in the field."""
-        is_for_it = self.found.query.strip() == self._field.value.strip()
-        return is_for_it and (self.found.is_complete or bool(self.found.groups))
+        is_same_query = self.results.query.strip() == self._field.value.strip()
+        return is_same_query and (self.results.is_complete or bool(self.results.groups))
 
     def _show(self) -> None:
-        """List the results; the one that the person moved to stays chosen."""
+        """List the results. The one that the person moved to stays chosen."""
         chosen = self._list.chosen if self._list.has_focus else None
         lines: list[tuple[Choice | None, Content]] = []
-        for group in self.found.groups:
+        for group in self.results.groups:
             if self._kind in (SearchKind.ALL, group.kind):
-                sections = group.sections[: _LISTED[group.kind] if self._kind is SearchKind.ALL else LIMIT]
+                sections = group.sections[: _LISTED_MAX[group.kind] if self._kind is SearchKind.ALL else LIMIT]
                 lines.append((None, _draw_heading(group, len(sections))))
                 lines += [((group, section), self._draw(group, section)) for section in sections]
         items = [item for item, _ in lines]
@@ -123,34 +123,34 @@ class FindDialog(ListDialog[Choice | None]):
 
     def _show_kinds(self, problem: str = "") -> None:
         tabs = [Content.styled("Find ", "bold $primary")]
-        for kind in list_available_kinds(self.found.groups):
-            count = sum(group.count for group in self.found.groups if group.kind is kind and group.is_exact)
+        for kind in list_available_kinds(self.results.groups):
+            count = sum(group.count for group in self.results.groups if group.kind is kind and group.is_exact)
             name = f" {kind} {count:,} " if count else f" {kind} "
             tabs.append(Content.styled(name, "bold $accent reverse" if kind is self._kind else "$foreground"))
-        status = problem or ("Searching…" if not self.found.is_complete else "")
-        if not status and self.found.query.strip() and not self._list.items:
+        status = problem or ("Searching…" if not self.results.is_complete else "")
+        if not status and self.results.query.strip() and not self._list.items:
             status = "No results"
         line = Content.assemble(Content(" ").join(tabs), (f"  {status}", "$muted"))
         self.query_one("#find-kinds", Static).update(line, layout=False)
 
-    def _draw(self, group: ResultGroup, found: FindResult) -> Content:
+    def _draw(self, group: ResultGroup, result: FindResult) -> Content:
         width = self._list.room
-        title = Content.styled(found.title, "bold")
+        title = Content.styled(result.title, "bold")
         is_title = group.kind is SearchKind.TITLES
-        ranges = match_ranges(found.title, group.words)
+        ranges = match_ranges(result.title, group.words)
         if is_title:
-            ranges = [(place, place + 1) for place in match_characters(found.title, self.found.query)]
+            ranges = [(index, index + 1) for index in match_characters(result.title, self.results.query)]
         head = Content.assemble(
-            ("◇ " if found.section_id in self._opened_ids else "", "bold $success"),
-            _mark(title, ranges),
-            (f"  {found.breadcrumb}" if found.breadcrumb else "", "$muted"),
+            ("◇ " if result.section_id in self._opened_ids else "", "bold $success"),
+            _highlight(title, ranges),
+            (f"  {result.breadcrumb}" if result.breadcrumb else "", "$muted"),
         ).truncate(width, ellipsis=True)
-        if not found.excerpt or is_title:
+        if not result.excerpt or is_title:
             return head
-        ranges = match_ranges(found.excerpt, group.words)
-        excerpt = _mark(Content(found.excerpt), ranges)
-        if ranges and Content(found.excerpt[: ranges[0][1]]).cell_length > width - _AHEAD:
-            start = found.excerpt.rfind(" ", 0, max(0, ranges[0][0] - width // 3)) + 1
+        ranges = match_ranges(result.excerpt, group.words)
+        excerpt = _highlight(Content(result.excerpt), ranges)
+        if ranges and Content(result.excerpt[: ranges[0][1]]).cell_length > width - _AFTER_MATCH_WIDTH:
+            start = result.excerpt.rfind(" ", 0, max(0, ranges[0][0] - width // 3)) + 1
             excerpt = Content("…") + excerpt[start:]
         return Content("\n").join([head, Content("  ") + excerpt.truncate(width - 2, ellipsis=True)])
 
@@ -161,14 +161,14 @@ class FindDialog(ListDialog[Choice | None]):
         self._timer = self.set_timer(_REST_SECONDS, self._show_section)
 
     def _show_section(self) -> None:
-        """Show the chosen section next to the list, or below it."""
-        selected, library = self._list.chosen, self.found.library
+        """Show the chosen section in the preview."""
+        selected, library = self._list.chosen, self.results.library
         self._preview.set_class(selected is None, "-empty")
         if selected is not None and library is not None and self._preview.display:
-            group, found = selected
-            quote = locate_in_span(found.sentence, library, library.own_span(found.section_id))
-            self._preview.show_section(library, found.section_id, highlight=(quote,) if quote else ())
-            self._preview.highlight_words(group.words, found.match_offset)
+            group, result = selected
+            quote = locate_in_span(result.sentence, library, library.own_span(result.section_id))
+            self._preview.show_section(library, result.section_id, highlight=(quote,) if quote else ())
+            self._preview.highlight_words(group.words, result.match_offset)
 
     @on(Worker.StateChanged)
     def _on_worker_failed(self, event: Worker.StateChanged) -> None:
@@ -199,10 +199,10 @@ class FindDialog(ListDialog[Choice | None]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
     def action_read(self) -> None:
-        """Read the section, if the search is still running once it has found something."""
+        """Read the chosen section. If the search has no results yet, read its first result."""
         selected = self._list.chosen
         if not self._is_up_to_date:
-            self._is_sent = True
+            self._must_read_first = True
         elif selected is not None:
             self.dismiss(selected)
 
@@ -219,20 +219,20 @@ class FindDialog(ListDialog[Choice | None]):
 
     def action_previous_hit(self) -> None:
         items = self._list.items
-        if self._list.highlighted == next((place for place, item in enumerate(items) if item is not None), None):
+        if self._list.highlighted == next((index for index, item in enumerate(items) if item is not None), None):
             self.set_focus(self._field)
         else:
             self.action_move(-1)
 
     def action_step_kind(self, direction: int) -> None:
-        """List only the next kind (1) or the previous one (-1)."""
-        kinds = list_available_kinds(self.found.groups)
-        here = kinds.index(self._kind) if self._kind in kinds else 0
-        self._kind = kinds[(here + direction) % len(kinds)]
+        """List only the next (1) or previous (-1) kind of results."""
+        kinds = list_available_kinds(self.results.groups)
+        current = kinds.index(self._kind) if self._kind in kinds else 0
+        self._kind = kinds[(current + direction) % len(kinds)]
         self._show()
 
     def action_page(self, pages: int) -> None:
-        """Scroll the section down by pages."""
+        """Scroll the preview down by `pages`."""
         self._preview.action_page(pages)
 
 
@@ -245,9 +245,9 @@ def _draw_heading(group: ResultGroup, count: int) -> Content:
     return Content.assemble((group.kind.value, "bold $primary"), (f" · {group.summary}{more}", "$muted"))
 
 
-def _mark(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
+def _highlight(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
     for start, end in ranges:
-        content = content.stylize(_MARK, start, end)
+        content = content.stylize(_MATCH_STYLE, start, end)
     return content
 
 

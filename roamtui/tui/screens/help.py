@@ -16,7 +16,7 @@ from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Keymap, Scope, fo
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.screens.dialogs import Dialog
 
-_MARKS = (
+_OUTLINE_SIGNS = (
     ("◆ ", "$accent", "opened by the model"),
     ("◇ ", "$success", "opened by you"),
     ("⚑ ", "$warning", "pinned, stays open"),
@@ -29,7 +29,7 @@ _MARKS = (
     ("⋯ ", "$muted", "not loaded yet; unfold or open to load"),
     ("✗ ", "$warning", "failed to load; the reader shows why, unfold to retry"),
 )
-_ANSWER_MARKS = (
+_ANSWER_SIGNS = (
     ("✓ ", "$success", "quote found in that section"),
     ("! ", "$warning", "quote found in another section"),
     ("✗ ", "$error", "quote not found in the text"),
@@ -42,7 +42,7 @@ _KEYS_WIDTH = 23
 _KEYS_WIDTH_NARROW = 13
 _IDS_WIDTH = max(len(action.id) for action in ACTIONS) + 1
 _WORDS_WIDTH_MIN = 30
-"""With less room for the help of a key, its action id is left out."""
+"""In cells. If the help of a key would get less room, the action ids are left out."""
 
 
 class Legend(ContentView):
@@ -51,32 +51,32 @@ class Legend(ContentView):
     @override
     def render_content(self, width: int) -> Content:
         lines: list[Content] = []
-        for title, marks in (("Outline symbols", _MARKS), ("Answer symbols", _ANSWER_MARKS)):
+        for title, signs in (("Outline symbols", _OUTLINE_SIGNS), ("Answer symbols", _ANSWER_SIGNS)):
             lines += [Content(), Content.styled(title, "bold $primary")]
-            for sign, style, meaning in marks:
+            for sign, style, meaning in signs:
                 lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
         return Content("\n").join(lines[1:])
 
 
 class KeyList(ContentView):
-    """Lists actions with their keys, and the signs of outline and answers."""
+    """Lists actions with their keys, and the signs in the outline and in answers."""
 
-    def __init__(self, keys: Keymap, here: Scope) -> None:
-        """List `keys`, those of `here` first."""
+    def __init__(self, keys: Keymap, current_scope: Scope) -> None:
+        """List `keys`. Those of `current_scope` come first."""
         super().__init__()
         self._keys = keys
-        self._here = here
+        self._current_scope = current_scope
         self._words: list[str] = []
 
     @override
     def render_content(self, width: int) -> Content:
         lines: list[Content] = []
-        for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not self._here):
-            actions = [action for action in self._keys.for_scope(scope) if self._is_wanted(action)]
+        for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not self._current_scope):
+            actions = [action for action in self._keys.for_scope(scope) if self._matches_filter(action)]
             if not actions:
                 continue
             title = Content.styled(SCOPE_TITLES[scope], "bold $primary")
-            lines.append(title + Content.styled(" · current pane", "$muted") if scope is self._here else title)
+            lines.append(title + Content.styled(" · current pane", "$muted") if scope is self._current_scope else title)
             for action in actions:
                 lines += self._lay_out_action(action, width)
             lines.append(Content())
@@ -89,7 +89,7 @@ class KeyList(ContentView):
         self._words = pattern.casefold().split()
         self.invalidate()
 
-    def _is_wanted(self, action: Action) -> bool:
+    def _matches_filter(self, action: Action) -> bool:
         text = f"{' '.join(format_keys(action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
         return all(word in f"{text} {action.id}".casefold() for word in self._words)
 
@@ -106,7 +106,7 @@ class KeyList(ContentView):
 
 
 def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
-    """Return keys and words next to each other, or on separate lines if the keys are long."""
+    """Return keys and words side by side, or on separate lines if the keys are long."""
     indent = " " * _KEYS_WIDTH_NARROW
     if keys.cell_length >= _KEYS_WIDTH_NARROW:
         return [keys, *wrap(words, width, lead=indent, follow=indent)]
@@ -143,11 +143,11 @@ class HelpScreen(Dialog[None]):
         Binding("G,end", "bottom", "End"),
     ]
 
-    def __init__(self, keys: Keymap, here: Scope) -> None:
-        """Show `keys`, those of `here` first."""
+    def __init__(self, keys: Keymap, current_scope: Scope) -> None:
+        """Show `keys`. Those of `current_scope` come first."""
         super().__init__()
         self._keys = keys
-        self._here = here
+        self._current_scope = current_scope
 
     @override
     def compose(self) -> ComposeResult:
@@ -157,7 +157,7 @@ class HelpScreen(Dialog[None]):
             )
             yield Input(placeholder="Search keys and actions", select_on_focus=False)
             with VerticalScroll(can_focus=False):
-                yield KeyList(self._keys, self._here)
+                yield KeyList(self._keys, self._current_scope)
             yield Static(Content(_FOOT), classes="foot")
 
     @on(Input.Changed)
@@ -174,7 +174,7 @@ class HelpScreen(Dialog[None]):
 
     @override
     def action_leave(self) -> None:
-        """Show all keys again, else leave."""
+        """Show all keys again, or if they are not filtered, leave."""
         if self.has_class("-filtering"):
             self.query_one(Input).value = ""
             self.set_focus(None)

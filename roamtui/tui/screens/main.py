@@ -85,9 +85,9 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.controllers.reader import ReaderController
     from roamtui.tui.controllers.reload import ReloadController
 
-_LOOK_SECONDS = 2.0
-"""Between two looks at the document on disk."""
-_HEADER_ROWS = 22
+_CHECK_SECONDS = 2.0
+"""Interval between two checks of the document on disk."""
+_HEADER_ROWS_MIN = 22
 """In a lower terminal, the header and the hints would leave too little room for the panes."""
 
 
@@ -97,21 +97,21 @@ class MainScreen(Screen[None], inherit_bindings=False):
     AUTO_FOCUS = "#question-box"
     BINDINGS = make_bindings(Scope.GLOBAL)
 
-    def _get_first_state(self) -> ConversationState:
+    def _get_initial_state(self) -> ConversationState:
         return self.startup.state
 
     # Comparing two states of 100,000 sections would take long, and no state repaints the whole screen.
     state: reactive[ConversationState] = reactive(
-        Initialize(_get_first_state), always_update=True, repaint=False, init=False
+        Initialize(_get_initial_state), always_update=True, repaint=False, init=False
     )
     """The state after the last event that was published."""
 
     def __init__(self, first: StartupContext, keys: Keymap, problems: tuple[str, ...] = ()) -> None:
         """Show `first`, and `problems` of the configuration in sentences."""
         super().__init__(classes="-tall")  # as in most terminals: a change of class would style every widget again
-        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (_HEADER_ROWS, "-tall")]
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (_HEADER_ROWS_MIN, "-tall")]
         self.startup = first
-        """The document, and how everything that its first screen did not need is made."""
+        """The document, and what makes everything that the first screen does not need."""
         self.keys = keys
         self._problems = problems
         state = first.state
@@ -137,7 +137,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @cached_property
     def controller(self) -> ConversationController:
-        """Changes the conversation."""
+        """Runs all changes of the conversation in one queue."""
         from roamtui.agent.controller import ConversationController
 
         controller = ConversationController(self.app_context.agent, self._approve)
@@ -152,7 +152,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @cached_property
     def reader_controller(self) -> ReaderController:
-        """Goes to what the person reads."""
+        """Shows sections in the reader."""
         from roamtui.tui.controllers.reader import ReaderController, ReadingPositions
 
         positions = ReadingPositions(self.startup.options.places_path)
@@ -187,7 +187,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @property
     def app_context(self) -> AppContext:
-        """The agent and what else the app was started with."""
+        """The agent, and everything else that the app was started with."""
         return self.startup.app_context
 
     @property
@@ -197,7 +197,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @property
     def is_asking(self) -> bool:
-        """Whether an answer is under way."""
+        """Whether a question is being answered."""
         return self.question_controller.is_running
 
     @override
@@ -208,21 +208,21 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield self._hints
 
     def on_mount(self) -> None:
-        """Look at the document on disk from time to time."""
-        self.set_interval(_LOOK_SECONDS, self.check_for_changes)
+        """Check the document on disk from time to time."""
+        self.set_interval(_CHECK_SECONDS, self.check_for_changes)
 
     @on(ChatLog.Ready)
     def _restore_conversation(self) -> None:
-        """Show a saved conversation, and what of the configuration could not be used."""
+        """Show a saved conversation, and the problems of the configuration."""
         self.status_line.show_state(self.startup.state)
         for problem in self._problems:
             self.chat_log.add_notice(problem, Severity.WARNING)
         self.chat_log.load_saved()
-        self._show_hints()
+        self._update_hints()
         self.call_after_refresh(self._finish_startup)
 
     def _finish_startup(self) -> None:
-        """Load everything that the first screen did without, and show what comes of it."""
+        """Load everything that the first screen did not need, and show it."""
         context = self.app_context
         if context.options.examples != self.startup.options.examples:
             self.welcome.show_examples(context.options.examples)
@@ -234,10 +234,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warm_up()
         self._index_ahead()
         self.reader_controller.resume()
-        place = self.reader_controller.describe_place()
+        place = self.reader_controller.describe_position()
         self.welcome.show_place(place)
         self._hints.show_extra(("global.continue_reading",) if place else ())
-        self._show_earlier(is_told=True)
+        self._show_earlier(is_announced=True)
         self._refresh_note_markers()
 
     def on_unmount(self) -> None:
@@ -252,20 +252,20 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if event.state is WorkerState.ERROR:
             self.chat_log.add_notice(adapt_flags(format_error(error)), Severity.ERROR)
         if error is not None:
-            # A widget that a worker made holds the worker for as long as it is on the screen, the worker its error,
-            # and the frames of the error everything they worked with, such as a request with the whole conversation.
+            # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error keep all
+            # their values, such as a request with the whole conversation.
             error.__traceback__ = error.__context__ = error.__cause__ = None
         if self.question_controller.restore_unasked(event.worker):
             self.chat_log.discard_pending()
             self.status_line.update_status(is_asking=False)
 
     def warn(self, reason: str | None) -> None:
-        """Say for a moment why something cannot be done; nothing for None."""
+        """Show for a moment why something cannot be done. None shows nothing."""
         if reason is not None:
             self.notify(reason, severity="warning", markup=False)
 
     def warn_if_busy(self) -> bool:
-        """Return whether an answer is under way, and say so."""
+        """Return whether a question is being answered, and if so, tell the person."""
         if self.is_asking:
             stop_key = self.keys.format_first_key("global.copy_or_cancel")
             self.notify(f"The model is still answering. Wait, or press {stop_key} to stop.", markup=False)
@@ -280,12 +280,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="commands", exit_on_error=False)
     async def dispatch(self, make: CommandFactory) -> None:
-        """Dispatch a command in its turn; if there is nothing to do, say why."""
+        """Run a command once earlier requests are done. If there is nothing to do, show why."""
         if reason := await self.controller.dispatch(make):
             self.post_message(StatusMessage(reason))
 
     async def _approve(self, approval: ApprovalRequest) -> bool:
-        """Ask the person; must be called from a worker."""
+        """Ask the person. Must be called from a worker."""
         from roamtui.tui.screens.dialogs import ApprovalScreen
 
         return await self.app.push_screen_wait(ApprovalScreen(approval))
@@ -303,16 +303,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await index_ahead(self.controller, self.post_message)
 
     @work(group="earlier", exit_on_error=False)
-    async def _show_earlier(self, *, is_told: bool) -> None:
-        """Show the earlier conversations, and which of their quotes the document has lost since.
+    async def _show_earlier(self, *, is_announced: bool) -> None:
+        """Show the earlier conversations, and their quotes that are no longer in the document.
 
         Args:
-            is_told: Whether the status line says how many there are.
+            is_announced: Whether the status line shows how many conversations there are.
         """
         from roamtui.tui.controllers.startup import list_earlier, list_stale_quotes
 
         earlier = await list_earlier(self.session)
-        if earlier and is_told:
+        if earlier and is_announced:
             words = "1 earlier conversation" if len(earlier) == 1 else f"{len(earlier):,} earlier conversations"
             self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
         self.welcome.show_earlier(tuple((summary.id, summary.title) for summary in earlier))
@@ -325,7 +325,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _show_event(self, event: ConversationEvent, state: ConversationState) -> None:
         """Show an event, and the state after it."""
-        if state is not self.state:  # many events, such as each piece of an answer, leave it as it was
+        if state is not self.state:  # many events, such as each piece of an answer, do not change it
             self.state = state
         self.status_line.show_event(event)
         words = self.chat_log.show_event(event, state)
@@ -335,7 +335,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.question_controller.on_question_asked()
             case QuestionAnswered():
                 self.tree_pane.reveal_cited()
-                self._show_hints()
+                self._update_hints()
                 self._show_first_citation()
             case SectionsSearched(hits=hits):
                 outline.set_highlights(found=(hit.section_id for hit in hits))
@@ -346,15 +346,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case NodesLoaded(section_ids=ids):
                 self.reader_controller.show_loaded(ids)
             case QuestionsRewound():
-                self._show_hints()
+                self._update_hints()
                 self.question_controller.show_pending()
             case ConversationSwitched():
-                self._show_hints()
+                self._update_hints()
                 outline.set_highlights(found=())
                 self.question_controller.show_pending()
             case DocumentReloaded():
                 self.header.show(state.library.title, state.library.source)
-                self.reader_pane.show_again(state.library)
+                self.reader_pane.refresh_library(state.library)
             case _:
                 pass
         if words:
@@ -371,7 +371,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.dispatch(lambda state: toggle_fold(state, event.section_id))
 
     @on(TreePane.UnfoldRequested)
-    def _unfold_wanted(self, event: TreePane.UnfoldRequested) -> None:
+    def _unfold_ancestors(self, event: TreePane.UnfoldRequested) -> None:
         self.dispatch(lambda state: unfold(state, *event.section_ids))
 
     async def action_run(self, action_id: str) -> None:
@@ -380,10 +380,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(events.Resize)
     def _fit_welcome(self, event: events.Resize) -> None:
-        self.welcome.show_title(has_title=event.size.height < _HEADER_ROWS)
+        self.welcome.show_title(has_title=event.size.height < _HEADER_ROWS_MIN)
 
     @on(events.DescendantFocus)
-    def _show_hints(self) -> None:
+    def _update_hints(self) -> None:
         self._hints.show_scope(
             self.panes.scope,
             is_offline=self.status_line.status.model == OFFLINE,
@@ -426,7 +426,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="asking", exit_on_error=False, description="")  # Textual would describe it by a whole exchange
     async def _ask_in_turn(self, question: str, options: AskOptions) -> None:
-        if not self.startup.is_ready:  # loading it holds up the screen, which is to show the question first
+        if not self.startup.is_ready:  # loading blocks the screen, which must show the question first
             is_shown = asyncio.Event()
             self.call_after_refresh(is_shown.set)
             await is_shown.wait()
@@ -454,7 +454,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @property
     def _selection(self) -> tuple[str | None, Span | None]:
-        """The section that a person points at, and the span of any text of it that they selected or marked."""
+        """The section that the person points at, and the span of the text selected or highlighted in it, or None."""
         if self.panes.scope is Scope.READER:
             return self.reader_pane.selection
         return self.tree_pane.outline.cursor_id, None
@@ -507,7 +507,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return f"The model suggested no questions. Try again, or press {model_key} for another model."
 
     def fill_question(self, question: str | None) -> None:
-        """Put a question that was chosen into the question box."""
+        """Put a question into the question box, and focus it. None changes nothing."""
         if question is not None:
             self.question_box.fill(question)
             self.panes.focus_question_box()
@@ -546,7 +546,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _on_switched(self, edited: Exchange | None) -> None:
         self.reader_controller.resume()
-        self._show_earlier(is_told=False)
+        self._show_earlier(is_announced=False)
         self.action_go_chat()
         self.question_controller.on_conversation_switched(edited)
 
@@ -581,7 +581,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._show_citation(event.target)
 
     def _show_first_citation(self) -> None:
-        """Show the first citation of an answer that has just ended, unless the person reads something else."""
+        """Show the first citation of an answer that has just ended, unless the person is reading something else."""
         if self.panes.scope is not Scope.READER and Pane.CHAT in self.panes.shown:
             self._show_citation(self.chat_log.first_citation)
 
@@ -614,14 +614,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.reader_controller.go_back()
 
     @on(ReadingPositionChanged)
-    def _note_place(self, event: ReadingPositionChanged) -> None:
+    def _on_position_changed(self, event: ReadingPositionChanged) -> None:
         self.reader_controller.on_position_changed(event.section_id)
 
     def action_go_on(self, direction: int) -> None:
         self.reader_controller.step(direction)
 
     @on(ScrolledPastEnd)
-    def _read_on(self, event: ScrolledPastEnd) -> None:
+    def _continue_reading(self, event: ScrolledPastEnd) -> None:
         self.reader_controller.continue_past_end(event.direction)
 
     @on(LinkClicked)
@@ -635,7 +635,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_find(self, kind: str) -> None:
         from roamtui.tui.screens.find import FindDialog
 
-        self._find_controller.begin(is_onward=kind == SearchKind.TEXT and self.panes.scope is Scope.READER)
+        self._find_controller.begin(from_reader=kind == SearchKind.TEXT and self.panes.scope is Scope.READER)
         dialog = FindDialog(self._find_controller, self.keys, SearchKind(kind))
         self.app.push_screen(dialog, self._find_controller.end)
 
@@ -648,7 +648,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="looking", exit_on_error=False)
     async def check_for_changes(self) -> None:
-        """Look whether the document has changed on disk."""
+        """Check whether the document has changed on disk."""
         await self._reload_controller.check()
 
     def action_reload(self) -> None:

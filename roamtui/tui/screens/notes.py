@@ -26,7 +26,7 @@ from roamtui.tui.labels import STEP
 from roamtui.tui.screens.dialogs import ItemList, PromptDialog
 from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen
 
-_QUOTE_LINES = 3
+_QUOTE_LINES_MAX = 3
 _QUOTE_LENGTH_MAX = 600
 
 
@@ -79,16 +79,16 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
         return []
 
     def _draw(self, located: LocatedNote) -> Content:
-        """Return a note as lines: its section, its quote, the comment, and what has changed since."""
+        """Return a note as lines: its section, its quote, the comment, and what has changed since it was saved."""
         width = self._list.room
-        names = STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
-        place = format_location(located.current_citation, "").rpartition(" · ")[2]
-        lines = [Content.assemble((names, "bold"), (f" · {place}", "$muted")).truncate(width, ellipsis=True)]
+        path = STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
+        position = format_location(located.current_citation, "").rpartition(" · ")[2]
+        lines = [Content.assemble((path, "bold"), (f" · {position}", "$muted")).truncate(width, ellipsis=True)]
         if located.note.citation.quote is not None:
             quote = shorten(strip_links(located.note.citation.quote), _QUOTE_LENGTH_MAX)
             quote_lines = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")
-            lines += quote_lines[:_QUOTE_LINES]
-            if len(quote_lines) > _QUOTE_LINES:
+            lines += quote_lines[:_QUOTE_LINES_MAX]
+            if len(quote_lines) > _QUOTE_LINES_MAX:
                 lines[-1] = lines[-1].truncate(width - 1) + "…"
         if located.note.words:
             lead = Content.styled("  ✎ ", "$accent")
@@ -135,7 +135,7 @@ class NotesScreen(SavedItemsScreen[LocatedNote, LocatedNote | None]):
 
 
 def make_note_target(located: LocatedNote, library: Library) -> SectionTarget | None:
-    """Return where a note leads: its text, else the link that it came from; None if the document has neither."""
+    """Return where a note leads: to its text, or else to the link that it came from. None if both are gone."""
     if located.now is not None:
         return SectionTarget(located.now.section_id, located.now)
     link = next((link for link in reversed(located.note.links) if link in library), None)
@@ -143,7 +143,14 @@ def make_note_target(located: LocatedNote, library: Library) -> SectionTarget | 
 
 
 async def prompt_for_comment(app: App[None], words: str, quote: str, where: str = "") -> str | None:
-    """Return the comment that the person types, or None if they leave."""
+    """Ask for a comment. Return it, or None if the person leaves.
+
+    Args:
+        app: Shows the prompt.
+        words: The existing comment, or empty.
+        quote: The quote of the note, or empty.
+        where: The path of the section of a new note. Empty if an existing note is edited.
+    """
     quoted = f"“{shorten(strip_links(quote), _QUOTE_LENGTH_MAX)}”" if quote else ""
     foot = "enter to save (comment optional), esc to cancel"
     detail = "\n".join(filter(None, [where, quoted]))

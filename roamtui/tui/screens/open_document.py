@@ -30,46 +30,43 @@ from roamtui.tui.context import DocumentOpener, OfferGroup, StartOffer, StartupC
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, ItemList
-from roamtui.tui.status_line import format_key_hint
+from roamtui.tui.status_line import SPINNER_FRAMES, SPINNER_SECONDS, format_key_hint
 
-_TICK_SECONDS = 0.12
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_NAME_WIDTH = 34
-_NAME_WIDTH_MAX = 48
-"""Column of the notes beside names of usual lengths."""
+_NAME_WIDTH_MIN, _NAME_WIDTH_MAX = 34, 48
+"""In cells. Limits of the width of the column of names."""
 _TWO_COLUMNS_MIN = 60
 _EDGES_WIDTH = 4
 """Cells for the sign of the chosen line, and the scroll bar."""
-_WHAT = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
+_INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
 _HINT = "Type a path, a URL, or text to filter the list."
-_FOOT = ("start.open", "start.complete", "start.leave", *SHARED)
+_FOOT_ACTIONS = ("start.open", "start.complete", "start.leave", *SHARED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenChoice:
-    """What the person chose."""
+    """The document that the person chose."""
 
     source: str
     conversation_id: str | None
-    """The conversation to resume, if one was chosen."""
+    """The conversation to resume, or None for a new one."""
     opened: StartupContext | None
-    """None if it was open before."""
+    """The opened document, or None if it was open already."""
 
 
 @dataclass(slots=True)
 class _OpeningJob:
-    """The opening of a source, by a worker that waits for a thread."""
+    """A source that a thread is opening, while a worker waits for the thread."""
 
     name: str
     worker: Worker[None] | None = None
     done: int = 0
     count: int = 0
     texts: deque[str] = field(default_factory=deque)
-    """The text of pages that are not shown yet."""
+    """The texts of pages that are read but not shown yet."""
     is_stopped: bool = False
 
     def report(self, done: int, count: int, text: str) -> None:
-        """Take the progress and the text of another page; called in the thread.
+        """Record the progress, and the text of another page. Called in the thread.
 
         Raises:
             OpeningCancelledError: The person stopped the opening.
@@ -80,7 +77,7 @@ class _OpeningJob:
         self.texts.append(text)
 
     def stop(self) -> None:
-        """Let the thread end at its next report, and stop waiting for it."""
+        """End the thread at its next report, and stop waiting for it."""
         self.is_stopped = True
         if self.worker is not None:
             self.worker.cancel()
@@ -89,7 +86,7 @@ class _OpeningJob:
 class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     """Opens a document that the person types or chooses. The result is None if the person leaves.
 
-    If it is the first screen and was given a source that cannot be opened, the result is the error.
+    If it is the first screen and its requested source cannot be opened, the result is the error.
     """
 
     AUTO_FOCUS = "Input"
@@ -97,37 +94,37 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
     def __init__(
         self,
-        opening: DocumentOpener,
+        opener: DocumentOpener,
         keys: Keymap,
         model: Model | None = None,
-        open_now: tuple[StartOffer, ...] = (),
-        begin: DocumentRequested | None = None,
+        open_documents: tuple[StartOffer, ...] = (),
+        request: DocumentRequested | None = None,
         problems: tuple[str, ...] = (),
     ) -> None:
-        """Offer what `opening` lists.
+        """Offer the sources that `opener` lists.
 
         Args:
-            opening: Lists offers and opens sources.
-            keys: The keys.
-            model: Answers about what is opened, None for the model of the settings.
-            open_now: The open documents, the one on the screen last; if there is none, this is the first screen.
-            begin: A source to open at once.
-            problems: Sentences about the configuration.
+            opener: Lists offers and opens sources.
+            keys: The current keys.
+            model: The model for the opened document, or None for the model of the settings.
+            open_documents: The open documents; the current one comes last. If there is none, this is the first screen.
+            request: A source to open now, or None.
+            problems: Problems of the configuration, in sentences.
         """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
-        self._opening = opening
+        self._opener = opener
         self._keys = keys
         self._model = model
         self._problem = " ".join(problems)
-        self._begin_with = begin
-        self._offers = open_now[:-1]
-        self._open_now = frozenset(offer.source for offer in open_now)
-        self.set_class(not open_now, "-alone")
+        self._request = request
+        self._offers = open_documents[:-1]
+        self._open_sources = frozenset(offer.source for offer in open_documents)
+        self.set_class(not open_documents, "-alone")
         self._list = ItemList[StartOffer]()
         self._field = Input(placeholder="Path or URL", select_on_focus=False)
         self._log = Log(auto_scroll=False)
-        self._work: _OpeningJob | None = None
+        self._job: _OpeningJob | None = None
         self._frame = 0
 
     @override
@@ -135,7 +132,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         with Vertical():
             if self.has_class("-alone"):
                 yield Static(Content.assemble(("◆ ", "$secondary"), ("roamtui", "bold $primary")))
-                yield Static(Content(_WHAT), id="open-what")
+                yield Static(Content(_INTRODUCTION), id="open-what")
             else:
                 yield Static(Content.styled("Open a document", "bold $primary"))
             with Vertical(id="open-box"):
@@ -144,22 +141,25 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             yield self._list
             yield self._log
             labels = {action.id: action.label.lower() for action in self._keys.actions}
-            hints = [format_key_hint(self._keys.format_first_key(action_id), labels[action_id]) for action_id in _FOOT]
+            hints = [
+                format_key_hint(self._keys.format_first_key(action_id), labels[action_id])
+                for action_id in _FOOT_ACTIONS
+            ]
             yield Static(Content("  ").join(hints), id="open-foot")
 
     def on_mount(self) -> None:
         """List the offers, and open the source that was given."""
         self._list.can_focus = False  # a click must not take the focus: typing filters the list
         self._set_message(self._problem, is_problem=True)
-        self.set_interval(_TICK_SECONDS, self._advance_spinner)
+        self.set_interval(SPINNER_SECONDS, self._advance_spinner)
         self._load_offers()
-        if self._begin_with is not None:
+        if self._request is not None:
             self.add_class("-named")
-            self._begin(self._begin_with.source, self._begin_with.conversation_id)
+            self._begin(self._request.source, self._request.conversation_id)
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
-        offers, problem = await asyncio.to_thread(self._opening.list_offers)
+        offers, problem = await asyncio.to_thread(self._opener.list_offers)
         self._offers += offers
         if problem:
             self._set_message(problem, is_problem=True)
@@ -177,17 +177,17 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     def _show(self) -> None:
         """List the offers that match the typed words, grouped under headings, and choose the first one."""
         lines: list[tuple[StartOffer | None, Content]] = []
-        fitting = [*filter_offers(self._offers, self._typed), *list_path_completions(self._typed)]
-        longest = max((Content(offer.name).cell_length for offer in fitting), default=0)
-        name_width = max(_NAME_WIDTH, min(longest + 2, _NAME_WIDTH_MAX))
+        matching = [*filter_offers(self._offers, self._typed), *list_path_completions(self._typed)]
+        longest = max((Content(offer.name).cell_length for offer in matching), default=0)
+        name_width = max(_NAME_WIDTH_MIN, min(longest + 2, _NAME_WIDTH_MAX))
         for group in OfferGroup:
-            offers = [offer for offer in fitting if offer.group is group]
+            offers = [offer for offer in matching if offer.group is group]
             if offers:
                 lines.append((None, Content(("\n" if lines else "") + group.value)))
                 lines += [(offer, self._draw(offer, name_width)) for offer in offers]
         self._list.set_items(lines, 1 if lines and not _is_existing_source(self._typed) else None)
-        if self._typed and not lines and self._work is None:
-            address = self._opening.suggest_address(self._typed)
+        if self._typed and not lines and self._job is None:
+            address = self._opener.suggest_address(self._typed)
             problem = f"no match; enter fetches {sanitise_line(address)}" if address else "No match"
             self._set_message("enter to open" if _is_existing_source(self._typed) else problem)
 
@@ -196,7 +196,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         if width < _TWO_COLUMNS_MIN:
             return Content(offer.name).truncate(width, ellipsis=True)
         name = Content(offer.name)
-        gap = max(2, name_width - name.cell_length)  # a long name goes on where the notes of others stand
+        gap = max(2, name_width - name.cell_length)  # a long name takes room from its note
         return (name + " " * gap + Content.styled(offer.note, "$muted")).truncate(width, ellipsis=True)
 
     def _set_message(self, words: str, *, is_problem: bool = False) -> None:
@@ -206,7 +206,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
     @on(Input.Changed)
     def _filter(self) -> None:
-        if self._work is None:
+        if self._job is None:
             self._set_message("")
         self._show()
 
@@ -218,24 +218,24 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     @on(Input.Submitted)
     def action_open(self) -> None:
         chosen = self._list.chosen
-        if self._work is None and chosen is not None:
+        if self._job is None and chosen is not None:
             self._begin(expand_user(chosen.source), chosen.conversation_id)
-        elif self._work is None and self._typed:
+        elif self._job is None and self._typed:
             self._open_name(self._typed)
 
     def action_complete(self) -> None:
-        """Complete the path to what the listed files have in common, else to the chosen one."""
+        """Complete the path as far as all listed files agree, or else to the chosen one."""
         files = [offer for offer in self.offers if offer.group is OfferGroup.FILE]
         chosen = self._list.chosen or next(iter(files), None)
         value = complete_path(self._typed, files) or (chosen.source if chosen is not None else "")
         if value and value != self._typed:
             self._field.value = value
             self._field.cursor_position = len(value)
-        elif self._work is None:
+        elif self._job is None:
             self._set_message("Nothing to complete")
 
     def _open_name(self, typed: str) -> None:
-        address = None if _is_existing_source(typed) else self._opening.suggest_address(typed)
+        address = None if _is_existing_source(typed) else self._opener.suggest_address(typed)
         if typed == "-":
             self._set_message("Standard input works from the command line only: roamtui -", is_problem=True)
             return
@@ -243,27 +243,25 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self._begin(typed if "://" in typed else expand_user(typed), None)
             return
 
-        def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+        def open_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
             if answer:
                 self._begin(address, None)
 
         question = "No such file. Fetch it from the web?"
-        self.app.push_screen(ConfirmDialog(question, address, yes="Fetch"), take)
+        self.app.push_screen(ConfirmDialog(question, address, yes="Fetch"), open_if_agreed)
 
     def _begin(self, source: str, conversation_id: str | None) -> None:
         names = (source, os.path.abspath(source))  # noqa: PTH100 - keeps links
-        if open_now := next((name for name in names if name in self._open_now), None):
-            self.finish(OpenChoice(source=open_now, conversation_id=conversation_id, opened=None))
+        if open_source := next((name for name in names if name in self._open_sources), None):
+            self.finish(OpenChoice(source=open_source, conversation_id=conversation_id, opened=None))
             return
-        self._work = _OpeningJob(sanitise_line(source))
-        self._work.worker = self._open(source, conversation_id, self._work)
+        self._job = _OpeningJob(sanitise_line(source))
+        self._job.worker = self._open(source, conversation_id, self._job)
 
     @work(group="opening", exit_on_error=False)
-    async def _open(self, source: str, conversation_id: str | None, work: _OpeningJob) -> None:
+    async def _open(self, source: str, conversation_id: str | None, job: _OpeningJob) -> None:
         try:
-            opened = await asyncio.to_thread(
-                self._opening.open_source, source, conversation_id, self._model, work.report
-            )
+            opened = await asyncio.to_thread(self._opener.open_source, source, conversation_id, self._model, job.report)
         except RoamtuiError as error:
             if self.has_class("-named") and self.has_class("-alone"):
                 self.finish(error)
@@ -273,19 +271,19 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
         self.finish(OpenChoice(source=source, conversation_id=conversation_id, opened=opened))
 
     def _advance_spinner(self) -> None:
-        """Show how far the opening is, how to stop it, and the pages that have been read."""
-        if self._work is not None:
-            self._frame = (self._frame + 1) % len(_FRAMES)
-            far = f" {self._work.done:,} of {self._work.count:,}" if self._work.count else ""
-            self._set_message(f"{_FRAMES[self._frame]} Opening {self._work.name}…{far} · esc to cancel")
-            text = "".join(self._work.texts.popleft() for _ in range(len(self._work.texts)))
+        """Show the progress of opening a source, how to cancel it, and the pages that have been read."""
+        if self._job is not None:
+            self._frame = (self._frame + 1) % len(SPINNER_FRAMES)
+            progress = f" {self._job.done:,} of {self._job.count:,}" if self._job.count else ""
+            self._set_message(f"{SPINNER_FRAMES[self._frame]} Opening {self._job.name}…{progress} · esc to cancel")
+            text = "".join(self._job.texts.popleft() for _ in range(len(self._job.texts)))
             if text:  # the person may read the first pages while the rest is converted
                 self.add_class("-reading")
                 self._log.write(text)
 
     def _on_opening_ended(self, problem: str = "") -> None:
-        """Show the offers again, and the problem unless the person stopped the opening."""
-        self._work = None
+        """Show the offers again, and the problem, which is empty if the person cancelled."""
+        self._job = None
         self.remove_class("-reading", "-named")
         self._log.clear()
         self._set_message(problem, is_problem=True)
@@ -296,7 +294,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self._on_opening_ended(format_error(event.worker.error))
 
     def action_step(self, direction: int) -> None:
-        """Select the next (1) or previous (-1) offer; while pages are shown, scroll them."""
+        """Select the next (1) or previous (-1) offer. While pages are shown, scroll them instead."""
         if self.has_class("-reading"):
             (self._log.scroll_page_down if direction > 0 else self._log.scroll_page_up)()
         else:
@@ -304,9 +302,9 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
 
     @override
     def action_leave(self) -> None:
-        """Stop an opening, else clear the box, else leave."""
-        if self._work is not None:
-            self._work.stop()
+        """Cancel opening a source, or else clear the box, or else leave."""
+        if self._job is not None:
+            self._job.stop()
             if self.has_class("-named"):
                 self.dismiss(None)
             else:
@@ -322,10 +320,10 @@ def _is_existing_source(typed: str) -> bool:
     return bool(typed) and ("://" in typed or os.path.lexists(expand_user(typed)))
 
 
-_FILES_SHOWN = 6
-"""Files of the current folder that are offered until a path is typed."""
-_ENTRIES_MAX = 5_000
-"""Entries that are read of a folder."""
+_FILES_SHOWN_MAX = 6
+"""Number of files of the current folder that are offered until the person types a path."""
+_FOLDER_ENTRIES_MAX = 5_000
+"""Number of entries that are read of a folder."""
 
 
 def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffer, ...]:
@@ -344,22 +342,23 @@ def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
     is_path = bool(head) or typed.startswith((".", "~"))
     try:
         with os.scandir(expand_user(head) or ".") as entries:
-            found = [(entry.name, entry.is_dir()) for entry in islice(entries, _ENTRIES_MAX)]
+            found = [(entry.name, entry.is_dir()) for entry in islice(entries, _FOLDER_ENTRIES_MAX)]
     except (OSError, ValueError):
         return ()
     files = []
     for name, is_folder in sorted(found, key=lambda entry: (entry[1], make_sort_key(entry[0]))):
-        is_wanted = not is_skipped_folder(name) if is_folder else is_document_name(name)
-        if not name.casefold().startswith(part.casefold() if is_path else "") or not (is_wanted or (is_path and part)):
+        is_listed = not is_skipped_folder(name) if is_folder else is_document_name(name)
+        is_typed = is_path and bool(part)  # a typed path may name any file
+        if not name.casefold().startswith(part.casefold() if is_path else "") or not (is_listed or is_typed):
             continue
         path = os.path.join(head, name) + (os.sep if is_folder else "")  # noqa: PTH118 - as it is typed
         note = "a folder" if is_folder else ""
         files.append(StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path))
-    return tuple(files) if is_path else filter_offers(files, typed)[:_FILES_SHOWN]
+    return tuple(files) if is_path else filter_offers(files, typed)[:_FILES_SHOWN_MAX]
 
 
 def complete_path(typed: str, files: Sequence[StartOffer]) -> str | None:
-    """Return the common start of all `files` that begin as typed, or None if it is no longer than that."""
+    """Return the common start of all `files` that begin with the typed text, or None if it is not longer."""
     names = [offer.source for offer in files if offer.source.casefold().startswith(typed.casefold())]
     common = os.path.commonprefix(names)  # noqa: RUF071 - characters are meant
     return common if len(common) > len(typed) else None
@@ -367,4 +366,4 @@ def complete_path(typed: str, files: Sequence[StartOffer]) -> str | None:
 
 def expand_user(typed: str) -> str:
     """Return a path with its leading ``~`` expanded."""
-    return os.path.expanduser(typed)  # noqa: PTH111 - a path of an unknown user stays as it is
+    return os.path.expanduser(typed)  # noqa: PTH111 - the path of an unknown user is kept

@@ -27,11 +27,11 @@ from roamtui.tui.status_line import adapt_flags
 from roamtui.tui.themes import contrast
 
 _CONTRAST_HIGH = 10.0
-"""Contrast of the muted text; level AAA of WCAG asks 7 of all text."""
+"""Contrast of muted text in a theme of high contrast. Level AAA of WCAG requires 7."""
 
 
 def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None) -> None:
-    """Let a person choose a theme, with a preview of each one under the cursor, and `save` their choice."""
+    """Let a person choose a theme, with a preview of the one under the cursor, and `save` the choice."""
     before = app.theme
     themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
     themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
@@ -61,7 +61,7 @@ def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None)
 
 
 def make_palette(commands: Sequence[Action], suggested: Collection[str]) -> PickerDialog:
-    """Make the list of commands; the `suggested` ones, by action id, come first."""
+    """Make the list of commands. The ones whose ids are in `suggested` come first."""
     first = [action for action in commands if action.id in suggested]
     choices = [_to_item(action, is_suggested=True) for action in first]
     for scope in SCOPE_TITLES:
@@ -83,29 +83,29 @@ def _to_item(action: Action, *, is_suggested: bool = False) -> PickerItem:
 
 
 def _describe_theme(theme: Theme) -> str:
-    """Return whether a theme is dark or light, and whether even its muted text has a high contrast."""
+    """Say whether a theme is dark or light, and whether even its muted text has a high contrast."""
     kind = "dark" if theme.dark else "light"
-    muted, ground = theme.variables.get("muted"), theme.background
-    is_high = muted and ground and contrast(Color.parse(muted), Color.parse(ground)) >= _CONTRAST_HIGH
+    muted, background = theme.variables.get("muted"), theme.background
+    is_high = muted and background and contrast(Color.parse(muted), Color.parse(background)) >= _CONTRAST_HIGH
     return f"{kind}, high contrast" if is_high else kind
 
 
 class ModelForm(Dialog[tuple[Model, str] | None]):
-    """Takes a model's name, an address and, for this run, a key; tries it before it is used.
+    """Asks for a model's name, URL and key, and tests the model. The key is only used in this run.
 
-    The result is the model, and the address of its server, empty for its provider's own.
+    The result is the model and the URL of its server, which is empty for the provider's own.
     """
 
     AUTO_FOCUS = "#model-name"
 
-    def __init__(self, make: ModelFactory, name: str) -> None:
-        """Make models by `make`, starting with `name` in its field."""
+    def __init__(self, make_model: ModelFactory, name: str) -> None:
+        """Create models by `make_model`. `name` is in the field at the start."""
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]
-        self._make = make
+        self._make_model = make_model
         self._name = name
-        self._tried: tuple[str, str, str] | None = None
-        """The fields when the model answered."""
+        self._tested_fields: tuple[str, str, str] | None = None
+        """The fields with which the model last replied, or None."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -121,7 +121,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
             yield Static(Content("tab for the next field, enter to test with one token, esc to cancel"), classes="foot")
 
     def on_mount(self) -> None:
-        """Put the cursor into the field that is missing."""
+        """If the name is given, focus the key."""
         if self._name:
             self.query_one("#model-key").focus()
 
@@ -130,7 +130,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         name, address, key = (field.value.strip() for field in self.query(Input))
         return name, address, key
 
-    def _say(self, words: str, *, is_problem: bool = False) -> None:
+    def _show_message(self, words: str, *, is_problem: bool = False) -> None:
         message = self.query_one("#model-message", Static)
         message.set_class(is_problem, "-problem")
         message.update(Content(words))
@@ -138,37 +138,39 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
     @on(Input.Submitted)
     def _submit(self, event: Input.Submitted) -> None:
         event.stop()
-        if self._tried == self._fields:
+        if self._tested_fields == self._fields:
             name, address, _ = self._fields
-            self.dismiss((self._make(name, address or None, False), address))  # noqa: FBT003
+            self.dismiss((self._make_model(name, address or None, False), address))  # noqa: FBT003
         elif self._fields[0]:
-            self._tried = None
-            self.run_worker(self._try(*self._fields), exclusive=True, exit_on_error=False)
+            self._tested_fields = None
+            self.run_worker(self._test(*self._fields), exclusive=True, exit_on_error=False)
 
-    async def _try(self, name: str, address: str, key: str) -> None:
-        """Ask the model for one token and show its answer; forget a key that fails."""
-        self._say("Testing…")
+    async def _test(self, name: str, address: str, key: str) -> None:
+        """Ask the model for one token, and show its reply. If that fails, discard the key."""
+        self._show_message("Testing…")
         variable = get_recommended_key_variable(name)
         before = os.environ.get(variable)
         if key:
             os.environ[variable] = key
         try:
-            reply = await probe_model(self._make(name, address or None, True))  # noqa: FBT003
+            reply = await probe_model(self._make_model(name, address or None, True))  # noqa: FBT003
         except RoamtuiError as error:
-            self._say(adapt_flags(sanitise_line(str(error))), is_problem=True)
+            self._show_message(adapt_flags(sanitise_line(str(error))), is_problem=True)
         else:
-            self._tried = name, address, key
-            whose = address or name.partition("/")[0]
-            self._say(f"{reply} enter uses it: questions and the sections it opens go to {sanitise_line(whose)}.")
+            self._tested_fields = name, address, key
+            receiver = address or name.partition("/")[0]
+            self._show_message(
+                f"{reply} enter uses it: questions and the sections it opens go to {sanitise_line(receiver)}."
+            )
         finally:
-            if key and self._tried is None:
+            if key and self._tested_fields is None:
                 os.environ.pop(variable, None)
                 if before is not None:
                     os.environ[variable] = before
 
 
 async def probe_model(model: Model) -> str:
-    """Return a model's answer to a short prompt without document text, and how long it took."""
+    """Ask a model a short question without document text. Return its reply and the time it took, in a sentence."""
     started = time.monotonic()
     text = ""
     try:

@@ -25,12 +25,15 @@ from roamtui.tui.screens.dialogs import ConfirmDialog, ListDialog, PromptDialog
 from roamtui.tui.status_line import ScreenKeyHints
 
 SavedItem = TypeVar("SavedItem")
-_FOOT = "enter to export, esc to cancel"
-_FORMATS = {".md": "Markdown", ".json": "JSON", ".html": "a replay"}
+_EXPORT_FOOT = "enter to export, esc to cancel"
+_FORMAT_NAMES = {".md": "Markdown", ".json": "JSON", ".html": "a replay"}
 
 
 class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenResultType]):
-    """A list of saved items. A deletion can be undone until the person leaves the list."""
+    """A list of saved items. A deletion can be undone until the person leaves the list.
+
+    Subclasses implement the methods that raise `NotImplementedError`.
+    """
 
     HEADING: ClassVar[str]
     SCOPE: ClassVar[Scope]
@@ -42,16 +45,16 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         self._first_message = message
         self._visible: tuple[SavedItem, ...] = ()
         self._deleted_ids: list[str] = []
-        """Ids of the items that are hidden now, and are deleted when the person leaves; the newest is last."""
+        """Ids of the hidden items, which are deleted when the person leaves. The last deleted one comes last."""
         self.deleting: asyncio.Future[list[str]] | None = None
-        """The deletion, which starts once the person leaves; it may take seconds if another program locks the files."""
+        """The deletion, which starts when the person leaves. It takes seconds if another program locks the files."""
 
     def _compose_list(self) -> Sequence[Widget]:
-        """Return the list and what belongs above it."""
+        """Return the list, after any widgets above it."""
         raise NotImplementedError
 
     def _list_items(self) -> Sequence[SavedItem]:
-        """Return the items to show, deleted ones included."""
+        """Return the items to show, including deleted ones."""
         raise NotImplementedError
 
     def _get_id(self, item: SavedItem) -> str:
@@ -66,7 +69,7 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         raise NotImplementedError
 
     def _delete(self, deleted_ids: list[str]) -> list[str]:
-        """Delete items permanently; return a sentence for each item that could not be deleted completely."""
+        """Delete items permanently. Return a sentence for each problem."""
         raise NotImplementedError
 
     @override
@@ -83,7 +86,7 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         return self._visible[index] if index is not None and index < len(self._visible) else None
 
     def _show(self, chosen_id: str | None = None) -> None:
-        """List the items, with the cursor on `chosen_id`, or else where it was."""
+        """List the items, with the cursor on the item `chosen_id`, or else where it was."""
         selected = self._selected
         if chosen_id is None and selected is not None:
             chosen_id = self._get_id(selected)
@@ -157,9 +160,9 @@ class ExportDialog(PromptDialog):
             renderers: Functions that return the text, by suffix; the first is the default. Called in a thread.
         """
         default, *others = renderers
-        formats = "".join(f"{suffix} exports {_FORMATS[suffix]}, " for suffix in others)
-        foot = f"{formats}anything else {_FORMATS[default]}. {_FOOT}"
-        super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot if others else _FOOT)
+        formats = "".join(f"{suffix} exports {_FORMAT_NAMES[suffix]}, " for suffix in others)
+        foot = f"{formats}anything else {_FORMAT_NAMES[default]}. {_EXPORT_FOOT}"
+        super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot if others else _EXPORT_FOOT)
         self._renderers = renderers
 
     @override
@@ -167,7 +170,7 @@ class ExportDialog(PromptDialog):
         self.run_worker(self._write(value), exclusive=True, exit_on_error=False)
 
     async def _write(self, name: str) -> None:
-        path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk; an unknown user stays
+        path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk, and keeps an unknown user
         render = self._renderers.get(path.suffix.lower()) or next(iter(self._renderers.values()))
         text = await asyncio.to_thread(render)
         if not await asyncio.to_thread(_write, path, text):
@@ -185,7 +188,7 @@ class ExportDialog(PromptDialog):
 
 
 def _write(path: Path, text: str, mode: str = "x") -> bool:
-    """Write a file; return False if it exists and `mode` does not replace it."""
+    """Write a file. Return False if it exists and `mode` does not overwrite it."""
     try:
         with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)

@@ -1,4 +1,4 @@
-"""`LineRenderer`: draws the lines of the tree from the state of a conversation. Knows no screen."""
+"""`LineRenderer`: draws the lines of the tree from the state of a conversation. Independent of the screen."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ SIZE_WIDTH_MIN = 33
 _TITLE_WIDTH_MIN = 8
 _TITLE_LENGTH_MAX = 1_000
 """In characters. No screen shows more, and a heading may have a million."""
-_NEAR_LINES = 24
+_NEARBY_LINES = 24
 """Siblings within this many lines are on the screen together."""
 _OPENING_LENGTH = 300
-"""Characters from the start of a heading that holds the words which tell it from its namesakes."""
+"""In characters. The first words below a heading, which distinguish it from headings with the same title, are here."""
 _SIZE_WIDTH = 5
 """In cells. Sizes after a page number are padded to this width, so that page numbers line up."""
 _BRANCH, _LAST_BRANCH, _TRUNK, _GAP, _CUT_GUIDES = "├ ", "└ ", "│ ", "  ", "‥ "
-_OPENED = {Origin.AGENT: ("◆", "open-agent"), Origin.PERSON: ("◇", "open-person")}
-"""Triangles show folding. Diamonds show open sections and who opened them."""
+_OPEN_SIGNS = {Origin.AGENT: ("◆", "open-agent"), Origin.PERSON: ("◇", "open-person")}
+"""Sign and style of an open section, by who opened it."""
 
 INKS = ("guides", "triangle", "title", "untitled", "open-agent", "open-person", "mark", "count", "size")
-"""Styles from which the tree takes only the foreground; from `GROUNDS`, only the background."""
+"""Names of the styles that set only the foreground. Those of `GROUNDS` set only the background."""
 GROUNDS = ("batch", "cursor-blurred")
 Palette = Mapping[str, Style]
-"""Styles by the names above; also ``base`` and ``cursor``, which set foreground and background."""
+"""Styles by the names above, and by ``base`` and ``cursor``, which set foreground and background."""
 
 
 class LineSegment(NamedTuple):
@@ -61,7 +61,7 @@ class LineSegment(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeHighlights:
-    """Ids of nodes to mark that the conversation state does not mark."""
+    """Ids of nodes that are marked in the tree without being part of the conversation state."""
 
     opened: frozenset[str] = frozenset()
     """Nodes that the model opened last."""
@@ -72,7 +72,7 @@ class TreeHighlights:
 
 
 class LineRenderer:
-    """A renderer of `lines` for one `state`. It counts open sections only when a line needs them."""
+    """Draws `lines` for one `state`. Counts are computed when a line first needs them."""
 
     def __init__(self, lines: VisibleLines, state: ConversationState, highlights: TreeHighlights) -> None:
         self._lines = lines
@@ -86,12 +86,12 @@ class LineRenderer:
 
     @cached_property
     def _cited(self) -> set[str]:
-        """Sections that an answer cites, including those that are open only as part of an ancestor."""
+        """Sections that an answer cites, including sections that are open only as part of an ancestor."""
         return {cited.section_id for exchange in self._state.transcript.exchanges for cited in exchange.citations}
 
     @cached_property
-    def _read(self) -> Counter[str]:
-        """Tokens of each section that the model has read at any time in this conversation."""
+    def _read_tokens(self) -> Counter[str]:
+        """Number of tokens of each section that the model has read at any time in this conversation."""
         read: Counter[str] = Counter()
         for exchange in self._state.transcript.exchanges:
             for event in exchange.events:
@@ -102,12 +102,12 @@ class LineRenderer:
         return read
 
     @cached_property
-    def _inside(self) -> tuple[Counter[int], Counter[int], Counter[int]]:
+    def _hidden_counts(self) -> tuple[Counter[int], Counter[int], Counter[int]]:
         """Hidden descendants of each line: open sections, found sections, and tokens read."""
         return (
             self._count_hidden(dict.fromkeys(self._open, 1)),
             self._count_hidden(dict.fromkeys(self._highlights.found, 1)),
-            self._count_hidden(self._read),
+            self._count_hidden(self._read_tokens),
         )
 
     def _count_hidden(self, amounts: Mapping[str, int]) -> Counter[int]:
@@ -126,33 +126,33 @@ class LineRenderer:
 
     def get_adjacent_open(self, section_id: str, direction: int) -> str | None:
         """Return the id of the open section after (1) or before (-1) a node, or None. The search wraps around."""
-        number = self._lines.layout.find(section_id)
-        order = sorted(found for found in map(self._lines.layout.find, self._open) if found is not None)
+        number = self._lines.numbering.find(section_id)
+        order = sorted(found for found in map(self._lines.numbering.find, self._open) if found is not None)
         if number is None or not order:
             return None
         index = bisect_right(order, number) if direction > 0 else bisect_left(order, number) - 1
-        return self._lines.layout.id_of(order[index % len(order)])
+        return self._lines.numbering.id_of(order[index % len(order)])
 
     def draw(
         self, line: int, width: int, palette: Palette, *, is_cursor: bool = False, has_focus: bool = False
     ) -> Strip:
         """Draw a line of exactly `width` cells: guides, triangle, diamond, title, marks, page and size."""
-        below, above = palette["base"], Style.null()
+        base, overlay = palette["base"], Style.null()
         if is_cursor and has_focus:
             # Only the cursor's own foreground is sure to be readable on its background.
-            above = palette["cursor"]
+            overlay = palette["cursor"]
         elif is_cursor:
-            below += palette["cursor-blurred"]
+            base += palette["cursor-blurred"]
         elif self._lines.id_at(line) in self._highlights.opened:
-            below += palette["batch"]
+            base += palette["batch"]
         parts = self.list_parts(line, width, palette, is_cursor=is_cursor)
         return Strip(
-            [Segment(part.text, below + part.style + above) for part in parts if part.text]
-        ).adjust_cell_length(width, below + above)
+            [Segment(part.text, base + part.style + overlay) for part in parts if part.text]
+        ).adjust_cell_length(width, base + overlay)
 
     def list_parts(self, line: int, width: int, palette: Palette, *, is_cursor: bool = False) -> list[LineSegment]:
         """List the parts of a line from left to right. Time grows with the line's depth and title length."""
-        document, row = self._lines.layout.locate(self._lines.numbers[line])
+        document, row = self._lines.numbering.locate(self._lines.numbers[line])
         section_id, fold = document.ids[row], self._lines.fold_at(line)
         section = self._open.get(section_id)
         title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
@@ -167,13 +167,13 @@ class LineRenderer:
             ),
         ]
         if section is not None:
-            sign, name = _OPENED[section.opened_by]
+            sign, name = _OPEN_SIGNS[section.opened_by]
             style += palette[name]
             head.append(LineSegment(f"{sign}{'…' if section.is_closing else ''} ", palette[name], is_title=True))
-        tokens = self._measure(document, row) if fold not in (FoldState.UNLOADED, FoldState.FAILED) else 0
+        tokens = self._estimate_tokens(document, row) if fold not in (FoldState.UNLOADED, FoldState.FAILED) else 0
         tail = [
-            LineSegment(self._write_marks(line, section_id, section), palette["mark"], is_title=True),
-            LineSegment(self._write_count(line, tokens), palette["count"], is_title=True),
+            LineSegment(self._format_marks(line, section_id, section), palette["mark"], is_title=True),
+            LineSegment(self._format_counts(line, tokens), palette["count"], is_title=True),
         ]
         room = width - sum(cell_len(part.text) for part in (*head, *tail))
         size = format_tokens(tokens) if tokens and width >= SIZE_WIDTH_MIN else ""
@@ -182,13 +182,13 @@ class LineRenderer:
             paged = f" p. {document.page_at(document.columns.starts[row])} {size[1:]:>{_SIZE_WIDTH}}"
             size = paged if room - len(paged) > _TITLE_WIDTH_MIN else size
         if is_cursor and cell_len(title) > room - len(size):
-            size = ""  # the title of the line at which a person looks comes first
+            size = ""  # under the cursor, the title is more important
         title_room = max(1, room - len(size))
-        shared, is_repeated = self._compare_siblings(line, title)
+        shared_length, is_repeated = self._compare_siblings(line, title)
         if is_repeated:
-            words = self._read_opening(document, row)
+            words = self._format_opening(document, row)
             title = _cut_middle(title, max(title_room - cell_len(words), title_room * 3 // 5)) + words
-        elif shared >= title_room - 1:
+        elif shared_length >= title_room - 1:
             title = _cut_middle(title, title_room)
         if cell_len(title) > title_room:
             title = set_cell_size(title, max(0, room - len(size) - 1)).rstrip() + "…"
@@ -208,62 +208,62 @@ class LineRenderer:
         return None if reading_id is None else self._lines.nearest_line(reading_id)
 
     def _compare_siblings(self, line: int, title: str) -> tuple[int, bool]:
-        """Compare a title with those of its siblings that are shown close by.
+        """Compare a title with the titles of its siblings on nearby lines.
 
         Returns:
-            The number of characters with which another title begins, too, and whether another title is the same.
+            The length of the longest beginning shared with another title, and whether another title is the same.
         """
         parent = self._lines.parent(self._lines.numbers[line])
-        shared, is_repeated = 0, False
-        for other in range(max(0, line - _NEAR_LINES), min(len(self._lines), line + _NEAR_LINES + 1)):
+        shared_length, is_repeated = 0, False
+        for other in range(max(0, line - _NEARBY_LINES), min(len(self._lines), line + _NEARBY_LINES + 1)):
             if other != line:
                 other_parent, other_title = self._get_title(other)
                 if other_parent == parent and other_title[:1] == title[:1]:
-                    shared = max(shared, len(commonprefix((title, other_title))))  # noqa: RUF071 - characters are meant
+                    shared_length = max(shared_length, len(commonprefix((title, other_title))))  # noqa: RUF071 - characters are meant
                     is_repeated = is_repeated or title == other_title
-        return shared, is_repeated
+        return shared_length, is_repeated
 
     def _get_title(self, line: int) -> tuple[int | None, str]:
-        """Return the parent and the title of a line; each is looked up once."""
+        """Return the parent and the title of a line. The result is cached."""
         if line not in self._titles:
             number = self._lines.numbers[line]
-            document, row = self._lines.layout.locate(number)
+            document, row = self._lines.numbering.locate(number)
             title = strip_anchor(sanitise_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
             self._titles[line] = self._lines.parent(number), title
         return self._titles[line]
 
-    def _read_opening(self, document: Document, row: int) -> str:
-        """Return the first words below a heading, which tell it from siblings of the same title, or nothing."""
+    def _format_opening(self, document: Document, row: int) -> str:
+        """Return the first words below a heading, to distinguish it from siblings with the same title. May be empty."""
         start, ends = document.columns.starts[row], document.columns.starts[row + 1 : row + 2]
         opening = document.text[start : min([start + _OPENING_LENGTH, *ends])]
         words = " ".join(opening.partition("\n")[2].split())[:_TITLE_LENGTH_MAX]
         return f" · {sanitise_line(words)}" if words else ""
 
-    def _write_marks(self, line: int, section_id: str, section: OpenSection | None) -> str:
+    def _format_marks(self, line: int, section_id: str, section: OpenSection | None) -> str:
         is_cited = section_id in self._cited or (section is not None and section.last_cited > 0)
         marks = (
             ("⚑", section is not None and section.is_pinned),
             ("❝", is_cited),
-            ("◦", section is None and section_id in self._read),
+            ("◦", section is None and section_id in self._read_tokens),
             ("¶", line == self._reading_line),
             ("✎", section_id in self._highlights.noted),
         )
         drawn = "".join(sign for sign, is_set in marks if is_set)
-        found = self._inside[1][line]
+        found = self._hidden_counts[1][line]
         if found or section_id in self._highlights.found:
             drawn += f"⌕{found or ''}"
         return f" {drawn}" if drawn else ""
 
-    def _write_count(self, line: int, tokens: int) -> str:
-        """Format the number of hidden open sections and the share of the text that the model has read."""
-        count, _, read = (counts[line] for counts in self._inside)
+    def _format_counts(self, line: int, tokens: int) -> str:
+        """Format the number of hidden open sections and the share of the text that the model has read. May be empty."""
+        count, _, read = (counts[line] for counts in self._hidden_counts)
         parts = [f"{count} open"] if count else []
         if read and tokens:
             parts.append(f"{max(1, round(100 * min(1.0, read / tokens)))}% read")
         return f" ({', '.join(parts)})" if parts else ""
 
-    def _measure(self, document: Document, row: int) -> int:
-        """Estimate the tokens of a node and its descendants. Fast even for long documents."""
+    def _estimate_tokens(self, document: Document, row: int) -> int:
+        """Estimate the tokens of a node and its descendants. Fast even in long documents."""
         if document.columns.kinds[row] is NodeKind.FOLDER:
             return self._lines.library.node(document.ids[row]).tokens if self._is_loaded else 0
         graft = self._lines.library.grafts.get(document.ids[row])
@@ -297,7 +297,7 @@ def _draw_guides(has_next: tuple[bool, ...], width: int) -> str:
 _COUNTED_DOCUMENT_LENGTH_MAX = 1_000_000
 """In characters. Counting all tokens of a shorter document takes no noticeable time."""
 _COUNTED_LENGTH_MAX = 20_000
-"""In characters. For longer sections, only this many are counted and the result is scaled up."""
+"""In characters. For longer sections, only this much text is counted, and the result is scaled up."""
 
 
 def estimate_row_tokens(document: Document, first: int, end: int) -> int:

@@ -63,14 +63,14 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self.lines = VisibleLines(state.library, state.unfolded)
         self.cursor_line = 0
         self.cursor_id = self._id_at(0)
-        """The id of the node under the cursor, or None in an empty outline."""
+        """Id of the node under the cursor, or None in an empty outline."""
         self.highlights = TreeHighlights()
-        """Marked nodes that are not in the conversation state."""
+        """Nodes that are marked without being part of the conversation state."""
         self._state = state
         self._renderer = LineRenderer(self.lines, state, self.highlights)
         self._palette: Palette = {}
         self._revealed_id: str | None = None
-        """The node to scroll into view once the widget has a size."""
+        """The node to scroll into view once the widget has a size, or None."""
 
     @override
     def render_line(self, y: int) -> Strip:
@@ -88,10 +88,12 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _read_palette(self) -> Palette:
         if not self._palette:
-            own = {name: self.get_component_rich_style(f"outline-tree--{name}") for name in (*INKS, *GROUNDS, "cursor")}
-            inks = {name: own[name].without_color + Style(color=own[name].color) for name in INKS}
-            grounds = {name: Style(bgcolor=own[name].bgcolor) for name in GROUNDS}
-            self._palette = {"base": self.rich_style, "cursor": own["cursor"], **inks, **grounds}
+            styles = {
+                name: self.get_component_rich_style(f"outline-tree--{name}") for name in (*INKS, *GROUNDS, "cursor")
+            }
+            inks = {name: styles[name].without_color + Style(color=styles[name].color) for name in INKS}
+            grounds = {name: Style(bgcolor=styles[name].bgcolor) for name in GROUNDS}
+            self._palette = {"base": self.rich_style, "cursor": styles["cursor"], **inks, **grounds}
         return self._palette
 
     def sync_size(self) -> None:
@@ -154,7 +156,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.CursorMoved(self.cursor_id))
 
     def get_cut_title(self) -> str:
-        """Return the title of the cursor's node if its line has no room for all of it, else an empty string."""
+        """Return the title under the cursor if its line shows only a part of it, otherwise an empty string."""
         width = self.scrollable_content_region.width
         if self.cursor_id is None or not width:
             return ""
@@ -189,7 +191,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to_line(top)
 
     def set_highlights(self, **section_ids: Iterable[str]) -> None:
-        """Replace the marked nodes of the given `TreeHighlights` fields."""
+        """Replace the marked nodes. The arguments are fields of `TreeHighlights`."""
         self.highlights = replace(self.highlights, **{field: frozenset(ids) for field, ids in section_ids.items()})
         self._rebuild_lines()
 

@@ -27,13 +27,13 @@ class FoldState(StrEnum):
     FOLDED = "▸"
     LEAF = "·"
     UNLOADED = "⋯"
-    """A link or file that was not loaded yet, so its children are unknown."""
+    """A link or file that is not loaded yet, so its children are unknown."""
     FAILED = "✗"
     """The last attempt to load it failed."""
 
 
 class VisibleLines:
-    """The visible lines of a library whose nodes `unfolded` show their children."""
+    """The visible lines of a library. The nodes in `unfolded` show their children."""
 
     def __init__(self, library: Library, unfolded: frozenset[str]) -> None:
         self.unfolded = unfolded
@@ -41,58 +41,58 @@ class VisibleLines:
 
     def _set_library(self, library: Library) -> None:
         self.library = library
-        self.layout = NodeNumbering(library)
+        self.numbering = NodeNumbering(library)
         self._find_end: Callable[[int], int] = library.root.columns.ends.__getitem__
         """Returns the number after a node's descendants: a look-up in a single document, whose rows are the numbers."""
         if library.grafts:
-            self._find_end = lambda number: self.layout.subtree(number).stop
+            self._find_end = lambda number: self.numbering.subtree(number).stop
         row = library.root.title_row
-        self._title = None if row is None else self.layout.number_of(library.root, row)
-        hidden = [number for document in library.documents for number in map(self.layout.find, document.hidden_ids)]
-        self._skipped = {self._title, *hidden}
+        self._title_number = None if row is None else self.numbering.number_of(library.root, row)
+        hidden = [number for document in library.documents for number in map(self.numbering.find, document.hidden_ids)]
+        self._skipped = {self._title_number, *hidden}
         """Nodes that the top-down order skips: the title comes first, and hidden nodes have no line."""
-        self._unfolded = {self._title, *map(self.layout.find, self.unfolded)}
-        self.numbers = array("Q") if self._title is None else array("Q", [self._title])
+        self._unfolded = {self._title_number, *map(self.numbering.find, self.unfolded)}
+        self.numbers = array("Q") if self._title_number is None else array("Q", [self._title_number])
         """The number of the node on each line."""
-        self.numbers.extend(self._list_lines(0, len(self.layout)))
+        self.numbers.extend(self._list_lines(0, len(self.numbering)))
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def __iter__(self) -> Iterator[str]:
-        return map(self.layout.id_of, self.numbers)
+        return map(self.numbering.id_of, self.numbers)
 
     def id_at(self, line: int) -> str:
         """Return the id of the node on a line."""
-        return self.layout.id_of(self.numbers[line])
+        return self.numbering.id_of(self.numbers[line])
 
     def get_line(self, number: int | None) -> int | None:
         """Return the line of a node, or None if the node is hidden."""
-        if number is None or number == self._title:
+        if number is None or number == self._title_number:
             return None if number is None else 0
-        line = bisect_left(self.numbers, number, 0 if self._title is None else 1)
+        line = bisect_left(self.numbers, number, 0 if self._title_number is None else 1)
         return line if line < len(self.numbers) and self.numbers[line] == number else None
 
     def nearest_line(self, section_id: str) -> int | None:
         """Return the line of a node or of its nearest visible ancestor, or None."""
-        number = self.layout.find(section_id)
+        number = self.numbering.find(section_id)
         while number is not None and self.get_line(number) is None:
             number = self.parent(number)
         return self.get_line(number)
 
     def parent(self, number: int) -> int | None:
         """Return the parent of a node, or None at the top."""
-        parent = self.layout.parent(number)
+        parent = self.numbering.parent(number)
         if parent < 0:
-            return None if number == self._title else self._title
+            return None if number == self._title_number else self._title_number
         return parent
 
     def has_next(self, line: int) -> tuple[bool, ...]:
-        """Return for each depth from 1 to the line's own whether a sibling follows there. Time grows with the depth."""
+        """Return for each depth from 1 to the line's own whether a sibling follows. Time grows with the depth."""
         following = []
         number = self.numbers[line]
         while (parent := self.parent(number)) is not None:
-            end = len(self.layout) if parent == self._title else self._find_end(parent)
+            end = len(self.numbering) if parent == self._title_number else self._find_end(parent)
             following.append(self._next_shown(self._find_end(number)) < end)
             number = parent
         return tuple(reversed(following))
@@ -100,7 +100,7 @@ class VisibleLines:
     def fold_at(self, line: int) -> FoldState:
         """Return the fold state of the node on a line."""
         number = self.numbers[line]
-        section_id = self.layout.id_of(number)
+        section_id = self.numbering.id_of(number)
         if not self.library.is_loaded(section_id):
             return FoldState.FAILED if self.library.problem_of(section_id) else FoldState.UNLOADED
         if self._next_shown(number + 1) >= self._find_end(number):
@@ -114,16 +114,18 @@ class VisibleLines:
         if library is not self.library or len(changed) > _SPLICES_MAX:
             self._set_library(library)
             return
-        numbers = sorted({number for number in map(self.layout.find, changed) if number is not None} - {self._title})
+        numbers = sorted(
+            {number for number in map(self.numbering.find, changed) if number is not None} - {self._title_number}
+        )
         self._unfolded.symmetric_difference_update(numbers)
-        done = 0
+        rebuilt_to = 0  # the lines before it include all changes inside them
         for number in numbers:
             line = self.get_line(number)
-            if line is not None and line >= done:
+            if line is not None and line >= rebuilt_to:
                 end = self._find_end(number)
                 below = self._list_lines(number + 1, end if number in self._unfolded else 0)
                 self.numbers[line + 1 : bisect_left(self.numbers, end, line + 1)] = below
-                done = line + 1 + len(below)
+                rebuilt_to = line + 1 + len(below)
 
     def _list_lines(self, number: int, end: int) -> array[int]:
         """List the nodes from `number` to `end` that are not folded away."""

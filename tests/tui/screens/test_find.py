@@ -64,14 +64,14 @@ async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
     screen = pilot.app.screen
     assert isinstance(screen, FindDialog)
     screen.query_one(Input).value = words
-    await wait_until(pilot, lambda: screen.found.query == words and screen.found.is_complete)
+    await wait_until(pilot, lambda: screen.results.query == words and screen.results.is_complete)
     await pilot.pause()
     return screen
 
 
 def list_found(screen: FindDialog) -> list[tuple[SearchKind, str, list[str]]]:
     """Return the groups by kind, with what is told of each and the titles in it."""
-    return [(group.kind, group.summary, [one.title for one in group.sections]) for group in screen.found.groups]
+    return [(group.kind, group.summary, [one.title for one in group.sections]) for group in screen.results.groups]
 
 
 def read(pilot: Pilot[None]) -> str:
@@ -109,7 +109,7 @@ async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_the
         screen = await find(pilot, "noon feed")
         assert list_found(screen) == [(SearchKind.TEXT, "1 section, words not adjacent", ["Starter"])]
         screen.query_one(Input).value = "how many loaves fit into the deck oven"
-        await wait_until(pilot, lambda: screen.found.query.endswith("oven") and screen.found.is_complete)
+        await wait_until(pilot, lambda: screen.results.query.endswith("oven") and screen.results.is_complete)
         (kind, told, titles), *_ = list_found(screen)
         assert (kind, told, titles[0]) == (SearchKind.TEXT, "some words or other word forms", "Deck oven")
         screen.query_one(Input).value = "zzzz"
@@ -181,7 +181,7 @@ async def test_in_the_reader_text_comes_in_its_order_from_where_one_reads() -> N
         await pilot.press("n")
         await wait_until(pilot, lambda: "“rye” 1/4" in screen_text(app))
         await pilot.press("ctrl+f")  # what was typed before is looked for anew, the best first
-        await wait_until(pilot, lambda: isinstance(app.screen, FindDialog) and app.screen.found.is_complete)
+        await wait_until(pilot, lambda: isinstance(app.screen, FindDialog) and app.screen.results.is_complete)
         assert isinstance(app.screen, FindDialog)
         assert list_found(app.screen)[0][:2] == (SearchKind.TEXT, "4 matches")
 

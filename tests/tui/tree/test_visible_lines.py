@@ -26,9 +26,9 @@ def outlines(draw: st.DrawFn) -> str:
 def _assert_is_consistent(lines: VisibleLines, library: Library, unfolded: frozenset[str]) -> None:
     expected = list(walk_visible(library, unfolded))
     assert list(lines) == expected
-    assert [lines.get_line(lines.layout.find(section_id)) for section_id in expected] == list(range(len(expected)))
+    assert [lines.get_line(lines.numbering.find(section_id)) for section_id in expected] == list(range(len(expected)))
     hidden = set(library.walk()) - set(expected)
-    assert all(lines.get_line(lines.layout.find(section_id)) is None for section_id in hidden)
+    assert all(lines.get_line(lines.numbering.find(section_id)) is None for section_id in hidden)
 
 
 @given(outlines(), outlines(), outlines(), st.randoms(use_true_random=False))
