@@ -111,11 +111,11 @@ class ShowCommand:
     )
 
     def run(self) -> int:
-        from roamtui.headless.sections import print_sections, resolve_titles
+        from roamtui.headless.sections import print_sections, resolve_title
         from roamtui.outline.structure import parse_reference
 
         library, loader = _open_with_notes((self.source,), self.web)
-        section_ids = resolve_titles(library, self.section_ids)
+        section_ids = [resolve_title(library, name) for name in self.section_ids]
         if loader is not None:
             known = library.notes
             references = filter(None, map(parse_reference, section_ids))
@@ -290,10 +290,13 @@ class ConversationsCommand:
             store.delete(self.conversation_id)
             write_notes((f"Deleted {self.conversation_id}.", *store.pop_warnings()))
             return 0
-        summaries = store.list()
-        conversation_id = _complete_id(self.conversation_id, [summary.id for summary in summaries])
-        state = store.load(conversation_id)
-        source = next((summary.source for summary in summaries if summary.id == conversation_id), "")
+        sources, prefix = {summary.id: summary.source for summary in store.list()}, self.conversation_id
+        matches = [known_id for known_id in sources if known_id.startswith(prefix)]
+        if len(matches) > 1 and prefix not in sources:
+            shown = sanitise_line(prefix)
+            raise UsageError(f'several conversations begin with "{shown}": {", ".join(matches)}.')
+        conversation_id = matches[0] if len(matches) == 1 else prefix
+        state, source = store.load(conversation_id), sources.get(conversation_id, "")
         if self.output_format == "json":
             write_text(render_json(state, source))
         elif self.output_format == "md":
@@ -663,14 +666,6 @@ COMMANDS: Mapping[str, type[Command]] = {
 def _decode_argument(text: str) -> str:
     # Argument bytes that the locale cannot decode are read as UTF-8, or replaced.
     return os.fsencode(text).decode("utf-8", "replace")
-
-
-def _complete_id(prefix: str, ids: Sequence[str]) -> str:
-    """Return the only id that begins with the prefix. If no id does, return the prefix."""
-    matches = [prefix] if prefix in ids else [candidate for candidate in ids if candidate.startswith(prefix)]
-    if len(matches) > 1:
-        raise UsageError(f'several conversations begin with "{sanitise_line(prefix)}": {", ".join(matches)}.')
-    return matches[0] if matches else prefix
 
 
 def _format_note_count(count: int) -> str:

@@ -173,12 +173,8 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
 
 def _needs_slow_conversion(sources: tuple[str, ...]) -> bool:
     path = Path(*sources[:1])
-    return (
-        len(sources) == 1
-        and path.suffix.lower() == ".pdf"
-        and path.is_file()
-        and path.stat().st_size > _QUICK_PDF_BYTES_MAX
-    )
+    is_pdf = len(sources) == 1 and path.suffix.lower() == ".pdf" and path.is_file()
+    return is_pdf and path.stat().st_size > _QUICK_PDF_BYTES_MAX
 
 
 def _list_offers() -> tuple[tuple[StartOffer, ...], str]:

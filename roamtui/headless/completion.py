@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import indent
 
@@ -84,7 +84,14 @@ def _render_zsh(commands: Mapping[str, CompletedCommand]) -> str:
     names = [shlex.quote(f"{name}:{_shorten(command.help)}") for name, command in commands.items() if name]
     cases = []
     for name, command in _sort_app_last(commands):
-        specs = [shlex.quote(spec) for argument in command.arguments for spec in _list_zsh_specs(argument)]
+        specs = []
+        for argument in command.arguments:
+            values = f"({' '.join(argument.values)})" if argument.values else "_files"
+            if not argument.flags and argument.values:
+                specs.append(shlex.quote(f"1:action:{values}"))
+            text = re.sub(r"([\[\]:\\])", r"\\\1", _shorten(argument.help))
+            value = f":{argument.metavar.replace('|', ' ')}:{values}" if argument.metavar else ""
+            specs += [shlex.quote(f"{flag}[{text}]{value}") for flag in argument.flags]
         cases.append(f"{name or '*'}) _arguments {' '.join(specs)} '*:file:_files' ;;")
     return f"""\
 #compdef roamtui
@@ -108,15 +115,6 @@ _roamtui() {{
 }}
 if [ "$funcstack[1]" = _roamtui ]; then _roamtui "$@"; else compdef _roamtui roamtui; fi
 """
-
-
-def _list_zsh_specs(argument: CommandArgument) -> Iterator[str]:
-    values = f"({' '.join(argument.values)})" if argument.values else "_files"
-    if not argument.flags and argument.values:
-        yield f"1:{argument.metavar}:{values}".replace(f":{argument.metavar}:", ":action:")
-    for flag in argument.flags:
-        text = re.sub(r"([\[\]:\\])", r"\\\1", _shorten(argument.help))
-        yield f"{flag}[{text}]" + (f":{argument.metavar.replace('|', ' ')}:{values}" if argument.metavar else "")
 
 
 def _render_fish(commands: Mapping[str, CompletedCommand]) -> str:

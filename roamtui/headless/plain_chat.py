@@ -264,7 +264,7 @@ class PlainChat:
                 writer.end_line()
                 write_notes(format_event_lines(event, library))
 
-    async def _run_command(self, line: str) -> None:
+    async def _run_command(self, line: str) -> None:  # noqa: PLR0912 - one case per command
         word, _, text = line.strip().partition(" ")
         name, text = word.lower(), text.strip()
         try:
@@ -279,7 +279,15 @@ class PlainChat:
                 case "/open" | "/close" | "/pin":
                     await self._update_sections(name, text)
                 case "/sections":
-                    self._list_open()
+                    state = self._controller.state
+                    for section in state.open_sections:
+                        marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
+                        marks += ["pinned"] if section.is_pinned else []
+                        marks += [] if section.deliveries else ["the model gets its text with your next question"]
+                        path = format_path(state.library, section.section_id)
+                        _write_lines(f"[{section.section_id}] {path}, {', '.join(marks)}")
+                    count = len(state.open_sections)
+                    _write_lines(f"{count} open, ~{state.open_tokens:,} tokens" if count else "No section is open.")
                 case "/model" if text:
                     before = self._agent.model
                     self._agent.model = self._choose_model(text)
@@ -363,17 +371,6 @@ class PlainChat:
 
         if ids:
             await self._controller.dispatch(make_command)
-
-    def _list_open(self) -> None:
-        state = self._controller.state
-        for section in state.open_sections:
-            marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
-            marks += ["pinned"] if section.is_pinned else []
-            marks += ["the model gets its text with your next question"] if not section.deliveries else []
-            path = format_path(state.library, section.section_id)
-            _write_lines(f"[{section.section_id}] {path}, {', '.join(marks)}")
-        count = len(state.open_sections)
-        _write_lines(f"{count} open, ~{state.open_tokens:,} tokens" if count else "No section is open.")
 
 
 def _name_commands(text: str) -> str:

@@ -38,18 +38,14 @@ def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool)
         write_text(render_outline(library, budget_tokens=budget_tokens))
 
 
-def resolve_titles(library: Library, names: Sequence[str]) -> tuple[str, ...]:
-    """Convert ids, titles, and paths such as ``Fees > Late fees`` to ids. Names that match nothing stay as they are.
+def resolve_title(library: Library, name: str) -> str:
+    """Convert a title, or a path such as ``Fees > Late fees``, to an id. Return ids and unknown names as they are.
 
-    If only one section begins with the last title of a name, the beginning is enough.
+    If only one section begins with the last title of the name, the beginning is enough.
 
     Raises:
-        UsageError: Several sections match a name.
+        UsageError: Several sections match the name.
     """
-    return tuple(_resolve_title(library, name) for name in names)
-
-
-def _resolve_title(library: Library, name: str) -> str:
     reference = parse_reference(name)
     if reference is not None and (reference.section_id == library.root_id or reference.section_id in library):
         return name

@@ -1,6 +1,6 @@
 """Answers for a terminal: Markdown wrapped at words, with the verdicts of quotes as on the screen.
 
-Only `_write_line` makes control sequences, around sanitised text, so none from a document or a model gets through.
+Only `_write_lines` makes control sequences, around sanitised text, so none from a document or a model gets through.
 """
 
 from __future__ import annotations
@@ -199,35 +199,34 @@ class _Layout:
 
     def lay_out(self, blocks: Sequence[Block], width: int, *, is_tight: bool = False) -> list[_Line]:
         lines: list[_Line] = []
+        width = max(_WIDTH_MIN // 2, width)
         for block in blocks:
-            block_lines = self._lay_out_block(block, max(_WIDTH_MIN // 2, width))
-            lines += [[]] if lines and block_lines and not is_tight else []
-            lines += block_lines
+            added: list[_Line]
+            match block:
+                case Paragraph(words=words):
+                    added = _wrap(self._to_pieces(words), width)
+                case Heading(words=words):
+                    added = _wrap(self._to_pieces(words, _BOLD), width)
+                case Code(text=text):  # not wrapped, so that it can be copied
+                    added = [[_Piece("    "), _Piece(line.expandtabs(4), (_CYAN,))] for line in text.split("\n")]
+                case Table():
+                    added = self._lay_out_table(block, width)
+                case List():
+                    added = self._lay_out_list(block, width)
+                case Quote(alert=alert, title=title):
+                    head = [_Piece(f"{alert.capitalize()} ", (_BOLD,)), *self._to_pieces(title, _BOLD)] if alert else []
+                    bar = _Piece("│ ", (_DIM,))
+                    quoted = [*(_wrap(head, width - 2) if head else []), *self.lay_out(block.blocks, width - 2)]
+                    added = _indent(quoted, bar, bar)
+                case Details(summary=summary):
+                    added = [*_wrap(self._to_pieces(summary, _BOLD), width), *self.lay_out(block.blocks, width)]
+                case ThematicBreak():
+                    added = [[_Piece("─" * min(width, _RULE_WIDTH), (_DIM,))]]
+                case _:
+                    assert_never(block)
+            lines += [[]] if lines and added and not is_tight else []
+            lines += added
         return lines
-
-    def _lay_out_block(self, block: Block, width: int) -> list[_Line]:  # noqa: PLR0911 - one for each kind
-        match block:
-            case Paragraph(words=words):
-                return _wrap(self._to_pieces(words), width)
-            case Heading(words=words):
-                return _wrap(self._to_pieces(words, _BOLD), width)
-            case Code(text=text):  # not wrapped, so that it can be copied
-                return [[_Piece("    "), _Piece(line.expandtabs(4), (_CYAN,))] for line in text.split("\n")]
-            case Table():
-                return self._lay_out_table(block, width)
-            case List():
-                return self._lay_out_list(block, width)
-            case Quote(blocks=blocks, alert=alert, title=title):
-                head = [_Piece(f"{alert.capitalize()} ", (_BOLD,)), *self._to_pieces(title, _BOLD)] if alert else []
-                lines = _wrap(head, width - 2) if head else []
-                bar = _Piece("│ ", (_DIM,))
-                return _indent([*lines, *self.lay_out(blocks, width - 2)], bar, bar)
-            case Details(summary=summary, blocks=blocks):
-                return [*_wrap(self._to_pieces(summary, _BOLD), width), *self.lay_out(blocks, width)]
-            case ThematicBreak():
-                return [[_Piece("─" * min(width, _RULE_WIDTH), (_DIM,))]]
-            case _:
-                assert_never(block)
 
     def _lay_out_list(self, block: List, width: int) -> list[_Line]:
         lines: list[_Line] = []
@@ -381,14 +380,13 @@ def _measure(text: str) -> int:
 
 
 def _write_lines(lines: Iterable[_Line], *, is_styled: bool) -> str:
-    return "".join(_write_line(line, is_styled=is_styled) for line in lines)
-
-
-def _write_line(line: _Line, *, is_styled: bool) -> str:
-    parts: list[str] = []
-    for codes, pieces in groupby(line, key=lambda piece: piece.codes):
-        text = sanitise_text("".join(piece.text for piece in pieces)).replace("\n", " ")
-        if codes and is_styled and text:
-            text = f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
-        parts.append(text)
-    return "".join(parts).rstrip(" ") + "\n"
+    written = []
+    for line in lines:
+        parts: list[str] = []
+        for codes, pieces in groupby(line, key=lambda piece: piece.codes):
+            text = sanitise_text("".join(piece.text for piece in pieces)).replace("\n", " ")
+            if codes and is_styled and text:
+                text = f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
+            parts.append(text)
+        written.append("".join(parts).rstrip(" ") + "\n")
+    return "".join(written)

@@ -44,16 +44,10 @@ SCOPE_TITLES = {
     Scope.START: "Open a document",
 }
 """Names of the scopes on the screen, in the order of the help screen."""
-
-
 SCREEN_SCOPES = frozenset({Scope.CONVERSATIONS, Scope.FIND, Scope.NOTES, Scope.START})
 """Scopes of separate screens. Keys of other scopes do not work there, so they may use the same keys."""
-
-
 _TYPING_SCOPES = frozenset({Scope.INPUT, Scope.START})
 """Scopes where the focus is always in a text field."""
-
-
 SHARED = ("global.help", "global.choose_theme", "global.palette")
 """Global actions that also work on the start screen."""
 

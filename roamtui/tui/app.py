@@ -240,7 +240,6 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @property
     def _models(self) -> set[Model]:
-        """The models of the open documents."""
         return {screen.app_context.agent.model for screen in self.documents.values() if screen.startup.is_ready}
 
     @property
@@ -365,7 +364,6 @@ class RoamApp(App[None], inherit_bindings=False):
             self.main_screen.check_for_changes()
 
     async def on_unmount(self) -> None:
-        """Close the models."""
         for model in self._models:
             await model.close()
 

@@ -323,7 +323,6 @@ def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rate
 
 
 def _rate_similarity(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedTitle]:
-    """Yield the titles that resemble the query."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - few patterns need it
 
     phrase = " ".join(words)

@@ -112,7 +112,6 @@ class KeyQueue:
             await self._handle_next()
 
     async def _handle_next(self) -> None:
-        """Handle the next event, if there is one."""
         self._rounds_left = 0
         if self._timer is not None:
             self._timer.stop()

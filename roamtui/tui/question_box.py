@@ -178,7 +178,6 @@ class QuestionBox(TextArea):
         self.fill(self._draft if self._index == len(self._history) else self._history[self._index])
 
     def action_page(self, pages: int) -> None:
-        """Scroll the pane above the box down by pages."""
         if self.max_scroll_y > 0:
             raise SkipAction  # a question longer than the box is scrolled itself
         self.post_message(self.ScrollRequested(pages))
@@ -190,7 +189,6 @@ class QuestionBox(TextArea):
             move(self)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Insert a paste, unless it is too long for a question."""
         event.prevent_default()
         event.stop()
         if len(event.text) > _PASTE_LENGTH_MAX:

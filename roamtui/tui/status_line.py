@@ -100,7 +100,6 @@ class StatusLine(ClickableBar):
         self._frame = 0
 
     def on_mount(self) -> None:
-        """Start the spinner."""
         self.set_interval(SPINNER_SECONDS, self._advance_spinner)
 
     def update_status(self, **changes: object) -> None:

@@ -117,7 +117,6 @@ class FindController:
         return TextPosition(span.doc, span.start - (direction > 0))
 
     def _get_reader_position(self) -> TextPosition | None:
-        """Return the position at the top of the reader."""
         position = self._reader.reader.position if self._reader.section_id is not None else None
         if position is None or position.section_id not in self._library:
             return None

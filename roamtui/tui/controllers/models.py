@@ -90,7 +90,6 @@ class ModelController:
         return offer.is_known_to_work or self._failures.get(offer.name) == ""
 
     async def _add_discovered(self) -> None:
-        """Offer the models that run on this machine, too."""
         assert self._options.discover_models is not None
         picker = self._picker
         picker.show_foot(f"{_HINT}\nLooking for models on this machine…")

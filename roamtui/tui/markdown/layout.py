@@ -300,7 +300,7 @@ def _compute_column_widths(rows: Sequence[Sequence[list[Run]]], room: int | None
 
 
 def _wrap_row(row: Sequence[list[Run]], widths: Sequence[int], alignments: Sequence[str]) -> list[list[Run]]:
-    """Lay out a row's cells side by side as lines."""
+    """Lay out the cells of a row side by side."""
     cells = [wrap_runs(cell, max(1, width)) for cell, width in zip(row, widths, strict=False)]
     lines = []
     for number in range(max(map(len, cells), default=1)):

@@ -211,7 +211,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(StatusMessage("No link in view"))
 
     def _get_section_at(self, offset: int) -> str | None:
-        """Return the id of the section that contains an offset of the document."""
         if self._library is None or self._view.is_generated:
             return self.section_id
         return self._library.section_at(self._view.document.key, offset) or self.section_id

@@ -63,7 +63,6 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
         return Input(placeholder="Search titles, questions and answers", select_on_focus=False), OptionList()
 
     def on_mount(self) -> None:
-        """Read the saved conversations."""
         self._show()
         self._load()
 

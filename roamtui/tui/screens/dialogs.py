@@ -202,7 +202,6 @@ class PromptDialog(Dialog[str | None]):
             yield Static(Content(self._foot), classes="foot")
 
     def on_mount(self) -> None:
-        """Put the cursor at the end of the field."""
         field = self.query_one(Input)
         field.cursor_position = len(field.value)
 
@@ -284,7 +283,6 @@ class PickerDialog(Dialog[str | None]):
             yield Static(Content(self._foot), classes="foot")
 
     def on_mount(self) -> None:
-        """List the entries."""
         self._show(self._current)
 
     def set_choices(self, choices: Sequence[PickerItem]) -> None:

@@ -158,10 +158,9 @@ class FindDialog(ListDialog[Choice | None]):
     def _debounce_preview(self) -> None:
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(_REST_SECONDS, self._show_section)
+        self._timer = self.set_timer(_REST_SECONDS, self._show_preview)
 
-    def _show_section(self) -> None:
-        """Show the chosen section in the preview."""
+    def _show_preview(self) -> None:
         selected, library = self._list.chosen, self.results.library
         self._preview.set_class(selected is None, "-empty")
         if selected is not None and library is not None and self._preview.display:
@@ -232,7 +231,6 @@ class FindDialog(ListDialog[Choice | None]):
         self._show()
 
     def action_page(self, pages: int) -> None:
-        """Scroll the preview down by `pages`."""
         self._preview.action_page(pages)
 
 

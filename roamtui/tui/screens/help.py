@@ -183,7 +183,6 @@ class HelpScreen(Dialog[None]):
             self.dismiss(None)
 
     def action_close(self) -> None:
-        """Leave, even while the keys are filtered."""
         self.dismiss(None)
 
     def action_scroll(self, lines: int) -> None:

@@ -208,7 +208,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield self._hints
 
     def on_mount(self) -> None:
-        """Check the document on disk from time to time."""
         self.set_interval(_CHECK_SECONDS, self.check_for_changes)
 
     @on(ChatLog.Ready)
@@ -319,7 +318,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.welcome.show_stale(await list_stale_quotes(self.session, earlier))
 
     def watch_state(self, state: ConversationState) -> None:
-        """Show another state."""
         self.tree_pane.show(state)
         self.status_line.show_state(state)
 
@@ -336,7 +334,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case QuestionAnswered():
                 self.tree_pane.reveal_cited()
                 self._update_hints()
-                self._show_first_citation()
+                if self.panes.scope is not Scope.READER and Pane.CHAT in self.panes.shown:
+                    self._show_citation(self.chat_log.first_citation)
             case SectionsSearched(hits=hits):
                 outline.set_highlights(found=(hit.section_id for hit in hits))
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
@@ -579,11 +578,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(TargetSelected)
     def _show_selected(self, event: TargetSelected) -> None:
         self._show_citation(event.target)
-
-    def _show_first_citation(self) -> None:
-        """Show the first citation of an answer that has just ended, unless the person is reading something else."""
-        if self.panes.scope is not Scope.READER and Pane.CHAT in self.panes.shown:
-            self._show_citation(self.chat_log.first_citation)
 
     def _show_citation(self, target: Target | None) -> None:
         """Show the passage of a citation in the reader if that is in view. Otherwise, the conversation shows it."""

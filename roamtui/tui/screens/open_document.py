@@ -148,7 +148,6 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             yield Static(Content("  ").join(hints), id="open-foot")
 
     def on_mount(self) -> None:
-        """List the offers, and open the source that was given."""
         self._list.can_focus = False  # a click must not take the focus: typing filters the list
         self._set_message(self._problem, is_problem=True)
         self.set_interval(SPINNER_SECONDS, self._advance_spinner)
@@ -217,11 +216,26 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
     def action_open(self) -> None:
-        chosen = self._list.chosen
-        if self._job is None and chosen is not None:
+        chosen, typed = self._list.chosen, self._typed
+        if self._job is not None or (chosen is None and not typed):
+            return
+        if chosen is not None:
             self._begin(expand_user(chosen.source), chosen.conversation_id)
-        elif self._job is None and self._typed:
-            self._open_name(self._typed)
+            return
+        if typed == "-":
+            self._set_message("Standard input works from the command line only: roamtui -", is_problem=True)
+            return
+        address = None if _is_existing_source(typed) else self._opener.suggest_address(typed)
+        if address is None:
+            self._begin(typed if "://" in typed else expand_user(typed), None)
+            return
+
+        def open_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+            if answer:
+                self._begin(address, None)
+
+        question = "No such file. Fetch it from the web?"
+        self.app.push_screen(ConfirmDialog(question, address, yes="Fetch"), open_if_agreed)
 
     def action_complete(self) -> None:
         """Complete the path as far as all listed files agree, or else to the chosen one."""
@@ -233,22 +247,6 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self._field.cursor_position = len(value)
         elif self._job is None:
             self._set_message("Nothing to complete")
-
-    def _open_name(self, typed: str) -> None:
-        address = None if _is_existing_source(typed) else self._opener.suggest_address(typed)
-        if typed == "-":
-            self._set_message("Standard input works from the command line only: roamtui -", is_problem=True)
-            return
-        if address is None:
-            self._begin(typed if "://" in typed else expand_user(typed), None)
-            return
-
-        def open_if_agreed(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                self._begin(address, None)
-
-        question = "No such file. Fetch it from the web?"
-        self.app.push_screen(ConfirmDialog(question, address, yes="Fetch"), open_if_agreed)
 
     def _begin(self, source: str, conversation_id: str | None) -> None:
         names = (source, os.path.abspath(source))  # noqa: PTH100 - keeps links

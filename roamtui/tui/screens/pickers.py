@@ -121,7 +121,6 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
             yield Static(Content("tab for the next field, enter to test with one token, esc to cancel"), classes="foot")
 
     def on_mount(self) -> None:
-        """If the name is given, focus the key."""
         if self._name:
             self.query_one("#model-key").focus()
 
