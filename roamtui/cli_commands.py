@@ -31,14 +31,7 @@ from roamtui.option_fields import (
     declare_overrides,
     option,
 )
-from roamtui.paths import (
-    cache_path,
-    config_path,
-    data_path,
-    indexes_path,
-    preferences_path,
-    summaries_path,
-)
+from roamtui.paths import cache_path, config_path, data_path, indexes_path, preferences_path, summaries_path
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.file_sources import split_sources
 

@@ -9,17 +9,7 @@ from dataclasses import dataclass, field
 from roamtui.document.document import Document
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.library import Library
-from roamtui.document.markdown.blocks import (
-    Block,
-    Details,
-    Heading,
-    Inline,
-    Link,
-    List,
-    Paragraph,
-    Quote,
-    Table,
-)
+from roamtui.document.markdown.blocks import Block, Details, Heading, Inline, Link, List, Paragraph, Quote, Table
 from roamtui.document.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, shorten, strip_anchor

@@ -8,14 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.recheck import (
-    Claim,
-    ClaimStatus,
-    format_word_diff,
-    parse_source_line,
-    read_claims,
-    recheck,
-)
+from roamtui.agent.recheck import Claim, ClaimStatus, format_word_diff, parse_source_line, read_claims, recheck
 from roamtui.conversation.library_sync import list_links_to_reload
 from roamtui.conversation.store import ConversationStore
 from roamtui.document.library import Library

@@ -100,13 +100,7 @@ def write_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: bool
 
 
 def write_source_list(
-    citations: tuple[Citation, ...],
-    answer: str,
-    library: Library,
-    *,
-    are_passages: bool,
-    width: int,
-    is_styled: bool,
+    citations: tuple[Citation, ...], answer: str, library: Library, *, are_passages: bool, width: int, is_styled: bool
 ) -> str:
     """Lay out the citations in the order of their numbers, one line each.
 

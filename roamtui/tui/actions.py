@@ -123,13 +123,7 @@ ACTIONS: tuple[Action, ...] = (
         "Open another document, or switch to an open one.",
         "app.open_document",
     ),
-    _action(
-        "global.next_document",
-        "ctrl+t",
-        "Next document",
-        "Switch to the next open document.",
-        "app.turn_to(0)",
-    ),
+    _action("global.next_document", "ctrl+t", "Next document", "Switch to the next open document.", "app.turn_to(0)"),
     _action(
         "global.close_document",
         "f12",
@@ -178,13 +172,7 @@ ACTIONS: tuple[Action, ...] = (
         is_priority=True,
     ),
     _action("global.propose", "f9", "Questions", "Suggest questions (one model request)."),
-    _action(
-        "global.suspend",
-        "ctrl+z",
-        "Background",
-        "Suspend roamtui; `fg` resumes it.",
-        "app.suspend_process",
-    ),
+    _action("global.suspend", "ctrl+z", "Background", "Suspend roamtui; `fg` resumes it.", "app.suspend_process"),
     _action("global.marks", "m", "Marks", "Show the legend of outline and answer symbols.", "app.marks"),
     _navigation_action("global.name_quit_key", "q", "Which key quits", "Say which key quits roamtui."),
     _hinted_action("global.help", "f1 ?", "Help", "Show all keys; press `/` there to search.", "app.help"),
@@ -231,13 +219,7 @@ ACTIONS: tuple[Action, ...] = (
         "Close and fold everything the model opened that you did not pin.",
         "screen.send('close_agent')",
     ),
-    _action(
-        "tree.undo",
-        "u",
-        "undo",
-        "Undo the last open, close or pin, yours or the model's.",
-        "screen.send('undo')",
-    ),
+    _action("tree.undo", "u", "undo", "Undo the last open, close or pin, yours or the model's.", "screen.send('undo')"),
     _action("tree.redo", "U", "redo", "Redo what was last undone.", "screen.send('redo')"),
     _action("tree.go_to_cited", ".", "cited", "Go to the next cited section, or the last one opened."),
     _action("tree.next_open", "}", "next open", "Go to the next open section.", "go_open(1)"),
@@ -252,11 +234,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("chat.next_target", "j down", "next", "Select the next section in the conversation."),
     _navigation_action("chat.previous_target", "k up", "previous", "Select the previous one."),
     _navigation_action(
-        "chat.show_target",
-        "enter",
-        "show",
-        "Show the selected section with its quote highlighted.",
-        is_hinted=True,
+        "chat.show_target", "enter", "show", "Show the selected section with its quote highlighted.", is_hinted=True
     ),
     _navigation_action(
         "chat.select_citation",
@@ -273,12 +251,7 @@ ACTIONS: tuple[Action, ...] = (
     _hinted_action("chat.retry", "r", "ask again", "Ask the last question again."),
     _action("chat.open_and_ask", "o", "open and ask", "Open the likely sections that were not read, and ask again."),
     _hinted_action("chat.edit", "e", "edit question", "Edit the last question and ask it again."),
-    _action(
-        "chat.fork",
-        "f",
-        "branch off",
-        "Branch off a new conversation before the selected or last question.",
-    ),
+    _action("chat.fork", "f", "branch off", "Branch off a new conversation before the selected or last question."),
     _action("chat.keep", "b", "keep", "Add a note on the selected quote."),
     _action("chat.show_unquoted", "u", "unquoted", "Highlight what the last answer says without a quote."),
     _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
@@ -350,15 +323,7 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 
-_KEY_NAMES = {
-    "escape": "esc",
-    "pagedown": "pgdn",
-    "pageup": "pgup",
-    "up": "↑",
-    "down": "↓",
-    "left": "←",
-    "right": "→",
-}
+_KEY_NAMES = {"escape": "esc", "pagedown": "pgdn", "pageup": "pgup", "up": "↑", "down": "↓", "left": "←", "right": "→"}
 
 
 def format_keys(keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from roamtui.paths import get_resource_dir
 from roamtui.tui.actions import SHARED, Action, Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
+from roamtui.tui.labels import format_count
 from roamtui.tui.messages import DocumentRequested, ModelReleased, StatusMessage
 from roamtui.tui.status_line import HintLine, MessageLine
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
@@ -372,7 +373,7 @@ def _to_start_offer(screen: MainScreen) -> StartOffer:
     """Return an open document as an offer: its title, its last question and the number of questions."""
     state = screen.startup.state
     exchanges = state.transcript.exchanges
-    count = "1 question" if len(exchanges) == 1 else f"{len(exchanges):,} questions"
+    count = format_count(len(exchanges), "question")
     asked = f"{sanitise_line(exchanges[-1].question)} · " if exchanges else ""
     title = strip_anchor(sanitise_line(state.library.title))
     return StartOffer(group=OfferGroup.OPEN, name=title, note=f"{asked}{count}", source=state.library.source)

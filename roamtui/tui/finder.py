@@ -15,7 +15,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.outline.labels import format_path
 from roamtui.search.base import Hit
 from roamtui.search.terms import fold_term, query_terms
-from roamtui.tui.labels import STEP, format_ancestors, format_node
+from roamtui.tui.labels import STEP, format_ancestors, format_count, format_node
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.text_search import SlicedWork, TextMatches, TextPosition, find_text, match_ranges, run_sliced
 
@@ -80,9 +80,7 @@ class Finder:
     """Finds sections of the library of a conversation."""
 
     def __init__(
-        self,
-        load_all: Callable[[], Awaitable[Library]],
-        search: Callable[[str, int], Awaitable[tuple[Hit, ...]]],
+        self, load_all: Callable[[], Awaitable[Library]], search: Callable[[str, int], Awaitable[tuple[Hit, ...]]]
     ) -> None:
         """Search the library that `load_all` returns. `search` takes a query and a limit: the configured search."""
         self._load_all = load_all
@@ -148,10 +146,9 @@ def _list_groups(
     ranked = [] if start else [hit.section_id for hit in hits if hit not in unmatched_hits]
     listed = [section_id for section_id, _ in matches.list_sections(start or TextPosition("", 0), LIMIT)]
     text_ids = list(dict.fromkeys((*ranked, *listed)))[:LIMIT]
-    summary = "1 match" if matches.count == 1 else f"{matches.count:,} matches"
+    summary = format_count(matches.count, "match", "matches")
     if matches.are_scattered:
-        sections = "1 section" if matches.count == 1 else f"{matches.count:,} sections"
-        summary = f"{sections}, words not adjacent"
+        summary = f"{format_count(matches.count, 'section')}, words not adjacent"
     terms = query_terms(query)
     words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
     similar_hits = [hit for hit in unmatched_hits if hit.section_id in keyword_hits]

@@ -47,14 +47,15 @@ def format_library_size(library: Library) -> tuple[str, str]:
     files = sum(kind is NodeKind.FILE for kind in library.root.columns.kinds) if library.root.columns.has_files else 0
     count = len(library)
     if files and count == len(library.root.columns):
-        words = _format_count(files, "file")
+        words = format_count(files, "file")
         return words, words
-    sections = _format_count(count, "section")
-    return (f"{_format_count(files, 'file')} · {sections}", sections) if files else (sections, f"{count:,}")
+    sections = format_count(count, "section")
+    return (f"{format_count(files, 'file')} · {sections}", sections) if files else (sections, f"{count:,}")
 
 
-def _format_count(number: int, word: str) -> str:
-    return f"1 {word}" if number == 1 else f"{number:,} {word}s"
+def format_count(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, such as ``1 section`` or ``2,000 sections``."""
+    return f"1 {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
 
 
 def format_error(error: BaseException | None) -> str:

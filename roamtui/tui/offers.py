@@ -12,6 +12,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.paths import display_path, get_resource_dir
 from roamtui.sources.file_sources import name_sources, split_sources
 from roamtui.tui.context import OfferGroup, StartOffer
+from roamtui.tui.labels import format_count
 
 _CONVERSATIONS_SHOWN = 8
 _SOURCES_SHOWN = 8
@@ -37,12 +38,11 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
     # A script that runs `roamtui ask` must not push out the conversations of the app.
     kept = sorted(answered, key=lambda summary: summary.is_one_shot)[:_CONVERSATIONS_SHOWN]
     for summary in (summary for summary in answered if summary in kept):
-        count = "1 question" if summary.questions == 1 else f"{summary.questions:,} questions"
         offers.append(
             StartOffer(
                 group=OfferGroup.CONVERSATION,
                 name=sanitise_line(summary.title) or "(untitled)",
-                note=f"{count} · {sanitise_line(display_path(summary.source))}",
+                note=f"{format_count(summary.questions, 'question')} · {sanitise_line(display_path(summary.source))}",
                 source=summary.source,
                 conversation_id=summary.id,
             )

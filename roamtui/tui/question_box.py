@@ -63,10 +63,7 @@ class QuestionBox(TextArea):
             commands: Actions by their names, which begin with a slash.
         """
         super().__init__(
-            id="question-box",
-            compact=True,
-            highlight_cursor_line=False,
-            placeholder=Content("Ask this document…"),
+            id="question-box", compact=True, highlight_cursor_line=False, placeholder=Content("Ask this document…")
         )
         self._history = list(history)
         self._index = len(self._history)

@@ -12,6 +12,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.sources.file_sources import SourceStamp, stamp_source
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.context import AppContext
+from roamtui.tui.labels import format_count
 from roamtui.tui.messages import StatusMessage
 
 _NOTES_SHOWN = 3
@@ -135,8 +136,7 @@ class ReloadController:
                 words = "No changes"
             else:
                 await self._controller.reload(library)
-                count = len(library)
-                words = f"Reloaded: {count:,} section{'' if count == 1 else 's'}"
+                words = f"Reloaded: {format_count(len(library), 'section')}"
             self._loaded_stamps = stamps
             self._chat_log.post_message(StatusMessage(words))
         finally:

@@ -211,13 +211,7 @@ class MarkdownLayout:
             self._add_lines(lines, row.start, row.end, is_next=number > 0)
 
     def _add_lines(
-        self,
-        texts: Sequence[Sequence[Run]],
-        start: int,
-        end: int,
-        *,
-        is_code: bool = False,
-        is_next: bool = False,
+        self, texts: Sequence[Sequence[Run]], start: int, end: int, *, is_code: bool = False, is_next: bool = False
     ) -> None:
         """Add lines of one block.
 

@@ -94,8 +94,7 @@ CHUNK_LENGTH_MAX = 12_000
 """In characters. After this, any line end ends a chunk. A longer line is split."""
 
 _FENCE_OR_BLANK = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])",
-    re.MULTILINE,
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE
 )
 _LINE_LENGTH = 2_000
 """In characters. Most lines are shorter, so a line end is first searched for in this much text."""

@@ -90,9 +90,6 @@ def _apply_overlay(segments: list[Segment], first: int, last: int, added: Style)
         start = max(0, min(len(text), first - position))
         end = max(start, min(len(text), last - position))
         position += len(text)
-        parts = (
-            (text[:start], style),
-            (text[start:end], (style or Style.null()) + added),
-            (text[end:], style),
-        )
+        middle = (style or Style.null()) + added
+        parts = ((text[:start], style), (text[start:end], middle), (text[end:], style))
         yield from (Segment(part, part_style) for part, part_style in parts if part)

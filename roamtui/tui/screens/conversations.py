@@ -26,6 +26,7 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.sources.file_sources import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.labels import format_count
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.saved_items import ExportDialog, SavedItemsScreen
@@ -122,8 +123,8 @@ class ConversationsScreen(SavedItemsScreen[ConversationSummary, DocumentRequeste
 
     def _draw(self, summary: ConversationSummary) -> Content:
         """Return the title of a conversation, and in a second line its size, last change, model and document."""
-        parts = ["1 question" if summary.questions == 1 else f"{summary.questions:,} questions"]
-        parts += [_format_time(summary.updated_at), sanitise_line(summary.model)]
+        count = format_count(summary.questions, "question")
+        parts = [count, _format_time(summary.updated_at), sanitise_line(summary.model)]
         if self._shows_all_documents:
             is_stdin = summary.source.startswith("-")
             parts.append("standard input" if is_stdin else sanitise_line(name_sources(summary.source)))

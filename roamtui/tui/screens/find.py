@@ -16,14 +16,7 @@ from typing_extensions import override
 from roamtui.agent.cited_passage import locate_in_span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.controllers.find import Choice, FindController
-from roamtui.tui.finder import (
-    LIMIT,
-    FindResult,
-    FindResults,
-    ResultGroup,
-    list_available_kinds,
-    match_characters,
-)
+from roamtui.tui.finder import LIMIT, FindResult, FindResults, ResultGroup, list_available_kinds, match_characters
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import SearchKind
 from roamtui.tui.reader.reader import Reader

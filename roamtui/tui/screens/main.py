@@ -46,7 +46,7 @@ from roamtui.tui.chat.content_view import (
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.context import AppContext, StartupContext
 from roamtui.tui.controllers.questions import AskOptions, QuestionController
-from roamtui.tui.labels import format_error
+from roamtui.tui.labels import format_count, format_error
 from roamtui.tui.messages import (
     SECTION_COMMANDS,
     CopyRequested,
@@ -312,7 +312,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         earlier = await list_earlier(self.session)
         if earlier and is_announced:
-            words = "1 earlier conversation" if len(earlier) == 1 else f"{len(earlier):,} earlier conversations"
+            words = format_count(len(earlier), "earlier conversation")
             self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
         self.welcome.show_earlier(tuple((summary.id, summary.title) for summary in earlier))
         self.welcome.show_stale(await list_stale_quotes(self.session, earlier))
