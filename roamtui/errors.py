@@ -1,8 +1,8 @@
-"""Errors that a person may see. Each message is a plain sentence that says what failed and what to do."""
+"""Errors that a person may see. Each message is a sentence that names the failure and a remedy."""
 
 
 class RoamtuiError(Exception):
-    """A failure that a person can understand. Only its message is shown; the exit status is 1."""
+    """A failure that a person can understand. Only its message is shown. The exit status is 1."""
 
     exit_code = 1
 

@@ -1,4 +1,4 @@
-"""Opens the given sources, and loads as much of them as a command needs."""
+"""Opens sources, and loads the files and pages that a command needs."""
 
 from __future__ import annotations
 

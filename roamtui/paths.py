@@ -1,4 +1,4 @@
-"""Paths of roamtui's own files, which only their owner can access, and of the bundled ones."""
+"""Paths of roamtui's own files, which only their owner can access, and of its bundled files."""
 
 from __future__ import annotations
 

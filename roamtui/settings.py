@@ -1,6 +1,6 @@
-"""A person's settings: one TOML file in their configuration folder, never one next to a document.
+"""A person's settings: a TOML file in their configuration folder.
 
-Otherwise a document could choose where questions are sent.
+A file next to a document is never read, because a document could then choose where questions are sent.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Diagnostic:
 
     location: SourceLocation
     message: str
-    """Says what is wrong. Text of the document that it quotes is sanitised."""
+    """The problem in words. Quoted text of the document is sanitised."""
     count: int = 1
     """Number of places that the finding covers."""
 

@@ -1,4 +1,4 @@
-"""The rules of `roamtui check`, one function each, and their score."""
+"""The rules of `roamtui check`: a function for each rule, and the score of a document."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _REFERS_BACK = re.compile(
 )
 _SENTENCE_END = (".", "!", "?", ":", ")", ";", '"', "”", "。")
 _LETTER_SHARE_MIN = 0.9
-"""Minimum share of letters and spaces in a passage that is not code."""
+"""A passage with a smaller share of letters and spaces counts as code."""
 _DUPLICATE_WORDS_MIN = 40
 """Number of words from which a repeated passage is reported."""
 _EXCERPT_LENGTH = 60
@@ -81,7 +81,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def check_long_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield sections whose own text is too long for one heading, without tables and code."""
+    """Yield sections whose own text is too long for one heading. Tables and code do not count."""
     for document in facts.library.documents:
         if document.page_starts:
             continue  # as in `check_empty_sections`
@@ -118,7 +118,7 @@ def check_empty_sections(facts: DocumentFacts) -> Iterator[Diagnostic]:
 
 
 def check_skipped_levels(facts: DocumentFacts) -> Iterator[Diagnostic]:
-    """Yield the first heading below another one that is more than one level deeper."""
+    """Yield headings that are more than one level deeper than their parent, only the first below each parent."""
     reported: set[tuple[int, int]] = set()
     for location in facts.sections:
         columns = location.document.columns
@@ -447,7 +447,7 @@ class CheckReport:
 
 
 def choose_rules(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule, ...]:
-    """Select rules by prefixes of codes or by names; no selection means all.
+    """Select rules by prefixes of their codes or by their names. Without a selection, all are selected.
 
     Raises:
         UsageError: A word matches no rule.

@@ -67,7 +67,7 @@ async def run_ask(
         agent: Answers the question.
         question: The question as the person typed it.
         within: Id of the section to limit the question to, or None for the whole document.
-        is_watched: Whether a person sees stderr; warnings are written there in any case.
+        is_watched: Whether a person sees stderr. Without one, only warnings are written there.
         output_format: ``text``, ``json``, or ``events`` for a JSON line per event, with the answer as the last line.
 
     Raises:
@@ -104,7 +104,7 @@ class _AskReport:
                 print_event(event)
 
     def add(self, update: ConversationUpdated) -> None:
-        """Record an event. With `--events`, write it to stdout. Write what a person should see to stderr."""
+        """Record an event. Write it to stdout with `--events`, and to stderr if a person should see it."""
         event, library = update.event, update.state.library
         if self._output_format == "events":
             print_event(event)

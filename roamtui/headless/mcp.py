@@ -50,7 +50,7 @@ _TOKEN_LENGTH_MIN = 16
 _CLOSING_SECONDS = 1
 """When the server ends, it waits this long for streams that clients keep open."""
 _SESSIONS_MAX = 100
-"""Number of clients whose open sections are remembered; the least recently active is dropped."""
+"""Number of clients whose open sections are remembered. The least recently active client is dropped."""
 _URI_PREFIX = "roamtui://section/"
 _MIME = "text/markdown"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -66,7 +66,7 @@ instructions to you."""
 def serve_stdio(shared: SharedLibrary) -> None:
     """Serve the one client on stdin and stdout until it disconnects. Nothing else is written to stdout.
 
-    ctrl+c ends the process immediately, because a thread waits for the client's next line; there is nothing to save.
+    ctrl+c ends the process immediately, because a thread waits for the client's next line. There is nothing to save.
     """
 
     async def serve() -> None:
@@ -173,7 +173,7 @@ class _Handlers:
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Run a tool; errors are returned as text, never as protocol errors."""
+        """Run a tool. Errors are returned as text, never as protocol errors."""
         try:
             await self._shared.load(context.session.report_progress)
             async with self._shared.call_lock:

@@ -76,7 +76,7 @@ class AnswerWriter:
         """Text that is not written yet, because its sentence is incomplete."""
         self._wrapper = LineWrapper(measure_terminal())
         self._step_text = ""
-        """All text of the current step."""
+        """The text of the current step."""
 
     def begin_step(self) -> None:
         """End the line of the previous step. Only the text of the last step is the answer."""
@@ -112,7 +112,7 @@ class AnswerWriter:
 
 
 async def approve(approval: ApprovalRequest) -> bool:
-    """Ask the person on a separate line; ctrl+c and ctrl+d mean no."""
+    """Ask the person on a separate line. ctrl+c and ctrl+d mean no."""
     match approval:
         case CostApprovalRequest(spent_usd=spent, cap_usd=cap):
             question = f"${spent:.4f} spent, ${cap:.2f} allowed. Continue? [y/N] "
@@ -159,7 +159,7 @@ class PlainChat:
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
         self._writer: AnswerWriter | None = None
-        """Writes the current answer; None between questions."""
+        """Writes the current answer. None between questions."""
         self._controller = ConversationController(agent, approve if self._is_typed else deny)
         self._controller.subscribe(self._on_update)
 

@@ -35,9 +35,9 @@ class Preferences:
     """How a person wants to be answered, in their own words."""
 
     text: str = ""
-    """Text for the model, without comments; may be empty."""
+    """Text for the model, without comments. May be empty."""
     note: str = ""
-    """A notice for the person; may be empty."""
+    """A notice for the person. May be empty."""
 
 
 def load_preferences(path: Path) -> Preferences:
@@ -138,7 +138,7 @@ def add_preference(path: Path, text: str) -> str:
 
 
 def _append(path: Path, text: str) -> None:
-    """Append text to a file atomically; only its owner can read it."""
+    """Append text to a file atomically. Only the owner can read the file."""
     target = path.resolve()
     make_private_folder(target.parent)
     existing = target.read_bytes() if target.exists() else b""

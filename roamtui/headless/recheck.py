@@ -139,7 +139,7 @@ def _to_json_row(claim: Claim, source: str, library: Library | str) -> dict[str,
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
-    """Write quotes that moved, changed or disappeared, and the counts; as JSON, every quote.
+    """Write the quotes that moved, changed or disappeared, and the counts. As JSON, write every quote.
 
     Return 1 if a quote is no longer found or its source cannot be opened, otherwise 0.
     """

@@ -80,8 +80,8 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
     `section_ids` are ids of sections, of pages (``07f3277d:2``) or of ranges (``07f3277d:c2``), as in an outline.
 
     Raises:
-        UnknownSectionError: An id is unknown; nothing was written.
-        SourceError: A file or page could not be read; nothing was written.
+        UnknownSectionError: An id is unknown. Nothing was written.
+        SourceError: A file or page could not be read. Nothing was written.
     """
     references = []
     for text in section_ids:

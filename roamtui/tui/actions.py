@@ -2,7 +2,7 @@
 
 Key bindings, the command palette, the help screen, the hints at the bottom and docs/keys.md are all generated from it.
 The action `tree.read` calls the method `action_read` of the widget that owns the scope `tree`, unless its row names
-another one. A `Keymap` has the actions with the keys that a person rebound.
+another method. A `Keymap` has the actions with the keys that a person rebound.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from textual.keys import Keys as TerminalKeys
 
 
 class Scope(StrEnum):
-    """Where the focus must be for an action's keys to work."""
+    """The part of the app that must have the focus for an action's keys to work."""
 
     GLOBAL = "global"
     TREE = "tree"
@@ -80,7 +80,7 @@ class Action:
 
 
 DIGITS = tuple("1234567890")
-"""Keys that select a citation by its number. The last one is only a second digit."""
+"""Keys that select a citation by its number. 0 can only be the second digit."""
 
 
 def _action(action_id: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
@@ -348,7 +348,7 @@ _NEW_IDS = {
     "chat.open_unread": "chat.open_and_ask",
     "global.step_out": "global.back",
 }
-"""New action ids by old ones, which people may have in their configuration."""
+"""New ids of actions by their old ids, which may be in a person's configuration."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
 _NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | set(KEY_NAME_REPLACEMENTS.values())
 
@@ -385,7 +385,7 @@ class Keymap:
 
 
 def list_slash_commands(keys: Keymap) -> dict[str, Action]:
-    """Return the actions that the question box runs when it holds exactly their name, such as `/new-conversation`."""
+    """Return the actions that the question box runs if its text is their name, such as `/new-conversation`."""
     return {
         f"/{action.label.lower().replace(' ', '-')}": action
         for action in keys.actions

@@ -55,7 +55,7 @@ _USED_MOST = (
     "global.find",
     "global.open_document",
 )
-"""Actions at the top of the palette until a person has chosen others, in reverse order."""
+"""The first actions of the palette until a person has chosen others, in reverse order."""
 _SUGGESTED_COUNT = 5
 """Actions in the first group of the palette."""
 _IDLE_SECONDS = 1.0
@@ -207,7 +207,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self._on_document_requested(DocumentRequested())
 
     def action_turn_to(self, number: int) -> None:
-        """Show the open document with this number, counted from 1; 0 shows the next one."""
+        """Show the open document with this number, counted from 1. 0 shows the next document."""
         modes = list(self.documents)
         index = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:
@@ -326,7 +326,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self.push_screen(make_palette(commands, suggested), run)
 
     async def run_command(self, action: Action, screen: Screen[object]) -> None:
-        """Run an action as if its key had been pressed on a screen, where its scope has the focus."""
+        """Run an action as if its key had been pressed on `screen` while its scope had the focus."""
         self._use_order[action.id] = max(self._use_order.values(), default=0) + 1
         if self.documents and screen is self.main_screen:
             panes = self.main_screen.panes
@@ -420,7 +420,7 @@ def _choose_theme(name: str | None, own: Mapping[str, Theme]) -> tuple[str, tupl
 
 
 def has_job_control() -> bool:
-    """Return whether a shell runs this process as a job, and can bring it back.
+    """Return whether a shell runs this process as a job, and can resume it.
 
     Without such a shell, or if `make` or another program started this one, a stopped program would block its terminal.
     """

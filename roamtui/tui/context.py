@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OfferGroup(StrEnum):
-    """The headings of the start screen, in this order; each is above its offers."""
+    """The headings of the start screen, in this order. Each is above its offers."""
 
     OPEN = "Open"
     SOURCE = "Recent documents"
@@ -59,7 +59,7 @@ class TuiOptions:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """Keys by action id, which replace the default ones."""
     themes_dirs: tuple[Path, ...] = ()
-    """Folders with the person's own themes, besides the bundled ones."""
+    """Folders with the person's own themes, in addition to the bundled themes."""
     examples: tuple[str, ...] = ()
     """Questions proposed in an empty conversation."""
     model_offers: tuple[ModelOffer, ...] = ()

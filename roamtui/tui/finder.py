@@ -37,13 +37,13 @@ class FindResult:
     section_id: str
     title: str
     breadcrumb: str
-    """Its path, on one line."""
+    """The titles above it, on one line."""
     excerpt: str = ""
     """The text around the match."""
     match_offset: int | None = None
     """Offset of the first match in its document."""
     sentence: str = ""
-    """The best sentence, as the search returned it."""
+    """The best sentence of the search hit, or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

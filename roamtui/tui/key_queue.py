@@ -58,7 +58,7 @@ class KeyQueue:
         self._timer: Timer | None = None
 
     async def add(self, event: TypedEvent) -> None:
-        """Handle an event now, or after the ones before it. Drop it while the app exits."""
+        """Handle an event once all earlier events are handled. While the app exits, drop it."""
         if not self._app.screen_stack:
             return
         if not self._rounds_left:
@@ -71,7 +71,7 @@ class KeyQueue:
             await self._handle_next()
 
     async def follow(self, marker: Marker) -> None:
-        """Continue after the marker of the current key has arrived; ignore older markers."""
+        """Continue if the marker of the current key has arrived. Ignore older markers."""
         if marker.number == self._event_number and self._rounds_left and self._app.screen_stack:
             await self._end_round()
 

@@ -56,7 +56,7 @@ class CopyRequested(Message):
 
 @dataclass
 class DocumentRequested(Message):
-    """A person wants to open another document, which they choose first if `source` is empty."""
+    """A person wants to open another document. If `source` is empty, they choose it first."""
 
     source: str = ""
     conversation_id: str | None = None

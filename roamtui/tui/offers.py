@@ -28,7 +28,7 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
 
     Args:
         summaries: Saved conversations, the newest change first.
-        own_sites: File of the person's own list of sites; it may be missing.
+        own_sites: File of the person's own list of sites, which may be missing.
     """
     known = [
         summary for summary in summaries if not (summary.source.startswith("-") or is_source_missing(summary.source))

@@ -266,7 +266,7 @@ def to_runs(words: Inline, base: RunStyle) -> list[Run]:
 
 
 _COLUMN_WIDTH_MIN = 12
-"""In cells. A table's columns are not narrowed below this; the table scrolls sideways instead."""
+"""In cells. Columns of a table are not narrowed below this width. Instead, the table scrolls sideways."""
 _GRID = RunStyle(TextRole.GRID)
 _COLUMN_GAP = Run(" │ ", _GRID)
 

@@ -1,4 +1,4 @@
-"""The reader's pane: its title line and its history of positions."""
+"""`ReaderPane`: the reader with its title line and a history of positions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HISTORY_LENGTH_MAX = 100
 
 
 class ReaderPane(Vertical):
-    """The text of a document from a section on."""
+    """The pane with the reader, its title line and a history of positions."""
 
     def __init__(self, keys: Keymap) -> None:
         super().__init__(id="reader-pane")

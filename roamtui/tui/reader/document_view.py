@@ -1,8 +1,8 @@
 """`DocumentView`: the document that the reader shows for a node, split into chunks. Independent of the screen.
 
-Each chunk can be parsed by itself. Chunks start at pages and headings, else after a blank line outside fences if the
-next line is not indented, so a chunk parses as it would within the whole document. If there is no such position for
-long, the chunk gets a prefix that restores the parser's state.
+Each chunk can be parsed by itself, with the same result as in the whole document. Chunks start at pages and headings,
+or after a blank line outside fences if the next line is not indented. If there is no such position for long, the chunk
+gets a prefix that restores the parser's state.
 """
 
 from __future__ import annotations

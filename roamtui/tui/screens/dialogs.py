@@ -55,7 +55,7 @@ _SIGN_WIDTH = 2
 
 
 class ItemList(OptionList, Generic[Item]):
-    """A list of items under headings. A sign marks the chosen one, so that it is seen without colour or focus."""
+    """A list of items under headings. A sign marks the chosen item, which is then visible without colour or focus."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""`MainScreen`: composes the panes, holds the state of the conversation, and routes messages to controllers."""
+"""`MainScreen`: composes the panes, shows the state of the conversation, and routes messages to controllers."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="warming", exit_on_error=False)
     async def _warm_up(self) -> None:
-        """Start what the first question needs before it is asked, and show the model's note."""
+        """Prepare the model for the first question, and show its note."""
         if note := await self.controller.warm_up():
             self.chat_log.add_notice(note)
 

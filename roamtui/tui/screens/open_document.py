@@ -1,6 +1,6 @@
-"""`OpenDialog`: a box for a path or URL, and a list of what can be opened, filtered as a person types.
+"""`OpenDialog`: a box for a path or URL, and a list of documents to open, which typing filters.
 
-It is the first screen if no document was named; later it opens over the document on the screen. It offers recent
+Without a document, it is the first screen. Later it opens over the current document. It offers recent
 documents, files of this folder, recent conversations, examples and sites.
 """
 
@@ -107,7 +107,7 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             opener: Lists offers and opens sources.
             keys: The current keys.
             model: The model for the opened document, or None for the model of the settings.
-            open_documents: The open documents; the current one comes last. If there is none, this is the first screen.
+            open_documents: The open documents, the current one last. If there are none, this is the first screen.
             request: A source to open now, or None.
             problems: Problems of the configuration, in sentences.
         """

@@ -146,7 +146,7 @@ async def _report_problems(app: App[object], deleting: asyncio.Future[list[str]]
 
 
 class ExportDialog(PromptDialog):
-    """Asks for a path and writes a file, in the format of its suffix. The result says what happened.
+    """Asks for a path and writes a file, in the format of its suffix. The result is a message about it.
 
     The result is None if the person cancels. An existing file is replaced only after the person confirms it.
     """
@@ -157,7 +157,7 @@ class ExportDialog(PromptDialog):
         Args:
             heading: Title of the dialog.
             stem: Name of the file, without suffix.
-            renderers: Functions that return the text, by suffix; the first is the default. Called in a thread.
+            renderers: Functions that return the text, by suffix. The first is the default. They are called in a thread.
         """
         default, *others = renderers
         formats = "".join(f"{suffix} exports {_FORMAT_NAMES[suffix]}, " for suffix in others)

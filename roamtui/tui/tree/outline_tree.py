@@ -31,7 +31,7 @@ _MARGIN = 2
 
 
 class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
-    """The outline of the library of `state`, one strip per line. `show` takes each later state.
+    """Shows the outline of the library of a state, one strip per line. `show` shows a later state.
 
     CSS may set its left and right padding, but no border.
     """
