@@ -160,7 +160,7 @@ _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths at which the list of pages of a site may be, in the order in which they are tried."""
 _LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
-_LIST_RELATIONS = ("llms", "llms.txt", "llms-txt", "llmstxt")
+_LIST_RELS = ("llms", "llms.txt", "llms-txt", "llmstxt")
 _TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
 _PAGE_SUFFIXES = (".html", ".htm")
 
@@ -422,9 +422,8 @@ def _fetch_list(fetch: Callable[[str], FetchedPage], url: str, notes: list[str])
 def _fetch_linked_list(fetch: Callable[[str], FetchedPage], home: FetchedPage, notes: list[str]) -> FetchedPage | None:
     """Fetch the llms.txt that the home page of a site links to. If there is none, return None and add a note."""
     html = decode_fetched_html(home)
-    href = extract_link_url(html, *_LIST_RELATIONS) or extract_link_url(
-        html, "alternate", media_types=(*_MARKDOWN_TYPES, "")
-    )
+    text_types = (*_MARKDOWN_TYPES, "")
+    href = extract_link_url(html, *_LIST_RELS) or extract_link_url(html, "alternate", media_types=text_types)
     link = resolve_href(home.final_url, href) if href else None
     page = None
     if link is not None and "llms" in urlsplit(link).path.rpartition("/")[2]:

@@ -124,10 +124,8 @@ def _explain_status(chain: Sequence[BaseException], target: ResolvedModel, envir
     is_too_long = is_too_long or status == 413 or _get_first_cause(chain, ("ContextWindowExceededError",)) is not None
     is_busy, advice = False, f"check it or {CHOOSE_ADVICE}"
     if is_too_long:
-        reason, advice = (
-            f'The conversation exceeds the context window of "{model}"',
-            f"close some sections or {CHOOSE_ADVICE}",
-        )
+        reason = f'The conversation exceeds the context window of "{model}"'
+        advice = f"close some sections or {CHOOSE_ADVICE}"
     elif status in (401, 403) and target.missing_keys:
         reason, advice = f"{who} asks for a key ({status})", f"export {target.missing_keys[0]} or {CHOOSE_ADVICE}"
     elif status in (401, 403):
@@ -135,11 +133,8 @@ def _explain_status(chain: Sequence[BaseException], target: ResolvedModel, envir
         reason = f'{who} does not accept {key} for "{model}" ({status})'
     elif status == 404:
         reason = f'{who} has no model "{model}"'
-        advice = (
-            f'run "ollama pull {model}" or {CHOOSE_ADVICE}'
-            if target.is_ollama
-            else f"check the name or {CHOOSE_ADVICE}"
-        )
+        advice = f'run "ollama pull {model}"' if target.is_ollama else "check the name"
+        advice = f"{advice} or {CHOOSE_ADVICE}"
     elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
         reason, advice = f"No credit left at {who}", f"add some or {CHOOSE_ADVICE}"
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):

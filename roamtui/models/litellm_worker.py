@@ -112,9 +112,8 @@ class LitellmWorker:
         elif job.operation == "describe":
             yield target
         elif not target.can_be_asked:
-            yield ModelFailure(
-                reason=f"{' or '.join(target.missing_keys)} is not set", advice=f"export it or {CHOOSE_ADVICE}"
-            )
+            reason = f"{' or '.join(target.missing_keys)} is not set"
+            yield ModelFailure(reason=reason, advice=f"export it or {CHOOSE_ADVICE}")
         else:
             try:
                 if job.operation == "embed":

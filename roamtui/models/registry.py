@@ -171,11 +171,9 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ..
     reports = [ModelAvailability(name=OFFLINE, is_usable=True, reason=_OFFLINE_REASON)]
     for name, provider in PROVIDERS.items():
         if model := provider.suggestion:
-            key_variable = get_key_variable(name, environ)
-            reason = f"{provider.key_variables[0]} is not set" if key_variable is None else f"{key_variable} is set"
-            reports.append(
-                ModelAvailability(name=model, is_usable=key_variable is not None, reason=reason, provider=name)
-            )
+            key = get_key_variable(name, environ)
+            reason = f"{provider.key_variables[0]} is not set" if key is None else f"{key} is set"
+            reports.append(ModelAvailability(name=model, is_usable=key is not None, reason=reason, provider=name))
     return tuple(reports)
 
 

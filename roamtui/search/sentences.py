@@ -76,7 +76,7 @@ _PROXIMITY_LENGTH = 60
 _EARLY_BONUS = 0.15
 _WORDS_MIN, _WORDS_MAX = 5, 80
 _SENTENCE_KINDS = (UnitKind.PROSE, UnitKind.ITEM)
-_CLOSED_END = re.compile(r"[.!?:;…。！？｡][\W_]*\Z")
+_CLOSED = re.compile(r"[.!?:;…。！？｡][\W_]*\Z")
 _LETTERED_ITEM = re.compile(r"[a-z]{1,4}[.)]\s")
 _HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 _KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
@@ -163,7 +163,7 @@ def get_first_sentence(text: str) -> Unit | None:
 def find_sentence_end(text: str, offset: int) -> int | None:
     """Return the end of the sentence, row, heading or line of code at an offset, or None if there is none.
 
-    A long sentence is not divided. A sentence may continue in the next paragraph, for example after a page break.
+    A long sentence is not divided. A sentence may continue in later paragraphs, for example after a page break.
     """
     units = find_units(text)
     index = bisect_right(units, offset, key=lambda unit: unit.start) - 1
@@ -172,9 +172,7 @@ def find_sentence_end(text: str, offset: int) -> int | None:
     ends = _list_ends(text, units[index])
     end = ends[bisect_right(ends, offset)]
     for unit, following in pairwise(units[index:]):
-        is_open = unit.kind in _SENTENCE_KINDS and not _CLOSED_END.search(
-            text, max(unit.start, unit.end - 20), unit.end
-        )
+        is_open = unit.kind in _SENTENCE_KINDS and not _CLOSED.search(text, max(unit.start, unit.end - 20), unit.end)
         is_small = following.kind is UnitKind.PROSE and text[following.start].islower()
         if end != unit.end or not is_open or not is_small or _LETTERED_ITEM.match(text, following.start):
             break

@@ -84,9 +84,8 @@ def split_text(text: str, *, size: int, overlap: int) -> list[tuple[int, int]]:
         start = first.start()
         end = limit = min(start + size, len(text))
         if limit < len(text):
-            ends = (
-                [match.end() for match in pattern.finditer(text, start + size // 2, limit)] for pattern in _CHUNK_ENDS
-            )
+            low = start + size // 2
+            ends = ([match.end() for match in pattern.finditer(text, low, limit)] for pattern in _CHUNK_ENDS)
             end = next((found[-1] for found in ends if found), limit)
         spans.append((start, start + len(text[start:end].rstrip())))
         if end == len(text):

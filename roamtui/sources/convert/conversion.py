@@ -83,17 +83,15 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     The first bytes take precedence over the name and the media type, which are often wrong.
     """
     suffix = PurePosixPath(name).suffix.lower()
-    declared = _FORMATS_BY_MEDIA_TYPE.get(
-        (media_type or "").partition(";")[0].strip().lower()
-    ) or _FORMATS_BY_SUFFIX.get(suffix)
+    bare_type = (media_type or "").partition(";")[0].strip().lower()
+    declared = _FORMATS_BY_MEDIA_TYPE.get(bare_type) or _FORMATS_BY_SUFFIX.get(suffix)
     if data.startswith(_PDF_START):
         return Format.PDF
     if data.startswith(_ARCHIVE_START):
         if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
             return Format.EPUB
-        detected = (
-            Format.DOCX if b"word/document.xml" in data else declared
-        )  # in a damaged file, only the name may show the format
+        # In a damaged file, only the name may show the format.
+        detected = Format.DOCX if b"word/document.xml" in data else declared
         return detected if detected in (Format.EPUB, Format.DOCX) else None
     start = _HTML_START.match(data[:_SAMPLE_LENGTH])
     # Markdown may start with an HTML element, but not with a doctype.

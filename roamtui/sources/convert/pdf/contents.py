@@ -226,9 +226,8 @@ class TitleAnchorer:
                 before = found[-1].page if found else 0
                 after = next((other.page for other in entries[index + 1 :] if other.page is not None), -1)
                 near = range(after, max(before, after - _GROUP_PAGES_MAX) - 1, -1)
-                matches = [
-                    match for page in near for match in self._match(entry, page) if match[0] >= _SCORE_WITHOUT_NUMBER
-                ]
+                found_near = (match for page in near for match in self._match(entry, page))
+                matches = [match for match in found_near if match[0] >= _SCORE_WITHOUT_NUMBER]
             else:
                 matches = [
                     (score - _OFFSET_PENALTY * abs(offset), page, row, count)

@@ -17,7 +17,7 @@ _INNER_SHARE = 0.3
 _RUN_PAGES = 6
 """Four repeats within this many pages are enough, because each chapter may have its own running heads, which differ on
 left and right pages."""
-_NEIGHBOUR_PAGES = 6
+_NEARBY_PAGES = 6
 """Greatest distance between pages whose printed numbers are compared."""
 _HEIGHT_TOLERANCE = 6
 """Greatest difference between the heights of the same line on different pages, in points."""
@@ -42,7 +42,7 @@ def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int |
     if number is None:
         return None
     prefix, value = number
-    for distance in range(_NEIGHBOUR_PAGES + 1):
+    for distance in range(_NEARBY_PAGES + 1):
         for near in (value - distance, value + distance):
             for page in printed.get((prefix, near), ()):
                 if page + value - near > after:
@@ -131,14 +131,8 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
     needed = 2 if len(edges) > _REPEATED_MIN else 1
     chosen = {}
     for page, page_shifts in enumerate(shifts):
-        near = Counter(
-            shift
-            for other in (
-                *shifts[max(0, page - _NEIGHBOUR_PAGES) : page],
-                *shifts[page + 1 : page + 1 + _NEIGHBOUR_PAGES],
-            )
-            for shift in other
-        )
+        around = (*shifts[max(0, page - _NEARBY_PAGES) : page], *shifts[page + 1 : page + 1 + _NEARBY_PAGES])
+        near = Counter(shift for other in around for shift in other)
         best = max(page_shifts, key=lambda shift: near[shift], default=None)
         if best is not None and near[best] >= needed:
             chosen[page] = best[0], best[1] + page

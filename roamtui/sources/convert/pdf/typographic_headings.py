@@ -266,10 +266,8 @@ class TypographicHeadings:
         rows = self._pages[page].rows
         row = rows[index]
         left, right = min(other.x0 for other in rows), max(other.x1 for other in rows)
-        shift = abs(row.x0 + row.x1 - left - right)
-        is_centred = row.x0 - left > _CENTRE_INDENT_MIN * (right - left) and shift < 2 * _CENTRE_SHIFT_MAX * (
-            right - left
-        )
+        width, shift = right - left, abs(row.x0 + row.x1 - left - right)
+        is_centred = row.x0 - left > _CENTRE_INDENT_MIN * width and shift < 2 * _CENTRE_SHIFT_MAX * width
         size = round(row.size / self._size, 1) if row.size > _LARGE_RATIO * self._size else 1.0
         return size, row.font.is_bold, is_capitals(row.text), is_centred, not row.font.is_italic
 

@@ -56,7 +56,6 @@ _CHAPTER_TITLE = re.compile(r"[제第]\s?(\d{1,2})\s?[장편부章部](?=\s|$)")
 _NUMBERED_LENGTH_MAX = 110
 _CHARACTERS_PER_TITLE_MIN = 200
 """Minimum length of the text, in characters, for each numbered title. The lines of a form are numbered more densely."""
-_TITLE_ROWS_MAX = 3
 _LEADING_MAX = 1.6
 """Greatest distance between the rows of a title, in letter heights."""
 
@@ -76,7 +75,7 @@ def detect_items(
 ) -> list[DetectedHeading]:
     """Return the headings of the Items in ascending order, except for `known` headings."""
     known_items = {parse_item(heading.title) for heading in known} - {None}
-    # "@" sorts before letters: Item 7 comes before Item 7A.
+    # "@" sorts before letters, as Item 7 comes before Item 7A.
     found = [
         _HeadingCandidate(page, index, (item[0], item[1] or "@"), _MARKED_WEIGHT if _is_marked(row) else 1)
         for page, index, row in _iter_short_rows(pages, skipped, _ITEM_LENGTH_MAX)
@@ -89,11 +88,8 @@ def detect_items(
         found = [candidate for candidate in found if candidate.weight == _MARKED_WEIGHT]
     chain = _select_rising_sequence(found)
     is_report = all(str(candidate.key[1])[0] == "." and candidate.weight == _MARKED_WEIGHT for candidate in chain)
-    return (
-        _make_headings(pages, chain, 2)
-        if len(known_items) >= _COUNT_MIN or len(chain) >= _COUNT_MIN or is_report
-        else []
-    )
+    is_list = is_report or max(len(known_items), len(chain)) >= _COUNT_MIN
+    return _make_headings(pages, chain, 2) if is_list else []
 
 
 def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> Iterator[DetectedHeading]:
@@ -138,8 +134,7 @@ def detect_notes(
 
 def lift_statements(headings: Sequence[DetectedHeading]) -> None:
     """Move each statement directly below its Item, with the headings below it. Stop at the notes of the Item."""
-    # Levels of the last Item and statement, and the number of levels to move up.
-    item = statement = shift = 0
+    item = statement = shift = 0  # levels of the last Item and statement, and the number of levels to move up
     for heading in headings:
         if heading.level <= statement:
             statement = shift = 0
@@ -260,11 +255,7 @@ def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_Heading
 
 
 def _make_headings(
-    pages: Sequence[PageText],
-    chain: Sequence[_HeadingCandidate],
-    level: int | None = None,
-    *,
-    rows_max: int = _TITLE_ROWS_MAX,
+    pages: Sequence[PageText], chain: Sequence[_HeadingCandidate], level: int | None = None, *, rows_max: int = 3
 ) -> list[DetectedHeading]:
     """Make headings with all their rows. Without `level`, the level of a heading is the depth of its number."""
     headings = []
