@@ -1,4 +1,4 @@
-"""Chooses the passages with which the offline model answers, and writes them."""
+"""Choose the passages with which the offline model answers, and write them."""
 
 from __future__ import annotations
 
@@ -30,46 +30,46 @@ from roamtui.search.units import Unit, UnitKind
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』〝〞〟＂', "'"))
 _PASSAGES_MAX = 5
 _ANSWER_TOKENS_MAX = 1_100
-"""Estimated tokens of all passages. Half of the answers need less than 900."""
+"""Maximum tokens of all passages. Half of the answers need less than 900."""
 _EXCEPTION_TOKENS_MAX = 250
-"""An exception that ends within this many tokens after a passage is shown in the same card."""
+"""An exception that ends within this many tokens after a passage is part of the same card."""
 _FURTHER_SHARE = 0.4
-"""A further passage is shown if it scores at least this share of the best one."""
+"""A further passage is chosen if its score is at least this share of the best score."""
 _EARLY_SHARE = 0.2
 _EARLY_TOKENS = 800
-"""Until the passages have this many tokens, `_EARLY_SHARE` is enough: there is room."""
+"""As long as the passages have fewer tokens, there is room, so `_EARLY_SHARE` is enough."""
 EVIDENCE_MIN = 0.53
-"""Minimum evidence. Of 563 questions about API documentation and two frameworks 2.5 % have less in the right document,
-and 93 % of 400 in a document of another set."""
+"""Minimum evidence for an answer. Of 563 questions about API documentation and two frameworks, 2.5 % have less in the
+right document. Of 400, 93 % have less in a document of another set."""
 _DOUBT = 0.4
-"""Added to the weight of a question: half of two words says less than half of six."""
+"""Added to the weight of a question, because half of two words is weaker evidence than half of six."""
 _EVIDENCE_TERMS_MAX = 6.0
-"""A long question tells a story; a passage that has this weight of its terms has enough of it."""
+"""Maximum weight of a question. A long one tells a story, and a passage needs only a part of its terms."""
 _SCORE_EVIDENCE = 0.2
-"""Share of a passage's score in its evidence: words that stand together say more than words far apart."""
+"""Share of a passage's score in its evidence, because words close together are stronger evidence."""
 _NAME_WEIGHT = 2.0
-"""Weight, as evidence, of a name or identifier; another word counts 1."""
+"""Weight of a name or identifier as evidence. Other words have 1."""
 _LIGHT_EVIDENCE = 0.3
-"""Weight, as evidence, of a word that questions about anything contain."""
+"""Weight as evidence of a word that occurs in questions about any subject."""
 _SYNONYM_EVIDENCE = 0.7
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
 _SECTION_SHARE = 0.2
 """Bonus for each passage of a section that contains all words of the question."""
 _PASSAGE_SHARE = 0.5
-"""The same for a passage; the rest of its score is that of its best sentence."""
+"""Bonus for a passage that contains all words of the question. The rest of the score is that of its best sentence."""
 _SYNONYM_SHARE = 0.5
-"""Weight of a synonym of a word that no open section contains; the word itself counts 1."""
+"""Weight of a synonym of a word that no open section contains. The word itself has 1."""
 _OTHER_SYNONYM_SHARE = 0.35
-"""The same if some open section contains the word."""
+"""Weight of a synonym of a word that an open section contains."""
 _LIGHT = frozenset(map(stem, list_words("light")))
 _VERY_LIGHT = frozenset(list_words("light verbs"))
 _LIGHT_SHARE = 0.4
-"""Weight of an everyday verb; another word counts 1."""
+"""Weight of an everyday verb. Other words have 1."""
 _UNSEEN_PAIR_SHARE = 0.2
-"""In scripts without spaces, half of a question's character pairs join the end of one word to the start of the next."""
+"""Weight of a pair of characters that occurs nowhere. In scripts without spaces, half of the pairs join two words."""
 _PATH_WEIGHT = 0.6
-"""Weight of a word in a section's path; in the passage it counts 1."""
+"""Weight of a word in the path of a section. In the passage, it has 1."""
 _RANK_LOSS = 0.15
 """Loss of score per search rank."""
 _MISTYPED_MIN = 5
@@ -77,13 +77,13 @@ _MISTYPED_MIN = 5
 _SENTENCES_MAX = 400
 """Sentences of one section that are ranked."""
 _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("〝", "〟"))
-"""A passage stands between the first pair that it does not contain, so that it is one quotation, whatever it quotes."""
+"""A passage is put between the first pair that it does not contain, so that it is one quotation."""
 _MARKUP = re.compile(r"[\[\]*_`<>|\\]")
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 _CHANGED = re.compile(r"^\(repeats what stands above\)$|…>", re.MULTILINE)
-"""What stands in a delivered text instead of a repeated paragraph, and the end of a shortened URL without a title."""
+"""A line that replaces a repeated paragraph in a delivered text, or the end of a shortened URL without a title."""
 _TITLE_BONUS = 0.8
-"""Bonus for a title that consists of words of the question, by their weight."""
+"""Bonus if the title consists of words of the question, times their share of the weight."""
 EXCEPTIONS = re.compile(
     r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|restrictions?|ausnahmen?|excepciones)\b", re.IGNORECASE
 )
@@ -95,16 +95,16 @@ class _Candidate:
     section: DeliveredSection
     passage: Passage
     score: float
-    """How much of the question it contains; about 1 for all of it."""
+    """Share of the question that the passage contains, with bonuses. It is about 1 for all of it."""
     coverage: float
-    """Share of the question's weight in its section."""
+    """Share of the weight of the question that the section contains."""
     terms: frozenset[str]
     """Terms of the question, and synonyms of them, in the passage and in the path of its section."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Card:
-    """One or more neighbouring passages that are shown as one."""
+    """One or several neighbouring passages that are shown as one."""
 
     section: DeliveredSection
     start: int
@@ -113,20 +113,20 @@ class Card:
 
     @property
     def text(self) -> str:
-        """Its words, as in the source."""
+        """Text of the passages, as in the source."""
         return self.section.text[self.start : self.end]
 
     def overlaps(self, section: DeliveredSection, passage: Passage) -> bool:
-        """Return whether it shares words with a passage."""
+        """Check whether the card has words in common with a passage."""
         return self.section is section and passage.start < self.end and self.start < passage.end
 
     def adjoins(self, section: DeliveredSection, passage: Passage) -> bool:
-        """Return whether only blank lines are between it and a passage that it does not overlap."""
+        """Check whether only blank lines are between the card and a passage that it does not overlap."""
         between = section.text[min(self.end, passage.end) : max(self.start, passage.start)]
         return self.section is section and not between.strip()
 
     def widen(self, cards: Sequence[Card], room_tokens: int) -> int:
-        """Take in neighbouring passages under the same heading while there is room, and return their tokens."""
+        """Add neighbouring passages under the same heading as long as there is room. Return their tokens."""
         passages = split_passages(self.section.text)
         used = 0
         while near := [
@@ -145,7 +145,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageRanking:
-    """The passages of the delivered sections, and what it takes to say that one of them is enough."""
+    """The passages of the delivered sections, and the values that decide whether one of them is an answer."""
 
     candidates: tuple[_Candidate, ...] = ()
     """Best first."""
@@ -154,11 +154,11 @@ class PassageRanking:
     synonyms: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Synonyms of each term."""
     corrections: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """What each term may have meant if it is mistyped."""
+    """Words that each term may have meant if it is mistyped."""
     doubt: float = 0.0
 
     def compute_evidence(self, cards: Sequence[Card]) -> float:
-        """Return how much of what the question is about the best card holds; about 1 for all of it."""
+        """Return the share of the question's subject that the best card contains. It is about 1 for all of it."""
         if not self.candidates:
             return 0.0
         score = _SCORE_EVIDENCE * min(1.0, self.candidates[0].score)
@@ -188,7 +188,7 @@ class PassageAnswer:
 
     @cached_property
     def evidence(self) -> float:
-        """How much of what the question is about the best passage holds; about 1 for all of it."""
+        """Share of the question's subject that the best card contains. It is about 1 for all of it."""
         return self.ranking.compute_evidence(self._cards)
 
     @cached_property
@@ -196,7 +196,7 @@ class PassageAnswer:
         return choose_cards(self.ranking, self.parsed.delivered, self._terms)
 
     def write(self) -> str:
-        """Answer with up to five passages and what limits them, or say that nothing was found."""
+        """Write up to five passages with the exceptions to them, or say that nothing was found."""
         if not self._terms:
             return "Please ask a question about the document, in words that it may contain."
         if self.evidence < EVIDENCE_MIN:
@@ -206,7 +206,7 @@ class PassageAnswer:
 
 
 def choose_cards(ranking: PassageRanking, delivered: Sequence[DeliveredSection], terms: Sequence[str]) -> list[Card]:
-    """Choose the best passages, best first. Neighbours become one card; an exception follows what it limits."""
+    """Choose the best passages, best first. Neighbours become one card. An exception follows the passage it limits."""
     cards: list[Card] = []
     used = 0
     for candidate in ranking.candidates:
@@ -246,7 +246,7 @@ def choose_cards(ranking: PassageRanking, delivered: Sequence[DeliveredSection],
 
 
 def _write_card(card: Card) -> str:
-    """Write the breadcrumb of a passage, the passage as one quotation, and the id of its section."""
+    """Write the titles above a passage, the passage as one quotation, and the id of its section."""
     section, words = card.section, card.text.strip()
     above = [(section_id, title) for offset, section_id, title in section.inside if offset <= card.start]
     section_id, path = section.section_id, section.path.split(" > ")
@@ -346,7 +346,7 @@ def rank_passages(parsed: ParsedRequest) -> PassageRanking:  # noqa: PLR0915 - o
 
 
 def _find_verbatim_passage(text: str, offset: int) -> Passage | None:
-    """Return the passage at an offset, cut where the text was changed for the model; None if only that is left."""
+    """Return the passage at an offset, without text that was changed for the model, or None if nothing else is left."""
     passage = find_passage(text, offset)
     if passage is None or _CHANGED.search(text, passage.start, passage.end) is None:
         return passage
@@ -367,7 +367,7 @@ def _find_verbatim_passage(text: str, offset: int) -> Passage | None:
 def _weigh_evidence(
     question: str, terms: Sequence[str], present: Container[str], language: Language
 ) -> dict[str, float]:
-    """Weigh what each term says about the subject of a question: names say most, words of any question least."""
+    """Compute the weight of each term as evidence: highest for names, lowest for words that occur in any question."""
     names = extract_names(question)
     if language is Language.ENGLISH:  # other languages write other words with capital letters
         names |= {fold_term(name) for name in _NAME.findall(question)}
@@ -380,7 +380,7 @@ def _weigh_evidence(
 
 
 def _weigh_terms(terms: Sequence[str], parsed: ParsedRequest, forms: Mapping[str, str]) -> dict[str, float]:
-    """Weigh each term: the rarer in the available texts, the heavier; less for words that say little."""
+    """Compute the weight of each term: higher for terms that are rare in the texts, lower for words that say little."""
     texts = [section.text for section in parsed.delivered] + [hit.snippet for hit in parsed.found]
     counts = dict.fromkeys(terms, 0)
     for text in texts:
@@ -400,14 +400,14 @@ class _HeadingPart:
 
     section: DeliveredSection
     path: tuple[str, ...]
-    """Path of the heading."""
+    """Titles down to the heading."""
     sentences: list[Unit] = field(default_factory=list)
 
 
 def _find_exception(
     section: DeliveredSection, passage: Passage, delivered: Sequence[DeliveredSection], terms: Sequence[str]
 ) -> tuple[DeliveredSection, Passage] | None:
-    """Find what limits a passage: one under a heading about exceptions, below or next to the passage's own."""
+    """Find a passage under a heading about exceptions that is below or next to the heading of another passage."""
     own = tuple(section.path.split(" > "))
     parts = [*_split_at_headings(section)]
     here = next(

@@ -1,4 +1,4 @@
-"""What the offline model reads in the messages of a request: the question, what was delivered, and what was found."""
+"""Parse the messages of a request for the offline model: the question, delivered sections, and search results."""
 
 from __future__ import annotations
 
@@ -9,48 +9,44 @@ from dataclasses import dataclass
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
-from roamtui.search.terms import (
-    has_pronoun,
-    is_continuation,
-    query_terms,
-)
+from roamtui.search.terms import has_pronoun, is_continuation, query_terms
 
 HITS_MAX = 8
-"""Hits of a search that it asks for."""
+"""Number of hits that the model requests from a search."""
 _HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \((?:p\. \d+, )?lines (?P<first>\d+)-(?P<last>\d+)\)$"
-_GIVEN = re.compile(
+_DELIVERED = re.compile(
     rf"{_HEAD}(?P<body>(?:\n<<<(?P<nonce>[g-z]{{8}})\n(?:.*\n)*?(?P=nonce)>>>(?:\n\(lines .*\))*|\n\(lines .*\))+)",
     re.MULTILINE,
 )
 _FENCE = re.compile(r"^<<<([g-z]{8})\n(.*?)\n\1>>>$", re.MULTILINE | re.DOTALL)
-_INSIDE = re.compile(
+_INNER_HEADING = re.compile(
     r"^ {0,3}(?:#{1,6}[ \t]+(?P<atx>.*)|(?P<setext>\S.*)(?= \[[0-9a-f]{8}\][ \t]*\n {0,3}(?:=+|-+)[ \t]*$)) "
     r"\[(?P<id>[0-9a-f]{8})\][ \t]*$",
     re.MULTILINE,
 )
-"""A heading in a delivered text, followed by its id."""
+"""A heading in a delivered text, which its id follows."""
 _HIT = re.compile(
     r"^- \[(?P<id>[0-9a-f]{8})\] (?P<path>.*) \((?:optional, )?"
     r"(?:(?:(?P<own>[\d.]+[kMG]?|list) of )?(?P<all>[\d.]+[kMG]?)|page)[^()\n]*\)(?P<excerpt>(?:\n    .*)*)",
     re.MULTILINE,
 )
 _HIT_FILE = re.compile(r"^(?!- )(\S.*):$", re.MULTILINE)
-"""The file of the hits below."""
+"""The name of a file above its hits."""
 _PAGE_HIT = re.compile(r"^- \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTILINE)
 _ID = re.compile(r"[0-9a-f]{8}")
 _PAGE_TOKENS = 1_000
-"""Estimated size of a page that was not fetched yet."""
-_NOTHING = "Nothing found."
+"""Assumed size of a page that is not fetched yet."""
+_NO_HITS = "Nothing found."
 _NEAREST = re.compile(r"^.* Nearest: (.*)$", re.MULTILINE)
-"""Reply to a name that no section has."""
+"""Result of a call with a name that no section has."""
 _LISTED = re.compile(r"^ *- \[([0-9a-f]{8})\] (.*)$", re.MULTILINE)
 _WITHIN = re.compile(
     r"^\(The question is about \[(?P<id>[0-9a-f]{8})\] (?P<path>.+) and what lies below it:", re.MULTILINE
 )
 _FOLLOW_UP_TERMS_MAX = 3
-_UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
+_TOKEN_UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
-_PAGES = re.compile(
+_PAGE_COUNT = re.compile(
     r"^\(Page 1 of (\d+) of this section's own text\. The next is \[([0-9a-f]{8}):2\]\.\)$", re.MULTILINE
 )
 _PAGE_ID = re.compile(r"[0-9a-f]{8}:\d+")
@@ -58,14 +54,14 @@ _PAGE_ID = re.compile(r"[0-9a-f]{8}:\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveredSection:
-    """A section whose text is in the messages."""
+    """A section with its text in the messages."""
 
     section_id: str
     path: str
     text: str
-    """As in the source, without the ids that were added for the model."""
+    """Text as in the source, without the ids that were added for the model."""
     inside: tuple[tuple[int, str, str], ...] = ()
-    """Sections inside it: offset in the text, id and title."""
+    """Sections inside it: offset in the text, id, and title."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +70,9 @@ class ParsedHit:
 
     section_id: str
     path: str
-    """Starts with the file name if the hits are grouped by file."""
+    """Titles down to the section. The name of the file comes first if the hits are grouped by file."""
     tokens: int
-    """Estimated tokens of the text that opening it returns."""
+    """Estimated tokens of the text that the section gives when it is opened."""
     snippet: str
 
 
@@ -87,35 +83,36 @@ class ParsedRequest:
     question: str
     earlier_questions: tuple[str, ...] = ()
     delivered: tuple[DeliveredSection, ...] = ()
-    """Sections that can be quoted, limited to `within_id` if that is set."""
+    """Sections that can be quoted. If `within_id` is set, only those inside it."""
     delivered_ids: frozenset[str] = frozenset()
-    """Ids whose text was delivered, including those inside other sections."""
+    """Ids of all sections whose text was delivered, including those inside other sections."""
     asked_ids: frozenset[str] = frozenset()
-    """Ids that this question already asked for."""
+    """Ids that were requested for this question."""
     found: tuple[ParsedHit, ...] = ()
+    """Hits of the last search for this question."""
     found_before: tuple[ParsedHit, ...] = ()
-    """Hits of the searches before it, for the same question."""
+    """Hits of the searches before it, for this question."""
     has_searched: bool = False
     nearest_ids: tuple[str, ...] = ()
     """Ids suggested for an unknown name, or by a search without results."""
     listed: tuple[tuple[str, str], ...] = ()
-    """Id and title of subsections that expansions listed without their text."""
+    """Id and title of each subsection that was listed without its text."""
     steps: tuple[str, ...] = ()
-    """Tools that this question called, in order."""
+    """Names of the tools that were called for this question, in order."""
     has_new_page: bool = False
     """Whether the last call opened a page, so that another search may find more."""
     page_counts: tuple[tuple[str, int], ...] = ()
-    """Id and number of pages of each section that is given page by page."""
+    """Id and number of pages of each section that is opened page by page."""
     asked_pages: frozenset[str] = frozenset()
-    """Ids of pages that this question already asked for."""
+    """Ids of pages that were requested for this question."""
     started_ids: frozenset[str] = frozenset()
-    """Ids of the sections that search opened with the question."""
+    """Ids of the sections that search opened together with the question."""
     within_id: str | None = None
-    """The section that the question is limited to, or None for the whole document."""
+    """Id of the section that the question is limited to, or None for the whole document."""
 
     @property
     def is_follow_up(self) -> bool:
-        """Whether the question depends on the previous one."""
+        """Whether the question refers to the previous one."""
         is_short = len(query_terms(self.question)) <= _FOLLOW_UP_TERMS_MAX
         is_why = self.question.strip().lower().startswith("why")
         return is_why or is_continuation(self.question) or (is_short and has_pronoun(self.question))
@@ -137,7 +134,7 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
     expansions = [call for call in calls if call.name == "expand_sections"]
     expanded = [results.get(call.id, "") for call in expansions]
     suggestions = [line for text in expanded for line in _NEAREST.findall(text)]
-    suggestions += [text for text in searches if text.startswith(_NOTHING)]
+    suggestions += [text for text in searches if text.startswith(_NO_HITS)]
     nearest = tuple(_ID.findall(suggestions[0])) if suggestions else ()
     pages = {*nearest, *_PAGE_HIT.findall("\n".join(searches))}
     last_ids = _ID.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
@@ -147,7 +144,7 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
     _, mark, started = messages[question_indices[-1]].text.rpartition(FOUND_LEAD)
     within = next(reversed([*_WITHIN.finditer(preface)]), None)
     quotable = delivered
-    if within:  # the sections at or below its path, or else those that may contain it
+    if within:  # quote the sections at or below its path, or else those that may contain it
         path = within["path"]
         quotable = [section for section in delivered if f"{section.path} > ".startswith(f"{path} > ")]
         quotable = quotable or [section for section in delivered if path.startswith(f"{section.path} > ")]
@@ -157,29 +154,27 @@ def parse_messages(messages: Sequence[Message]) -> ParsedRequest:
         within_id=within["id"] if within else None,
         delivered=tuple(quotable),
         delivered_ids=frozenset((*(section.section_id for section in delivered), *inside)),
-        started_ids=frozenset(section.section_id for section in _parse_delivered_sections(started))
-        if mark
-        else frozenset(),
+        started_ids=frozenset(section.section_id for section in _parse_delivered_sections(started if mark else "")),
         asked_ids=frozenset(found for call in expansions for found in _ID.findall(call.arguments)),
-        found=tuple(_parse_hits(searches[-1])) if searches and not searches[-1].startswith(_NOTHING) else (),
+        found=tuple(_parse_hits(searches[-1])) if searches and not searches[-1].startswith(_NO_HITS) else (),
         found_before=tuple(hit for text in searches[:-1] for hit in _parse_hits(text)),
         has_searched=bool(searches),
         nearest_ids=nearest,
         listed=tuple(line for text in expanded for line in _LISTED.findall(_FENCE.sub("", text))),
         steps=tuple(call.name for call in calls),
         has_new_page=not pages.isdisjoint(last_ids),
-        page_counts=tuple((found, int(count)) for text in expanded for count, found in _PAGES.findall(text)),
+        page_counts=tuple((found, int(count)) for text in expanded for count, found in _PAGE_COUNT.findall(text)),
         asked_pages=frozenset(found for call in expansions for found in _PAGE_ID.findall(call.arguments)),
     )
 
 
 def _parse_delivered_sections(text: str) -> Iterator[DeliveredSection]:
-    for match in _GIVEN.finditer(text):
+    for match in _DELIVERED.finditer(text):
         body = "\n\n".join(content for _, content in _FENCE.findall(match["body"]))
         if body:
             inside = tuple(
                 (len(strip_ids(body[: head.start()])), head["id"], strip_ids(head["atx"] or head["setext"]))
-                for head in _INSIDE.finditer(body)
+                for head in _INNER_HEADING.finditer(body)
             )
             yield DeliveredSection(section_id=match["id"], path=match["path"], text=strip_ids(body), inside=inside)
 
@@ -190,9 +185,9 @@ def _parse_hits(text: str) -> Iterator[ParsedHit]:
         file = next((name for start, name in reversed(heads) if start < match.start()), "")
         own, tokens = match["own"], _PAGE_TOKENS
         if match["all"] is not None:
-            tokens = _read_count(match["all"])
-            if tokens > WHOLE_TOKENS_MAX and own is not None:  # then opening it gives its own text
-                tokens = 0 if own == "list" else _read_count(own)
+            tokens = _parse_tokens(match["all"])
+            if tokens > WHOLE_TOKENS_MAX and own is not None:  # then only its own text is given
+                tokens = 0 if own == "list" else _parse_tokens(own)
         yield ParsedHit(
             section_id=match["id"],
             path=f"{file} > {match['path']}" if file else match["path"],
@@ -201,5 +196,5 @@ def _parse_hits(text: str) -> Iterator[ParsedHit]:
         )
 
 
-def _read_count(text: str) -> int:
-    return int(float(text.rstrip("kMG")) * _UNITS.get(text[-1], 1))
+def _parse_tokens(text: str) -> int:
+    return int(float(text.rstrip("kMG")) * _TOKEN_UNITS.get(text[-1], 1))
