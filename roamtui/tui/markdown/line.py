@@ -107,8 +107,13 @@ _WIDE_CHARACTERS = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
 )
 _CLOSING_MARKS = "、。，．」』）】〉》！？：；"
-_WRAPPED_PIECE = re.compile(rf"\s+|[{_WIDE_CHARACTERS}][{_CLOSING_MARKS}]*|[^\s{_WIDE_CHARACTERS}]+")
-"""A space, a character of a script without spaces (with the marks that may not begin a line), or a word."""
+_LINE_SPACE = r"[^\S\xa0\u202f]"
+"""A space where a line may end."""
+_CITATION_MARK = rf"[^\s{_WIDE_CHARACTERS}]*\[[\d,]+ [✓!✗]\][^\s{_WIDE_CHARACTERS}]*"
+_WRAPPED_PIECE = re.compile(
+    rf"{_LINE_SPACE}+|{_CITATION_MARK}|[{_WIDE_CHARACTERS}][{_CLOSING_MARKS}]*|(?:(?!{_LINE_SPACE})[^{_WIDE_CHARACTERS}])+"
+)
+"""A space, a citation's mark, a character of a script without spaces (with marks that end a line), or a word."""
 _WORD_AND_SPACE = re.compile(r"\S+\s*|\s+")
 HARD_BREAK = Run("\n")
 """A marker among runs that forces a line break."""

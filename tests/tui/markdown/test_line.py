@@ -30,6 +30,9 @@ def _texts(lines: list[list[Run]]) -> list[str]:
         ("日本語の文書。これは", 8, ["日本語の", "文書。こ", "れは"]),
         ("日本語。です", 7, ["日本", "語。で", "す"]),
         ("see 日本語 now", 9, ["see 日本", "語 now"]),
+        ("it is so [5 ✓].", 12, ["it is so", "[5 ✓]."]),
+        ("it is so ([5,6 ✗])", 12, ["it is so", "([5,6 ✗])"]),
+        ("costs 5\xa0% now", 8, ["costs", "5\xa0% now"]),
     ],
 )
 def test_text_is_broken_between_words_and_by_cells(text: str, width: int, lines: list[str]) -> None:
