@@ -67,7 +67,7 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
     """
     page = _ReplayPage(library)
     title = sanitise_line(state.title) or "Conversation"
-    articles = "".join(page.write_exchange(exchange) for exchange in state.transcript.exchanges)
+    articles = "".join(page.render_exchange(exchange) for exchange in state.transcript.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
     policy = f"style-src {_hash_source(style)}; script-src {_hash_source(script)}"
     subtitle = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(state.model))}"
@@ -84,9 +84,9 @@ def render_html(state: ConversationState, source: str, library: Library | None) 
 </head>
 <body>
 <header><h1>{escape(title)}</h1><p>{subtitle}</p></header>
-<nav aria-label="Outline">{page.write_outline()}</nav>
+<nav aria-label="Outline">{page.render_outline()}</nav>
 <main>{articles}</main>
-<section class="sections" aria-label="Sections that were opened">{page.write_sections()}</section>
+<section class="sections" aria-label="Sections that were opened">{page.render_sections()}</section>
 <div class="player" hidden role="group" aria-label="Replay">
 <button id="play" aria-pressed="false">Play</button><button id="back" aria-label="Step back">◂</button>\
 <button id="step" aria-label="Step on">▸</button><input id="place" type="range" min="0" value="0" aria-label="Place">\
@@ -114,7 +114,7 @@ class _ReplayPage:
     quotes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """Quotes by section, each with the id of its highlight in the page."""
 
-    def write_exchange(self, exchange: Exchange) -> str:
+    def render_exchange(self, exchange: Exchange) -> str:
         """Render a question with its answer and sources, and add its events to the timeline."""
         number = exchange.number
         self.timeline.append({"show": [f"q{number}"], "ticks": _STEP_TICKS, "say": "Question"})
@@ -126,15 +126,15 @@ class _ReplayPage:
                         {"find": ids, "ticks": _STEP_TICKS, "say": f"Searched: {sanitise_line(query)}"}
                     )
                 case SectionsExpanded(opened_ids=opened) if opened:
-                    self._open(opened)
+                    self._add_sections(opened)
                 case _:
                     pass
         items = []
         for position, citation in enumerate(exchange.citations, 1):
-            items.append(self._write_citation(f"c{number}-{position}", citation))
+            items.append(self._render_citation(f"c{number}-{position}", citation))
         proof = read_proof(exchange.answer, exchange.citations)
         markdown = read_answer_markdown(exchange.answer, proof)
-        writer = _BlockWriter(markdown.links, proof, f"c{number}-", self.opened)
+        renderer = _BlockRenderer(markdown.links, proof, f"c{number}-", self.opened)
         self.timeline.append({"stream": f"a{number}", "say": "Answer"})
         endings = [notice.text for notice in make_outcome_notices(exchange.outcome)]
         endings += filter(None, [format_verification(exchange.citations), proof.summary] if items else ())
@@ -143,7 +143,7 @@ class _ReplayPage:
         self.timeline.append({"show": [f"e{number}"], "ticks": _STEP_TICKS, "say": ""})
         return (
             f'<article id="q{number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
-            f'<div class="answer" id="a{number}">{writer.write(markdown.blocks)}</div>'
+            f'<div class="answer" id="a{number}">{renderer.render(markdown.blocks)}</div>'
             f'<div id="e{number}">{sources}{ending}</div></article>'
         )
 
@@ -152,18 +152,18 @@ class _ReplayPage:
         self.touched.update(dict.fromkeys(known))
         return known
 
-    def _open(self, section_ids: Iterable[str]) -> None:
+    def _add_sections(self, section_ids: Iterable[str]) -> None:
         new = [section_id for section_id in self._mark_touched(section_ids) if section_id not in self.opened]
         if new:
             self.opened.update(dict.fromkeys(new))
             self.timeline.append({"open": new, "ticks": _STEP_TICKS, "say": "Opened"})
 
-    def _write_citation(self, name: str, citation: Citation) -> str:
+    def _render_citation(self, name: str, citation: Citation) -> str:
         library, state, quote = self.library, citation.state, citation.quote
         path = escape(" › ".join(map(sanitise_line, citation.path)) or citation.section_id)
         place = f"{citation.place} · {state.label}"
         if library is not None and (holder := find_holder(citation, library)) in library:
-            self._open([citation.section_id, holder])
+            self._add_sections([citation.section_id, holder])
             place = format_place(citation, library)
             target = f"s-{holder}"
             if quote and (citation.is_verified or holder != citation.section_id):
@@ -175,28 +175,28 @@ class _ReplayPage:
         location = f'<span class="{state.value}">{escape(place)}</span>'
         return f'<li id="{name}" title="{escape(state.label)}">{sign}{path} {words} <small>{location}</small></li>'
 
-    def write_outline(self) -> str:
+    def render_outline(self) -> str:
         """Render the outline around the touched sections. Long lists of siblings are shortened."""
         if self.library is None:
             return "<p>The source was not read, so its outline is not shown.</p>"
         near = {self.library.root_id, *self.touched}
         for section_id in self.touched:
             near.update(self.library.ancestors(section_id))
-        return self._write_branch(self.library, self.library.root_id, near)
+        return self._render_branch(self.library, self.library.root_id, near)
 
-    def _write_branch(self, library: Library, section_id: str, near: set[str]) -> str:
+    def _render_branch(self, library: Library, section_id: str, near: set[str]) -> str:
         children = library.children(section_id) if section_id in near else ()
         shown = children if len(children) <= _SIBLINGS_MAX else [child for child in children if child in near]
         items = []
         for child in shown:
             title = escape(sanitise_line(library.title_of(child)))
             label = f'<a href="#s-{child}">{title}</a>' if child in self.opened else f"<span>{title}</span>"
-            items.append(f'<li id="o-{child}">{label}{self._write_branch(library, child, near)}</li>')
+            items.append(f'<li id="o-{child}">{label}{self._render_branch(library, child, near)}</li>')
         if len(shown) < len(children):
             items.append(f"<li class=more>{len(children) - len(shown):,} more</li>")
         return f"<ul>{''.join(items)}</ul>" if items else ""
 
-    def write_sections(self) -> str:
+    def render_sections(self) -> str:
         """Render each opened section's own text in document order, with its quotes marked."""
         library, sections = self.library, list[str]()
         if library is None or not self.opened:
@@ -220,8 +220,8 @@ _EMPTY_PROOF = read_proof("", ())
 
 
 @dataclass(slots=True)
-class _BlockWriter:
-    """Writes blocks as HTML that loads nothing: an image becomes its description."""
+class _BlockRenderer:
+    """Renders blocks as HTML that loads nothing: an image becomes its description."""
 
     links: Sequence[Link]
     proof: AnswerProof = _EMPTY_PROOF
@@ -231,16 +231,16 @@ class _BlockWriter:
     shown_ids: Iterable[str] = ()
     """The sections that the page shows."""
 
-    def write(self, blocks: Sequence[Block], *, is_tight: bool = False) -> str:
-        return "".join(self._write_block(block, is_tight=is_tight) for block in blocks)
+    def render(self, blocks: Sequence[Block], *, is_tight: bool = False) -> str:
+        return "".join(self._render_block(block, is_tight=is_tight) for block in blocks)
 
-    def _write_block(self, block: Block, *, is_tight: bool) -> str:  # noqa: PLR0911 - one for each kind
+    def _render_block(self, block: Block, *, is_tight: bool) -> str:  # noqa: PLR0911 - one for each kind
         match block:
             case Paragraph(words=words):
-                text = self._write_words(words)
+                text = self._render_words(words)
                 return text if is_tight else f"<p>{text}</p>"
             case Heading(level=level, words=words):
-                return f"<h{level}>{self._write_words(words)}</h{level}>"
+                return f"<h{level}>{self._render_words(words)}</h{level}>"
             case Code(text=text):
                 return f"<pre><code>{escape(sanitise_text(text))}\n</code></pre>"
             case Table(rows=rows, alignments=alignments):
@@ -248,32 +248,34 @@ class _BlockWriter:
                 for row in rows:
                     tag, padded = "th" if row.is_head else "td", (*alignments, *[""] * len(row.cells))
                     cells = zip(row.cells, padded, strict=False)
-                    cell_texts = [f'<{tag} class="{side}">{self._write_words(cell)}</{tag}>' for cell, side in cells]
+                    cell_texts = [f'<{tag} class="{side}">{self._render_words(cell)}</{tag}>' for cell, side in cells]
                     texts.append(f"<tr>{''.join(cell_texts)}</tr>")
                 return f"<table>{''.join(texts)}</table>"
             case List(items=items, number=number):
                 texts = [
-                    f"<li>{_BOXES[item.is_done]}{self.write(item.blocks, is_tight=block.is_tight)}</li>"
+                    f"<li>{_BOXES[item.is_done]}{self.render(item.blocks, is_tight=block.is_tight)}</li>"
                     for item in items
                 ]
                 start, end = ("<ul>", "</ul>") if number is None else (f'<ol start="{number}">', "</ol>")
                 return f"{start}{''.join(texts)}{end}"
             case Quote(blocks=blocks, alert=alert, title=title):
                 kind = (
-                    f"<p><strong>{escape(alert.capitalize())}</strong> {self._write_words(title)}</p>" if alert else ""
+                    f"<p><strong>{escape(alert.capitalize())}</strong> {self._render_words(title)}</p>" if alert else ""
                 )
-                return f"<blockquote>{kind}{self.write(blocks)}</blockquote>"
+                return f"<blockquote>{kind}{self.render(blocks)}</blockquote>"
             case Details(summary=summary, blocks=blocks):  # open, since it may hold a quote
-                return f'<details open=""><summary>{self._write_words(summary)}</summary>{self.write(blocks)}</details>'
+                return (
+                    f'<details open=""><summary>{self._render_words(summary)}</summary>{self.render(blocks)}</details>'
+                )
             case ThematicBreak():
                 return "<hr/>"
 
-    def _write_words(self, inline: Inline) -> str:
-        """Write words. Those of a quote become one element, and within it those of a link."""
+    def _render_words(self, inline: Inline) -> str:
+        """Render words. The words of a quote become one element, and in it the words of each link."""
         parts = []
         for group, quoted in groupby(inline, key=lambda words: words.group):
             text = "".join(
-                self._write_link(index, linked) for index, linked in groupby(quoted, key=lambda words: words.link)
+                self._render_link(index, linked) for index, linked in groupby(quoted, key=lambda words: words.link)
             )
             if group is not None:
                 state = self.proof.quotes[group].state
@@ -281,19 +283,19 @@ class _BlockWriter:
             parts.append(text)
         return "".join(parts)
 
-    def _write_link(self, index: int | None, inline: Iterable[Words]) -> str:
-        text = "".join(map(_write_emphasis, inline))
+    def _render_link(self, index: int | None, inline: Iterable[Words]) -> str:
+        text = "".join(map(_render_emphasis, inline))
         if index is None:
             return text
         link = self.links[index]
         if link.is_mark:
-            return self._write_mark(self.proof.marks[int(link.href)]) if self.proof.marks else f"<sup>{text}</sup>"
+            return self._render_mark(self.proof.marks[int(link.href)]) if self.proof.marks else f"<sup>{text}</sup>"
         if not re.match(r"https?://", link.href):  # other targets do not exist outside the source
             return f"<a>{text}</a>"
         return f'<a href="{escape(link.href)}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
 
-    def _write_mark(self, mark: ProvenMark) -> str:
-        """Write a mark as on the screen, with a link for each of its numbers."""
+    def _render_mark(self, mark: ProvenMark) -> str:
+        """Render a citation mark as on the screen, with a link for each of its numbers."""
         if not mark.numbers:
             text = f"[{mark.section_id}]"
             return (
@@ -304,7 +306,7 @@ class _BlockWriter:
         return f'<span class="cite {mark.state.value}" title="{escape(mark.state.label)}">[{numbers}{sign}]</span>'
 
 
-def _write_emphasis(words: Words) -> str:
+def _render_emphasis(words: Words) -> str:
     if words is LINE_BREAK:
         return "<br/>"
     text = escape(sanitise_text(words.text))
@@ -318,7 +320,7 @@ def _write_emphasis(words: Words) -> str:
 
 def _render_markdown(text: str) -> str:
     markdown = read_markdown(sanitise_text(text))
-    return _BlockWriter(markdown.links).write(markdown.blocks)
+    return _BlockRenderer(markdown.links).render(markdown.blocks)
 
 
 def _to_plain_text(markdown: str) -> str:

@@ -44,7 +44,7 @@ from roamtui.conversation.transcript import StopReason
 from roamtui.document.plain import sanitise_line
 from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.output import warn, write_json, write_notes, write_styled, write_text
-from roamtui.headless.terminal import LineWrapper, has_styles, measure_terminal, write_answer, write_source_list
+from roamtui.headless.terminal import LineWrapper, has_styles, measure_terminal, render_answer, render_source_list
 from roamtui.models.base import get_startup_note
 from roamtui.models.registry import OFFLINE
 from roamtui.outline.labels import format_path
@@ -179,10 +179,10 @@ class _AskReport:
     def _show_answer(self, final: QuestionAnswered, width: int) -> None:
         """Write the answer for a person at a terminal."""
         proof, is_styled = read_proof(final.answer, final.citations), has_styles()
-        parts = [write_answer(final.answer, proof, width=width, is_styled=is_styled)] if final.answer.strip() else []
+        parts = [render_answer(final.answer, proof, width=width, is_styled=is_styled)] if final.answer.strip() else []
         outcome = [proof.summary] if proof.summary and final.citations else []
         if final.citations:
-            sources = write_source_list(
+            sources = render_source_list(
                 final.citations,
                 final.answer,
                 self._agent.session.state.library,

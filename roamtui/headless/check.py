@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from roamtui.checking.facts import Diagnostic, SourceLocation, read_facts
+from roamtui.checking.facts import SourceLocation, read_facts
 from roamtui.checking.rules import PARTS, Rule, check, search_questions
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line
@@ -49,7 +49,21 @@ def run_check(
         searched, problems = search_questions(library, file.questions, searcher)
         write_notes((*file.problems, *problems))
     report = check(replace(read_facts(library), questions=searched), rules)
-    rows = [_to_json_finding(rule, finding, library) for rule, finding in report.findings]
+    rows: list[dict[str, Any]] = []
+    for rule, finding in report.findings:
+        document, row = finding.location.document, finding.location.row
+        described = {
+            "code": rule.code,
+            "name": rule.name,
+            "section_id": document.ids[row] if row < len(document.columns) else library.root_id,
+            "doc": document.key,
+            "file": _format_file_path(document.key, library),
+            "line": line_number_at(document.line_starts, finding.location.offset) if len(document.text) else 1,
+            "message": finding.message,
+            "fix": rule.advice,
+            "count": finding.count,
+        }
+        rows.append(described)
     counts = dict(sorted(Counter(row["code"] for row in rows).items()))
     if output_format == "json":
         head = {"source": library.source, "score": report.score, "parts": report.parts, "rules": counts}
@@ -66,22 +80,6 @@ def run_check(
             "\n".join([*lines, f"Score {report.score} of 100 ({parts}). {summary or 'Nothing was found'}."]) + "\n"
         )
     return int(bool(rows))
-
-
-def _to_json_finding(rule: Rule, finding: Diagnostic, library: Library) -> dict[str, Any]:
-    location = finding.location
-    document, row = location.document, location.row
-    return {
-        "code": rule.code,
-        "name": rule.name,
-        "section_id": document.ids[row] if row < len(document.columns) else library.root_id,
-        "doc": document.key,
-        "file": _format_file_path(document.key, library),
-        "line": line_number_at(document.line_starts, location.offset) if len(document.text) else 1,
-        "message": finding.message,
-        "fix": rule.advice,
-        "count": finding.count,
-    }
 
 
 def _format_file_path(key: str, library: Library) -> str:

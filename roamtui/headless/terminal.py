@@ -1,6 +1,6 @@
 """Answers for a terminal: Markdown wrapped at words, with the verdicts of quotes as on the screen.
 
-Only `_write_lines` makes control sequences, around sanitised text, so none from a document or a model gets through.
+Only `_render_lines` makes control sequences, around sanitised text, so none from a document or a model gets through.
 """
 
 from __future__ import annotations
@@ -92,14 +92,14 @@ _LINE_END = _Piece("\n")
 _Line = Sequence[_Piece]
 
 
-def write_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: bool) -> str:
+def render_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: bool) -> str:
     """Lay out an answer as lines of at most `width` columns, except for code."""
     markdown = read_answer_markdown(answer, proof)
     layout = _Layout(proof, markdown.links)
-    return _write_lines(layout.lay_out(markdown.blocks, width), is_styled=is_styled)
+    return _render_lines(layout.lay_out(markdown.blocks, width), is_styled=is_styled)
 
 
-def write_source_list(
+def render_source_list(
     citations: tuple[Citation, ...], answer: str, library: Library, *, are_passages: bool, width: int, is_styled: bool
 ) -> str:
     """Lay out the citations in the order of their numbers, one line each.
@@ -132,7 +132,7 @@ def write_source_list(
             pieces.append(_Piece(f" “{shorten(quote, _QUOTE_LENGTH_MAX)}”", (_EMPHASIS_CODES[Emphasis.ITALIC],)))
         lead = _Piece(f"{number:>{indent - 1}} ", (_BOLD,))
         lines += _indent(_wrap(pieces, width - indent), lead, _Piece(" " * indent))
-    return _write_lines(lines, is_styled=is_styled)
+    return _render_lines(lines, is_styled=is_styled)
 
 
 class LineWrapper:
@@ -373,8 +373,8 @@ def _measure(text: str) -> int:
     )
 
 
-def _write_lines(lines: Iterable[_Line], *, is_styled: bool) -> str:
-    written = []
+def _render_lines(lines: Iterable[_Line], *, is_styled: bool) -> str:
+    rendered = []
     for line in lines:
         parts: list[str] = []
         for codes, pieces in groupby(line, key=lambda piece: piece.codes):
@@ -382,5 +382,5 @@ def _write_lines(lines: Iterable[_Line], *, is_styled: bool) -> str:
             if codes and is_styled and text:
                 text = f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
             parts.append(text)
-        written.append("".join(parts).rstrip(" ") + "\n")
-    return "".join(written)
+        rendered.append("".join(parts).rstrip(" ") + "\n")
+    return "".join(rendered)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.agent.proof import read_proof
-from roamtui.headless.terminal import LineWrapper, write_answer, write_source_list
+from roamtui.headless.terminal import LineWrapper, render_answer, render_source_list
 from tests.export.answering import LABELS, answer_question
 
 _SEQUENCE = re.compile(r"\x1b\[([\d;]+)m")
@@ -17,13 +17,13 @@ _STRUCK_RED, _GREEN, _YELLOW = "9;31", "4;32", "4;33"
 
 
 def write(answer: str, *, width: int = 80, is_styled: bool = False) -> str:
-    return write_answer(answer, read_proof(answer, ()), width=width, is_styled=is_styled)
+    return render_answer(answer, read_proof(answer, ()), width=width, is_styled=is_styled)
 
 
 def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
     exchange = answer_question().transcript.exchanges[-1]
     proof = read_proof(exchange.answer, exchange.citations)
-    text = write_answer(exchange.answer, proof, width=80, is_styled=True)
+    text = render_answer(exchange.answer, proof, width=80, is_styled=True)
     styled = re.findall(r"\x1b\[([\d;]+)m([^\x1b]*)\x1b\[0m", text)
     assert [(codes, words) for codes, words in styled if words.startswith('"')] == [
         (_GREEN, '"2 euros a day"'),
@@ -32,14 +32,14 @@ def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
         (_YELLOW, '"Books can … for more"'),
     ]
     assert [words for codes, words in styled if codes.startswith("1;")] == LABELS
-    plain = write_answer(exchange.answer, proof, width=80, is_styled=False)
+    plain = render_answer(exchange.answer, proof, width=80, is_styled=False)
     assert plain == _SEQUENCE.sub("", text.replace("\x1b[0m", ""))
 
 
 def test_each_source_is_one_line_with_its_number_sign_and_place() -> None:
     state = answer_question()
     exchange = state.transcript.exchanges[-1]
-    text = write_source_list(exchange.citations, "", state.library, are_passages=False, width=100, is_styled=False)
+    text = render_source_list(exchange.citations, "", state.library, are_passages=False, width=100, is_styled=False)
     assert text.splitlines() == [
         "Sources  1/4 quotes found in the text",
         " 1 ✓ Fees · line 11 “2 euros a day”",
@@ -84,7 +84,7 @@ def test_markdown_is_laid_out_in_lines(answer: str, lines: list[str]) -> None:
 def test_links_in_quotes_are_their_words() -> None:
     state = answer_question('It says "See the [rules](https://e.org/rules)" [{Lending}].')
     exchange = state.transcript.exchanges[-1]
-    text = write_answer(exchange.answer, read_proof(exchange.answer, exchange.citations), width=80, is_styled=False)
+    text = render_answer(exchange.answer, read_proof(exchange.answer, exchange.citations), width=80, is_styled=False)
     assert text.startswith('It says "See the rules" [1')
 
 

@@ -99,9 +99,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def overflow_signs(self) -> str:
         """The sides on which lines continue out of view: ``◂``, ``▸``, both or none."""
-        start, (width, height) = self.scroll_offset.x, self.view_size
-        in_view = (self.lines.line_at(self.top_y + y) for y in range(height))
-        has_more = any(measure_runs(found[1].runs) > start + width for found in in_view if found)
+        start, end = self.scroll_offset.x, self.scroll_offset.x + self.view_size.width
+        has_more = any(measure_runs(line.runs) > end for line in self._iter_lines_in_view())
         return ("◂" if start > 0 else "") + ("▸" if has_more else "")
 
     def show_section(self, library: Library, section_id: str, *, highlight: Sequence[Span] = (), into: int = 0) -> None:
@@ -262,8 +261,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if span is None and self._highlights.quote:
             first, last = self._highlights.quote[0], self._highlights.quote[-1]
             quote = Span(doc=first.doc, start=first.start, end=last.end)
-            in_view = (self.lines.line_at(self.top_y + y) for y in range(self.view_size.height))
-            if any(found and found[1].start < quote.end and quote.start < found[1].end for found in in_view):
+            if any(line.start < quote.end and quote.start < line.end for line in self._iter_lines_in_view()):
                 return quote
         return span
 
@@ -441,10 +439,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         end = selection.end or Offset(self.virtual_size.width, self.top_y + self.view_size.height - 1)
         return list_selected_lines(self.lines, start, end)
 
+    def _iter_lines_in_view(self, *, height_min: int = 0) -> Iterator[Line]:
+        for y in range(self.top_y, self.top_y + max(height_min, self.view_size.height)):
+            if found := self.lines.line_at(y):
+                yield found[1]
+
     def line_in_view(self) -> Line | None:
         """Return the first line with text in the view, or None."""
-        in_view = (self.lines.line_at(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height)))
-        lines = [found[1] for found in in_view if found]
+        lines = list(self._iter_lines_in_view(height_min=1))
         return next((line for line in lines if line.text.strip()), lines[0] if lines else None)
 
     @override
@@ -533,12 +535,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         found = self.lines.line_at(offset.y + self.top_y) if offset else None
         if offset is None or found is None:
             return
+        position, line = found
         end = 0
-        for run in found[1].runs:
+        for run in line.runs:
             end += cell_len(run.text)
             if offset.x + self.scroll_offset.x < end:
                 if run.style.link is not None:
-                    self.activate_link(self.lines.get_chunk_lines(found[0].chunk).links[run.style.link])
+                    self.activate_link(self.lines.get_chunk_lines(position.chunk).links[run.style.link])
                 return
 
     def activate_link(self, link: str | int) -> None:
