@@ -112,14 +112,14 @@ def _add_argument(
 def _build_value(values: Mapping[str, Any], kind: type[_T]) -> _T:
     built: dict[str, Any] = {}
     # An empty text, for instance from an unset variable, counts as a missing argument.
-    given = {name: value for name, value in values.items() if value not in (None, "")}
+    present = {name: value for name, value in values.items() if value not in (None, "")}
     for member in fields(kind):  # type: ignore[arg-type]
         if "part" in member.metadata:
             built[member.name] = _build_value(values, member.metadata["part"])
         elif "settings" in member.metadata:
             names = member.metadata["settings"]
-            overrides = {name: given[f"setting.{name}"] for name in names if f"setting.{name}" in given}
-            search = {name: given[f"{SEARCH}.{name}"] for name in _SEARCH_FLAGS if f"{SEARCH}.{name}" in given}
+            overrides = {name: present[f"setting.{name}"] for name in names if f"setting.{name}" in present}
+            search = {name: present[f"{SEARCH}.{name}"] for name in _SEARCH_FLAGS if f"{SEARCH}.{name}" in present}
             built[member.name] = {**overrides, SEARCH: search} if search else overrides
         elif "option" in member.metadata:
             value = values[member.name]

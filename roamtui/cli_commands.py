@@ -110,10 +110,10 @@ class ShowCommand:
         library, loader = _open_with_notes((self.source,), self.web)
         section_ids = [resolve_title(library, name) for name in self.section_ids]
         if loader is not None:
-            known = library.notes
+            known_notes = library.notes
             references = filter(None, map(parse_reference, section_ids))
             library = open_pages(library, loader, [reference.section_id for reference in references])
-            write_notes(note for page in library.documents for note in page.notes if note not in known)
+            write_notes(note for page in library.documents for note in page.notes if note not in known_notes)
         print_sections(library, section_ids)
         return 0
 
@@ -150,7 +150,8 @@ class AskCommand:
         agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
         agent.session.is_one_shot = True
         within = self.within.strip("[]") if self.within is not None else None
-        output_format = "events" if self.as_events else "json" if self.as_json else "text"
+        output_format = "json" if self.as_json else "text"
+        output_format = "events" if self.as_events else output_format
         return asyncio.run(
             run_ask(agent, question, within=within, is_watched=sys.stderr.isatty(), output_format=output_format)
         )

@@ -112,7 +112,7 @@ def reopen_source(
 
 
 def reload_changed_files(
-    sources: Sequence[str], web: WebArguments | None, before: Library, changed: frozenset[str]
+    sources: Sequence[str], web: WebArguments | None, previous: Library, changed: frozenset[str]
 ) -> Library:
     """Reload a library of several files. Only new files, and the files with the keys in `changed`, are read.
 
@@ -122,11 +122,11 @@ def reload_changed_files(
         SourceError: The source cannot be read.
     """
     library, loader = _open_with_summaries(sources, web)
-    library = replace(library, summaries={**before.summaries, **library.summaries})
+    library = replace(library, summaries={**previous.summaries, **library.summaries})
     if loader is None:
         return library
-    loaded = {document.key: document for document in before.grafts.values() if not document.problem}
-    unloaded = {_get_document_key(before, node_id) for node_id in before.list_unloaded()}
+    loaded = {document.key: document for document in previous.grafts.values() if not document.problem}
+    unloaded = {_get_document_key(previous, node_id) for node_id in previous.list_unloaded()}
     documents = {}
     for node_id in library.list_unloaded():
         key = _get_document_key(library, node_id)
@@ -138,7 +138,7 @@ def reload_changed_files(
 
 
 def reload_with_pages(
-    sources: Sequence[str], web: WebArguments | None, before: Library, _changed: frozenset[str] = frozenset()
+    sources: Sequence[str], web: WebArguments | None, previous: Library, _changed: frozenset[str] = frozenset()
 ) -> Library:
     """Reload a list of links or a web page, with the pages that were loaded before.
 
@@ -152,10 +152,10 @@ def reload_with_pages(
     from roamtui.sources.web.urls import origin_of  # noqa: PLC0415 - few sources have links
 
     library, loader = _open_with_summaries(sources, web, is_checking=True)
-    links = tuple(node_id for node_id in (*before.grafts, *before.aliases) if get_link_url(before, node_id))
+    links = tuple(node_id for node_id in (*previous.grafts, *previous.aliases) if get_link_url(previous, node_id))
     if loader is None or not links:
         return library
-    pages = [page for page in before.grafts.values() if not page.problem]
+    pages = [page for page in previous.grafts.values() if not page.problem]
     approved = frozenset(origin_of(url) for page in pages for url in (page.key, page.url) if url and is_address(url))
     return load_linked_pages(library, links, loader, approved)
 

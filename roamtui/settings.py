@@ -184,16 +184,16 @@ def save_settings(path: Path, values: Mapping[str, str]) -> None:
     lines = {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()}
     try:
         target = path.resolve()
-        before = target.read_bytes().decode("utf-8") if target.exists() else ""
-        document = tomlkit.parse(before)
+        old_text = target.read_bytes().decode("utf-8") if target.exists() else ""
+        document = tomlkit.parse(old_text)
         new = [line for key, line in lines.items() if values[key] and key not in document]
         for key in values.keys() & document.keys():
             document[key] = values[key]
-        ending = "\r\n" if "\r\n" in before else "\n"
+        ending = "\r\n" if "\r\n" in old_text else "\n"
         # At the top: tomlkit would put a new key between the first table and the comment above the table.
-        after = "".join(line + ending for line in new) + tomlkit.dumps(document)
+        new_text = "".join(line + ending for line in new) + tomlkit.dumps(document)
         make_private_folder(target.parent)
-        write_private_file(target, after.encode("utf-8"), is_flushed=True)
+        write_private_file(target, new_text.encode("utf-8"), is_flushed=True)
     except tomlkit.exceptions.TOMLKitError:
         added = " and ".join(lines.values())
         raise RoamtuiError(f"{path} was not changed. To save this choice, add {added} yourself.") from None

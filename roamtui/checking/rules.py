@@ -455,10 +455,10 @@ def choose_rules(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule,
 
     def expand(words: Iterable[str]) -> Iterator[Rule]:
         for word in (word.strip() for argument in words for word in argument.split(",")):
-            found = [rule for rule in RULES if rule.code.startswith(word.upper()) or rule.name == word]
-            if not word or not found:
+            matching = [rule for rule in RULES if rule.code.startswith(word.upper()) or rule.name == word]
+            if not word or not matching:
                 raise UsageError(f'no rule matches "{sanitise_line(word)}". docs/check.md lists them.')
-            yield from found
+            yield from matching
 
     chosen = (set(expand(selected)) or set(RULES)) - set(expand(ignored))
     return tuple(rule for rule in RULES if rule in chosen)
@@ -469,10 +469,10 @@ def check(facts: DocumentFacts, rules: Sequence[Rule] = RULES) -> CheckReport:
     findings: list[tuple[Rule, Diagnostic]] = []
     shares_without: dict[str, list[float]] = {}
     for rule in rules:
-        found = [*rule.check(facts)]
-        findings += ((rule, finding) for finding in found)
+        diagnostics = [*rule.check(facts)]
+        findings += ((rule, diagnostic) for diagnostic in diagnostics)
         if checked := rule.count(facts):
-            share = min(1.0, sum(finding.count for finding in found) / checked)
+            share = min(1.0, sum(diagnostic.count for diagnostic in diagnostics) / checked)
             shares_without.setdefault(PARTS[rule.code[0]], []).append(1 - share)
     order = {id(document): number for number, document in enumerate(facts.library.documents)}
     findings.sort(key=lambda pair: (order[id(pair[1].location.document)], pair[1].location.offset, pair[0].code))

@@ -218,8 +218,8 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
             continue
         row = _find_gold_row(document, gold)
         if row is None:
-            named = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.line}"
-            raise GoldError(f"{named} is not in {gold.doc}")
+            description = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.line}"
+            raise GoldError(f"{description} is not in {gold.doc}")
         end = row + 1 if question.is_own_only else document.columns.ends[row]
         strict.update(document.ids[row:end])
         parent = document.columns.parents[row]
@@ -247,15 +247,15 @@ def _find_gold_row(document: Document, gold: Gold) -> int | None:
     columns, line_starts = document.columns, document.line_starts
     row = None
     if gold.line is not None and gold.line <= len(line_starts):
-        before = bisect_right(columns.starts, line_starts[gold.line - 1], hi=len(columns))
-        row = before - 1 if before else None
+        count_before = bisect_right(columns.starts, line_starts[gold.line - 1], hi=len(columns))
+        row = count_before - 1 if count_before else None
     if not gold.titles:
         return row
-    wanted = [_normalise(title) for title in gold.titles]
-    if row is not None and _normalise(columns.titles[row]) == wanted[-1]:
+    titles = [_normalise(title) for title in gold.titles]
+    if row is not None and _normalise(columns.titles[row]) == titles[-1]:
         return row
-    rows = [index for index, title in enumerate(columns.titles) if _normalise(title) == wanted[-1]]
-    rows = [index for index in rows if [_normalise(title) for title in columns.path(index)][-len(wanted) :] == wanted]
+    rows = [index for index, title in enumerate(columns.titles) if _normalise(title) == titles[-1]]
+    rows = [index for index in rows if [_normalise(title) for title in columns.path(index)][-len(titles) :] == titles]
     line = gold.line or 0
     return min(rows, key=lambda index: abs(line_number_at(line_starts, columns.starts[index]) - line), default=None)
 

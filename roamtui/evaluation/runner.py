@@ -184,8 +184,8 @@ async def _score_question(
     return None
 
 
-def _compute_rank(found: Sequence[str], golds: frozenset[str]) -> int | None:
-    return next((rank for rank, section_id in enumerate(found, start=1) if section_id in golds), None)
+def _compute_rank(hit_ids: Sequence[str], golds: frozenset[str]) -> int | None:
+    return next((rank for rank, section_id in enumerate(hit_ids, start=1) if section_id in golds), None)
 
 
 async def _ask_agent(

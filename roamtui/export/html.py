@@ -179,19 +179,19 @@ class _ReplayPage:
         """Render the outline around the touched sections. Long lists of siblings are shortened."""
         if self.library is None:
             return "<p>The source was not read, so its outline is not shown.</p>"
-        near = {self.library.root_id, *self.touched}
+        near_ids = {self.library.root_id, *self.touched}
         for section_id in self.touched:
-            near.update(self.library.ancestors(section_id))
-        return self._render_branch(self.library, self.library.root_id, near)
+            near_ids.update(self.library.ancestors(section_id))
+        return self._render_branch(self.library, self.library.root_id, near_ids)
 
-    def _render_branch(self, library: Library, section_id: str, near: set[str]) -> str:
-        children = library.children(section_id) if section_id in near else ()
-        shown = children if len(children) <= _SIBLINGS_MAX else [child for child in children if child in near]
+    def _render_branch(self, library: Library, section_id: str, near_ids: set[str]) -> str:
+        children = library.children(section_id) if section_id in near_ids else ()
+        shown = children if len(children) <= _SIBLINGS_MAX else [child for child in children if child in near_ids]
         items = []
         for child in shown:
             title = escape(sanitise_line(library.title_of(child)))
             label = f'<a href="#s-{child}">{title}</a>' if child in self.opened else f"<span>{title}</span>"
-            items.append(f'<li id="o-{child}">{label}{self._render_branch(library, child, near)}</li>')
+            items.append(f'<li id="o-{child}">{label}{self._render_branch(library, child, near_ids)}</li>')
         if len(shown) < len(children):
             items.append(f"<li class=more>{len(children) - len(shown):,} more</li>")
         return f"<ul>{''.join(items)}</ul>" if items else ""

@@ -91,9 +91,9 @@ def update_database(library: Library, options: RetrievalOptions, services: Searc
     count = len(list_file_ids(library)) or 1
     documents = f"{count:,} document{'' if count == 1 else 's'}"
     size = database.measure()
-    shown = f"; {size / 1e6:,.1f} MB" if size is not None else ""
+    size_text = f"; {size / 1e6:,.1f} MB" if size is not None else ""
     changed = f"{progress.total:,} of them new or changed"
-    write_text(f"{documents}, {len(passages):,} sections, {changed}{shown} in {database.uri}\n")
+    write_text(f"{documents}, {len(passages):,} sections, {changed}{size_text} in {database.uri}\n")
 
 
 def add_summaries(

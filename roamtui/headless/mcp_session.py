@@ -201,13 +201,13 @@ class ClientSession:
                 text=f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.', is_error=True
             )
         context = ToolContext(session=self.session, searcher=self._shared.searcher, room_tokens=ROOM_TOKENS)
-        before = self.session.state.open_ids
+        open_before = self.session.state.open_ids
         try:
             outcome = await tool.run(arguments, context)
             results = outcome.finished.results
             notes = [_REPEATED_NOTE] if any(result.status == ExpandStatus.ALREADY_OPEN for result in results) else []
             # The oldest sections have probably left the client's context too. The sections of this call stay.
-            earlier = set(before).difference(result.id for result in results)
+            earlier = set(open_before).difference(result.id for result in results)
             closing = tuple(node_id for node_id in select_sections_to_close(self.session.state) if node_id in earlier)
             closed_ids: tuple[str, ...] = ()
             if closing:

@@ -85,7 +85,7 @@ def write_json(value: object) -> None:
 
 
 def _escape_surrogates(text: str) -> str:
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
@@ -103,10 +103,10 @@ def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[o
     encode = json.JSONEncoder(ensure_ascii=False, indent=2).encode
     opening = encode({**head, name: []}).removesuffix("]\n}")
     lines = (encode(row).replace("\n", "\n    ") for row in rows)
-    before, closing = "\n    ", "]\n}\n"
+    separator, closing = "\n    ", "]\n}\n"
     while batch := tuple(islice(lines, _ROWS_PER_WRITE)):
-        write_text(_escape_surrogates(opening + before + ",\n    ".join(batch)))
-        opening, before, closing = "", ",\n    ", "\n  ]\n}\n"
+        write_text(_escape_surrogates(opening + separator + ",\n    ".join(batch)))
+        opening, separator, closing = "", ",\n    ", "\n  ]\n}\n"
     write_text(_escape_surrogates(opening) + closing)
 
 

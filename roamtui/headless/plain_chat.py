@@ -121,13 +121,13 @@ async def approve(approval: ApprovalRequest) -> bool:
             question = f"Fetch {pages} from {sanitise_line(host)}, for this conversation? [y/N] "
         case _:
             assert_never(approval)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return input(question).strip().lower() in ("y", "yes")  # noqa: ASYNC250 - nothing else runs
     except (EOFError, KeyboardInterrupt):
         return False
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
 class PlainChat:
@@ -289,9 +289,9 @@ class PlainChat:
                     count = len(state.open_sections)
                     _write_lines(f"{count} open, ~{state.open_tokens:,} tokens" if count else "No section is open.")
                 case "/model" if text:
-                    before = self._agent.model
+                    previous_model = self._agent.model
                     self._agent.model = self._choose_model(text)
-                    await before.close()
+                    await previous_model.close()
                     _write_lines(f"{self._agent.model.name} answers from now on.")
                 case "/model":
                     offers = [f"{offer.name}: {offer.note}" for offer in list_usable_models()]
@@ -403,16 +403,16 @@ def _resolve_sections(library: Library, text: str) -> list[str]:
     words = [word for word in _SEPARATORS.split(text) if word]
     if not words:
         _write_lines("Name a section by its id or full title: /outline and /search show them.")
-    found: list[str] = []
+    section_ids: list[str] = []
     for word in words:
         reference = parse_reference(word)
         if reference is not None and reference.section_id in library:
-            found.append(reference.section_id)
+            section_ids.append(reference.section_id)
             continue
         nearest = [f"[{section_id}] {library.title_of(section_id)}" for section_id in suggest_ids(library, word)]
         hint = f" Did you mean {', '.join(nearest)}?" if nearest else ""
         _write_lines(f'No section "{word}".{hint}')
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(section_ids))
 
 
 def _format_node(state: ConversationState, section_id: str) -> str:

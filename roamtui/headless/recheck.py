@@ -144,8 +144,8 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
     Return 1 if a quote is no longer found or its source cannot be opened, otherwise 0.
     """
     status = int(any(row["state"] not in (ClaimStatus.SAME.value, ClaimStatus.MOVED.value) for row in rows))
-    found = Counter(row["state"] for row in rows)
-    counts = {standing.value: found[standing.value] for standing in ClaimStatus}
+    state_counts = Counter(row["state"] for row in rows)
+    counts = {standing.value: state_counts[standing.value] for standing in ClaimStatus}
     if as_json:
         write_json({"counts": counts, "quotes": list(rows)})
         return status

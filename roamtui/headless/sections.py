@@ -60,13 +60,13 @@ def resolve_title(library: Library, name: str) -> str:
             ancestors = [_normalise(library.title_of(node_id)) for node_id in library.ancestors(section_id) if above]
             if ancestors[-len(above) :] == above:
                 (exact if title == last else begin_with).append(section_id)
-        found = exact or begin_with
-        if len(found) > 1:
-            write_notes(f"[{section_id}] {format_path(library, section_id)}" for section_id in found[:_LISTED_MAX])
-            more = f", the first {_LISTED_MAX} of them above" if len(found) > _LISTED_MAX else ", listed above"
-            raise UsageError(f'{len(found):,} sections match "{sanitise_line(name)}"{more}. Give an id.')
-        if found:
-            return found[0]
+        matches = exact or begin_with
+        if len(matches) > 1:
+            write_notes(f"[{section_id}] {format_path(library, section_id)}" for section_id in matches[:_LISTED_MAX])
+            more = f", the first {_LISTED_MAX} of them above" if len(matches) > _LISTED_MAX else ", listed above"
+            raise UsageError(f'{len(matches):,} sections match "{sanitise_line(name)}"{more}. Give an id.')
+        if matches:
+            return matches[0]
     return name
 
 

@@ -119,7 +119,7 @@ def render_source_list(
         is_all = all(citation.is_verified for citation in citations if citation.quote is not None)
         heading.append(_Piece(f"  {proof}", (found_colour if is_all else _YELLOW,)))
     lines: list[_Line] = [heading]
-    shown = strip_links(answer)
+    answer_text = strip_links(answer)
     indent = len(str(len(citations))) + 2
     for number, citation in enumerate(citations, start=1):
         colour = found_colour if citation.is_verified else _COLOURS[citation.state]
@@ -128,7 +128,7 @@ def render_source_list(
         if place := format_place(citation, library):
             pieces += [_Piece(" · "), _Piece(place, () if citation.is_verified else (colour,))]
         quote = strip_links(citation.quote or "")
-        if quote not in shown:
+        if quote not in answer_text:
             pieces.append(_Piece(f" “{shorten(quote, _QUOTE_LENGTH_MAX)}”", (_EMPHASIS_CODES[Emphasis.ITALIC],)))
         lead = _Piece(f"{number:>{indent - 1}} ", (_BOLD,))
         lines += _indent(_wrap(pieces, width - indent), lead, _Piece(" " * indent))
@@ -249,9 +249,9 @@ class _Layout:
                     part = wrapped[column][index] if column < len(wrapped) and index < len(wrapped[column]) else ()
                     gap = column_width - sum(_measure(piece.text) for piece in part)
                     side = table.alignments[column] if column < len(table.alignments) else ""
-                    before = {"right": gap, "center": gap // 2}.get(side, 0)
+                    left_gap = {"right": gap, "center": gap // 2}.get(side, 0)
                     line += [_Piece(" │ ", (_DIM,))] if column else []
-                    line += [_Piece(" " * before), *part, _Piece(" " * (gap - before))]
+                    line += [_Piece(" " * left_gap), *part, _Piece(" " * (gap - left_gap))]
                 lines.append(line)
             if row.is_head:
                 lines.append([_Piece("─┼─".join("─" * column_width for column_width in widths), (_DIM,))])
@@ -367,10 +367,8 @@ def _measure(text: str) -> int:
     """Return the width of text in columns."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if category(character) in ("Mn", "Me", "Cf") else 2 if east_asian_width(character) in "WF" else 1
-        for character in text
-    )
+    visible = (character for character in text if category(character) not in ("Mn", "Me", "Cf"))
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in visible)
 
 
 def _render_lines(lines: Iterable[_Line], *, is_styled: bool) -> str:

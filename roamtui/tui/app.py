@@ -195,10 +195,10 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _switch_to(self, mode: str) -> None:
         """Show a document. Work in the other documents continues."""
-        before = self.current_mode
+        previous_mode = self.current_mode
         self.switch_mode(mode)
-        if before not in self.documents:
-            self.remove_mode(before)
+        if previous_mode not in self.documents:
+            self.remove_mode(previous_mode)
         titles = [_to_start_offer(screen).name for screen in self.documents.values()]
         for number, screen in enumerate(self.documents.values()):
             screen.header.show_tabs(titles, number)

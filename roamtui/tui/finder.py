@@ -287,8 +287,8 @@ class TitleSearch:
                 best = [title for title in best if title[0] <= best[0][0] + _FUZZY_SCORE_SPREAD]
                 count = len(best)
             if best:
-                found = (self._numbering.locate(number) for _, _, number in best)
-                ids = tuple(document.ids[row] for document, row in found)
+                located = (self._numbering.locate(number) for _, _, number in best)
+                ids = tuple(document.ids[row] for document, row in located)
                 return TitleResults(ids, count, is_close=rate is _rate_words)
         return TitleResults()
 
@@ -302,8 +302,9 @@ def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedT
     for index in indexes:
         title = titles[index]
         start = title.find(phrase)
-        rating = 0 if not start else 1 if start > 0 and not title[start - 1].isalnum() else 2
-        yield rating, len(title), index
+        is_at_word_start = start > 0 and not title[start - 1].isalnum()
+        rating = 1 if is_at_word_start else 2
+        yield 0 if start == 0 else rating, len(title), index
 
 
 def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_RatedTitle]:
@@ -325,8 +326,8 @@ def _rate_similarity(words: Sequence[str], titles: Sequence[str]) -> Iterator[_R
     phrase = " ".join(words)
     if len(phrase) < _FUZZY_LENGTH_MIN:
         return
-    found = process.extract(phrase, titles, scorer=fuzz.partial_ratio, score_cutoff=_FUZZY_SCORE_MIN, limit=None)
-    for title, score, index in found:
+    similar = process.extract(phrase, titles, scorer=fuzz.partial_ratio, score_cutoff=_FUZZY_SCORE_MIN, limit=None)
+    for title, score, index in similar:
         if len(title) * 2 > len(phrase):  # a much shorter title resembles only part of the phrase
             yield -score, len(title), index
 
@@ -343,9 +344,9 @@ def match_characters(title: str, pattern: str) -> set[int]:
         return matched
     position = 0
     for letter in "".join(words):
-        found = text.find(letter, position)
-        if found < 0:
+        index = text.find(letter, position)
+        if index < 0:
             return set()
-        matched.add(folded[found][1])
-        position = found + 1
+        matched.add(folded[index][1])
+        position = index + 1
     return matched

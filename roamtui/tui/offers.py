@@ -30,14 +30,14 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         summaries: Saved conversations, the newest change first.
         own_sites: File of the person's own list of sites, which may be missing.
     """
-    known = [
+    available = [
         summary for summary in summaries if not (summary.source.startswith("-") or is_source_missing(summary.source))
     ]
     offers: list[StartOffer] = []
-    answered = [summary for summary in known if summary.is_answered and summary.questions]
+    answered = [summary for summary in available if summary.is_answered and summary.questions]
     # A script that runs `roamtui ask` must not push out the conversations of the app.
-    kept = sorted(answered, key=lambda summary: summary.is_one_shot)[:_CONVERSATIONS_SHOWN]
-    for summary in (summary for summary in answered if summary in kept):
+    listed = sorted(answered, key=lambda summary: summary.is_one_shot)[:_CONVERSATIONS_SHOWN]
+    for summary in (summary for summary in answered if summary in listed):
         offers.append(
             StartOffer(
                 group=OfferGroup.CONVERSATION,
@@ -47,7 +47,7 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
                 conversation_id=summary.id,
             )
         )
-    for source in list(dict.fromkeys(summary.source for summary in known))[:_SOURCES_SHOWN]:
+    for source in list(dict.fromkeys(summary.source for summary in available))[:_SOURCES_SHOWN]:
         is_address = "://" in source
         name = source.partition("://")[2].rstrip("/") if is_address else name_sources(source)
         note = "" if is_address else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
@@ -68,11 +68,11 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
 def _read_sites(path: Path) -> Iterator[StartOffer]:
     for site in tomllib.loads(path.read_text("utf-8"))["sites"]:
         url = str(site["url"])
-        about = sanitise_line(str(site.get("about", "")))
+        description = sanitise_line(str(site.get("about", "")))
         host = sanitise_line(url).removeprefix("https://").removesuffix("/llms.txt")
         yield StartOffer(
             group=OfferGroup.SITE,
             name=sanitise_line(str(site["name"])),
-            note=f"{about} · {host}" if about else host,
+            note=f"{description} · {host}" if description else host,
             source=url,
         )

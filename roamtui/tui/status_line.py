@@ -221,19 +221,19 @@ class HintLine(ClickableBar):
     @override
     def render(self) -> Content:
         by_id = {action.id: action for action in self._keys.actions}
-        here = [action.id for action in self._keys.for_scope(self._scope) if action.is_hinted]
-        if not self._has_citations and "chat.select_citation" in here:
-            here.remove("chat.select_citation")
+        scope_ids = [action.id for action in self._keys.for_scope(self._scope) if action.is_hinted]
+        if not self._has_citations and "chat.select_citation" in scope_ids:
+            scope_ids.remove("chat.select_citation")
         if self._has_citations and self._scope is Scope.INPUT:
-            here.insert(1, "global.next_citation")
+            scope_ids.insert(1, "global.next_citation")
         if self._is_offline and self._scope is Scope.INPUT:
-            here.append("global.choose_model")
+            scope_ids.append("global.choose_model")
         if self._scope is Scope.INPUT:
-            here += self._extra_ids
+            scope_ids += self._extra_ids
         everywhere = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted]
         right = self._join(everywhere, self.size.width)
         room = self.size.width - right.cell_length - len(_HINT_GAP)
-        left = self._join([by_id[action_id] for action_id in (*here, *_EXTRA_HINTS.get(self._scope, ()))], room)
+        left = self._join([by_id[action_id] for action_id in (*scope_ids, *_EXTRA_HINTS.get(self._scope, ()))], room)
         gap = self.size.width - left.cell_length - right.cell_length
         return left + " " * max(0, gap) + right
 

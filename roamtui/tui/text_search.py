@@ -111,17 +111,17 @@ def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
     phrase = " ".join(query.split())
     numbering = NodeNumbering(library)
     documents = [document for document, row, _ in numbering.iter_runs(range(len(numbering))) if row == 0 and phrase]
-    found: list[tuple[Document, array[int]]] = []
+    matches: list[tuple[Document, array[int]]] = []
     for document in documents:
-        found.append((document, (yield from find_all(document.text, phrase))))
-    are_scattered = len(words) > 1 and not any(offsets for _, offsets in found)
+        matches.append((document, (yield from find_all(document.text, phrase))))
+    are_scattered = len(words) > 1 and not any(offsets for _, offsets in matches)
     if are_scattered:
-        found = []
+        matches = []
         for document in documents:
-            found.append((document, (yield from _find_scattered(document, words))))
+            matches.append((document, (yield from _find_scattered(document, words))))
     return TextMatches(
         words=words if are_scattered else (phrase,) * bool(phrase),
-        documents=tuple((document, offsets) for document, offsets in found if offsets),
+        documents=tuple((document, offsets) for document, offsets in matches if offsets),
         are_scattered=are_scattered,
         library=library,
     )
@@ -129,30 +129,30 @@ def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
 
 def find_all(text: DocumentText, phrase: str) -> SlicedWork[array[int]]:
     """Return the offsets of a phrase in order, without overlaps."""
-    needle, found, start = fold_case(phrase), array("Q"), 0
+    needle, all_offsets, start = fold_case(phrase), array("Q"), 0
     find = re.compile(re.escape(needle)).finditer
     while start < len(text):
         window = fold_case(text[start : start + _WINDOW_LENGTH + len(needle) - 1])
         offsets = [start + match.start() for match in find(window)]
-        found.extend(offsets)
+        all_offsets.extend(offsets)
         start = max(start + _WINDOW_LENGTH, offsets[-1] + len(needle) if offsets else 0)
         yield
-    return found
+    return all_offsets
 
 
 def _find_scattered(document: Document, words: Sequence[str]) -> SlicedWork[array[int]]:
     """Return the first offset of the longest word in each section whose own text contains all words."""
     offsets = yield from find_all(document.text, max(words, key=len))
     starts, needles = document.columns.starts, [fold_case(word) for word in words]
-    found, number = array("Q"), 0
+    first_offsets, number = array("Q"), 0
     while number < len(offsets):
         row = max(0, bisect_right(starts, offsets[number], 0, len(document.columns)) - 1)
         own_text = fold_case(document.text[starts[row] : starts[row + 1]])
         if all(needle in own_text for needle in needles):
-            found.append(offsets[number])
+            first_offsets.append(offsets[number])
         number = bisect_left(offsets, starts[row + 1], number + 1)
         yield
-    return found
+    return first_offsets
 
 
 def fold_case(text: str) -> str:

@@ -59,9 +59,9 @@ class FindController:
 
     async def find(self, query: str) -> AsyncIterator[FindResults]:
         """Search for a query, and yield the results found so far."""
-        async for found in self._finder.find(query, self._search_from):
-            self.results = found
-            yield found
+        async for results in self._finder.find(query, self._search_from):
+            self.results = results
+            yield results
 
     def open(self, section_id: str) -> None:
         """Open a section for the conversation."""
@@ -69,9 +69,9 @@ class FindController:
 
     def end(self, chosen: Choice | None) -> None:
         """Mark the results in the outline, and go to the chosen one."""
-        found = self.results
-        if found.query.strip():
-            groups = [group for group in found.groups if group.kind is not SearchKind.TITLES]
+        results = self.results
+        if results.query.strip():
+            groups = [group for group in results.groups if group.kind is not SearchKind.TITLES]
             self._outline.set_highlights(found=(result.section_id for group in groups for result in group.sections))
         if chosen is None or chosen[1].section_id not in self._library:
             return
@@ -79,7 +79,7 @@ class FindController:
         own_span = self._library.own_span(section.section_id)
         quote = locate_in_span(section.sentence, self._library, own_span)
         self._reading.show(section.section_id, (quote,) if quote else (), came_from=self._outline)
-        self._matches = found.matches
+        self._matches = results.matches
         offset = section.match_offset
         self._highlight_match(group.words, None if offset is None else TextPosition(own_span.doc, offset))
 

@@ -72,9 +72,13 @@ class ModelController:
         offers = [offer for offer in self._offers.values() if offer.name != current]
         for offer in sorted(offers, key=lambda offer: (bool(self._failures.get(offer.name)), not self._works(offer))):
             failure = self._failures.get(offer.name, "")
-            sign = "✗" if failure else "✓" if self._works(offer) else ""
+            sign = "✓" if self._works(offer) else ""
             note = failure or offer.note
-            choices.append(PickerItem(value=offer.name, label=offer.name, note=note, group=_READY_GROUP, sign=sign))
+            choices.append(
+                PickerItem(
+                    value=offer.name, label=offer.name, note=note, group=_READY_GROUP, sign="✗" if failure else sign
+                )
+            )
         if self._options.make_model is not None:
             choices.append(
                 PickerItem(value=_OTHER_MODEL, label=_OTHER_MODEL, note="name, URL and key", group=_READY_GROUP)
@@ -111,10 +115,10 @@ class ModelController:
             form = ModelForm(make_model, "" if name == _OTHER_MODEL else name)
             self._screen.app.push_screen(form, self._use_form)
 
-    def _use_form(self, made: tuple[Model, str] | None) -> None:
-        if made is not None:
+    def _use_form(self, model_and_url: tuple[Model, str] | None) -> None:
+        if model_and_url is not None:
             self._picker.dismiss(None)
-            self._switch(*made)
+            self._switch(*model_and_url)
 
     def _confirm_provider(self, offer: ModelOffer) -> None:
         """Test a model and switch to it. If text would leave this machine, first ask the person."""
@@ -150,8 +154,8 @@ class ModelController:
 
     def _switch(self, model: Model, url: str) -> None:
         """Let a model answer from now on, and offer to save it with its server's URL for the next start."""
-        before, self._agent.model = self._agent.model, model
-        self._screen.post_message(ModelReleased(before))
+        previous_model, self._agent.model = self._agent.model, model
+        self._screen.post_message(ModelReleased(previous_model))
         self._on_switched(model.name)
         self._unsaved_url = url
         self._screen.call_next(self._ask_to_save, url)  # the list, which is about to close, would lose the answer

@@ -242,12 +242,12 @@ class ReaderController:
 
     def _step_from(self, section_id: str, direction: int, *, with_way_back: bool = False) -> bool:
         library = self._library
-        found = get_adjacent_section(library, section_id, direction)
-        if found is not None:
-            self._tree.go_to(found)
-            self._reader.show_section(library, found, with_way_back=with_way_back)
-            self._record_reading(found)
-        return found is not None
+        adjacent_id = get_adjacent_section(library, section_id, direction)
+        if adjacent_id is not None:
+            self._tree.go_to(adjacent_id)
+            self._reader.show_section(library, adjacent_id, with_way_back=with_way_back)
+            self._record_reading(adjacent_id)
+        return adjacent_id is not None
 
     def show_loaded(self, section_ids: tuple[str, ...]) -> None:
         """Show the file in the reader, or the pending position in it, if it is one of those loaded now."""
@@ -349,32 +349,32 @@ class ReaderController:
 def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
     """Return the nearest node with text after (1) or before (-1) that of a node, or None. Folders are skipped."""
     start = library.get_content_span(section_id)
-    found = _get_adjacent_node(library, section_id, direction)
-    while found is not None:
-        span = library.get_content_span(found)
+    node_id = _get_adjacent_node(library, section_id, direction)
+    while node_id is not None:
+        span = library.get_content_span(node_id)
         is_same = (span.doc, span.start) == (start.doc, start.start)
-        if not is_same and library.node(found).kind is not NodeKind.FOLDER:
-            return found
-        found = _get_adjacent_node(library, found, direction)
+        if not is_same and library.node(node_id).kind is not NodeKind.FOLDER:
+            return node_id
+        node_id = _get_adjacent_node(library, node_id, direction)
     return None
 
 
 def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str | None:
     """Return the next (1) or previous (-1) node in the order of the document."""
-    if direction > 0 and (below := library.children(section_id)):
-        return below[0]
-    above: str | None = section_id
-    while above is not None:
-        here, above = above, library.parent(above)
-        siblings = library.children(above or library.root_id)
-        index = siblings.index(here) + direction
+    if direction > 0 and (children := library.children(section_id)):
+        return children[0]
+    parent: str | None = section_id
+    while parent is not None:
+        child, parent = parent, library.parent(parent)
+        siblings = library.children(parent or library.root_id)
+        index = siblings.index(child) + direction
         if index in range(len(siblings)):
-            found = siblings[index]
-            while direction < 0 and (below := library.children(found)):
-                found = below[-1]
-            return found
+            node_id = siblings[index]
+            while direction < 0 and (children := library.children(node_id)):
+                node_id = children[-1]
+            return node_id
         if direction < 0:
-            return above
+            return parent
     return None
 
 
@@ -407,9 +407,9 @@ def resolve_reader_link(mark: str, library: Library, section_id: str) -> Resolve
         _, line_end, indent = before.rpartition("\n")
         is_line_start = not indent.strip() and (bool(line_end) or start <= _FOOTNOTE_INDENT_MAX)
         is_note = text[end : end + 1] == ":" and is_line_start
-        found = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
-        if found is not None:
-            return SectionLink(found, Span(doc=document.key, start=start, end=end))
+        target_id = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
+        if target_id is not None:
+            return SectionLink(target_id, Span(doc=document.key, start=start, end=end))
     return DeadLink(f"Footnote {name} is not referenced." if name != mark else f"No footnote {name}.")
 
 

@@ -124,15 +124,15 @@ class ReloadController:
             self._seen_stamps = self._seen_stamps if stamps is None else stamps
             old, new = self._loaded_stamps or {}, stamps or {}
             changed = frozenset(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-            before = self._controller.state.library
-            library = await asyncio.to_thread(self._context.reload_library, before, changed)
-            notes = [note for note in library.notes if note not in before.notes]
+            old_library = self._controller.state.library
+            library = await asyncio.to_thread(self._context.reload_library, old_library, changed)
+            notes = [note for note in library.notes if note not in old_library.notes]
             more = len(notes) - _NOTES_SHOWN
             if more > 1:
                 notes[_NOTES_SHOWN:] = [f"{more} more notes about the document."]
             for note in notes:
                 self._chat_log.add_notice(note)
-            if _is_same(library, before):
+            if _is_same(library, old_library):
                 words = "No changes"
             else:
                 await self._controller.reload(library)
@@ -144,8 +144,8 @@ class ReloadController:
             self._chat_log.post_message(StatusMessage("", is_alert=True))
 
 
-def _is_same(library: Library, before: Library) -> bool:
+def _is_same(library: Library, other: Library) -> bool:
     """Return whether all documents are unchanged, pages that were fetched for links included."""
-    old, new = ({document.key: document.content_hash for document in each.documents} for each in (before, library))
-    is_root_same = library.content_hash == before.content_hash and len(library) == len(before)
+    old, new = ({document.key: document.content_hash for document in each.documents} for each in (other, library))
+    is_root_same = library.content_hash == other.content_hash and len(library) == len(other)
     return is_root_same and new.items() <= old.items()

@@ -303,9 +303,9 @@ def _wrap_row(row: Sequence[list[Run]], widths: Sequence[int], alignments: Seque
             cell = cells[column][number] if column < len(cells) and number < len(cells[column]) else []
             gap = max(0, width - measure_runs(cell))
             alignment = alignments[column] if column < len(alignments) else ""
-            before = {"right": gap, "center": gap // 2}.get(alignment, 0)
+            left_gap = {"right": gap, "center": gap // 2}.get(alignment, 0)
             runs += [_COLUMN_GAP] if column else []
-            runs += [Run(" " * before), *cell, Run(" " * (gap - before))]
+            runs += [Run(" " * left_gap), *cell, Run(" " * (gap - left_gap))]
         lines.append(runs)
     return lines
 

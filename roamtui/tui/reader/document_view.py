@@ -211,7 +211,7 @@ def _update_fence(fence: re.Match[str] | None, line: re.Match[str]) -> re.Match[
 def _get_line_end(text: DocumentText, start: int, end: int) -> int:
     """Return the offset after the first line end from `start` on, or 0 if there is none before `end`."""
     nearby = text[start : min(end, start + _LINE_LENGTH)]
-    found = _LINE_END.search(nearby)
-    if found is None or found.end() == len(nearby):  # in the latter case, a \n may follow the \r
-        found = _LINE_END.search(text[start:end])
-    return start + found.end() if found else 0
+    line_end = _LINE_END.search(nearby)
+    if line_end is None or line_end.end() == len(nearby):  # in the latter case, a \n may follow the \r
+        line_end = _LINE_END.search(text[start:end])
+    return start + line_end.end() if line_end else 0

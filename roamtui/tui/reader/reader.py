@@ -115,14 +115,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         Raises:
             UnknownSectionError: The library has no such section.
         """
-        view, before = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
+        view, previous_view = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
         self._library, self.section_id, self._view = library, section_id, view
         self._last_posted = ReadingPositionChanged(section_id)
         self._start = self._anchor = min(view.start + into, len(view.document.text))
         quote = tuple(span for span in highlight if span.doc == view.document.key)
         self._highlights = Highlights(quote, self._highlights.words)
-        has_same_range = view.end is None or (before.start, before.end) == (view.start, view.end)
-        if not self.lines.chunks or before.document is not view.document or not has_same_range:
+        has_same_range = view.end is None or (previous_view.start, previous_view.end) == (view.start, view.end)
+        if not self.lines.chunks or previous_view.document is not view.document or not has_same_range:
             self._toggled = set()
             self._lay_out(self._start)
         else:

@@ -94,8 +94,8 @@ class ItemList(OptionList, Generic[Item]):
     @on(OptionList.OptionHighlighted)
     def _follow(self, event: OptionList.OptionHighlighted) -> None:
         if self.highlighted == event.option_index:
-            before, self._signed_index = self._signed_index, event.option_index
-            for index in {before, event.option_index}:
+            previous_index, self._signed_index = self._signed_index, event.option_index
+            for index in {previous_index, event.option_index}:
                 if index is not None and index < len(self._contents):
                     self.update_item(index, self._contents[index])
 

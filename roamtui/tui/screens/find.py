@@ -120,7 +120,7 @@ class FindDialog(ListDialog[Choice | None]):
             count = sum(group.count for group in self.results.groups if group.kind is kind and group.is_exact)
             name = f" {kind} {count:,} " if count else f" {kind} "
             tabs.append(Content.styled(name, "bold $accent reverse" if kind is self._kind else "$foreground"))
-        status = problem or ("Searching…" if not self.results.is_complete else "")
+        status = problem or ("" if self.results.is_complete else "Searching…")
         if not status and self.results.query.strip() and not self._list.items:
             status = "No results"
         line = Content.assemble(Content(" ").join(tabs), (f"  {status}", "$muted"))

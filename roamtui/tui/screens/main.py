@@ -233,9 +233,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warm_up()
         self._index_ahead()
         self.reader_controller.resume()
-        place = self.reader_controller.describe_position()
-        self.welcome.show_place(place)
-        self._hints.show_extra(("global.continue_reading",) if place else ())
+        position = self.reader_controller.describe_position()
+        self.welcome.show_place(position)
+        self._hints.show_extra(("global.continue_reading",) if position else ())
         self._show_earlier(is_announced=True)
         self._refresh_note_markers()
 

@@ -340,11 +340,11 @@ def list_path_completions(typed: str) -> tuple[StartOffer, ...]:
     is_path = bool(head) or typed.startswith((".", "~"))
     try:
         with os.scandir(expand_user(head) or ".") as entries:
-            found = [(entry.name, entry.is_dir()) for entry in islice(entries, _FOLDER_ENTRIES_MAX)]
+            names = [(entry.name, entry.is_dir()) for entry in islice(entries, _FOLDER_ENTRIES_MAX)]
     except (OSError, ValueError):
         return ()
     files = []
-    for name, is_folder in sorted(found, key=lambda entry: (entry[1], make_sort_key(entry[0]))):
+    for name, is_folder in sorted(names, key=lambda entry: (entry[1], make_sort_key(entry[0]))):
         is_listed = not is_skipped_folder(name) if is_folder else is_document_name(name)
         is_typed = is_path and bool(part)  # a typed path may name any file
         if not name.casefold().startswith(part.casefold() if is_path else "") or not (is_listed or is_typed):

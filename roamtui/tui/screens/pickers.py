@@ -32,7 +32,7 @@ _CONTRAST_HIGH = 10.0
 
 def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None) -> None:
     """Let a person choose a theme, with a preview of the one under the cursor, and `save` the choice."""
-    before = app.theme
+    original_theme = app.theme
     themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
     themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
     choices = [
@@ -41,7 +41,7 @@ def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None)
             label=theme.name,
             note=_describe_theme(theme),
             group="From Textual" if theme.name in BUILTIN_THEMES else "roamtui",
-            sign="●" if theme.name == before else "",
+            sign="●" if theme.name == original_theme else "",
         )
         for theme in themes
     ]
@@ -50,14 +50,14 @@ def pick_theme(app: App[None], save: Callable[[Mapping[str, str]], None] | None)
         app.theme = name
 
     def finish(name: str | None) -> None:
-        app.theme = name or before
+        app.theme = name or original_theme
         try:
-            if name is not None and name != before and save is not None:
+            if name is not None and name != original_theme and save is not None:
                 save({"theme": name})
         except RoamtuiError as error:
             app.notify(str(error), severity="error", markup=False)
 
-    app.push_screen(PickerDialog("Theme", choices, before, preview=preview), finish)
+    app.push_screen(PickerDialog("Theme", choices, original_theme, preview=preview), finish)
 
 
 def make_palette(commands: Sequence[Action], suggested: Collection[str]) -> PickerDialog:
@@ -148,7 +148,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         """Ask the model for one token, and show its reply. If that fails, discard the key."""
         self._show_message("Testing…")
         variable = get_recommended_key_variable(name)
-        before = os.environ.get(variable)
+        previous_value = os.environ.get(variable)
         if key:
             os.environ[variable] = key
         try:
@@ -164,8 +164,8 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         finally:
             if key and self._tested_fields is None:
                 os.environ.pop(variable, None)
-                if before is not None:
-                    os.environ[variable] = before
+                if previous_value is not None:
+                    os.environ[variable] = previous_value
 
 
 async def probe_model(model: Model) -> str:

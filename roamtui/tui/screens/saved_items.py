@@ -92,8 +92,8 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
             chosen_id = self._get_id(selected)
         self._visible = tuple(item for item in self._list_items() if self._get_id(item) not in self._deleted_ids)
         ids = [self._get_id(item) for item in self._visible]
-        before = self.query_one(OptionList).highlighted or 0
-        self._fill(ids.index(chosen_id) if chosen_id in ids else max(0, min(before, len(ids) - 1)))
+        index = self.query_one(OptionList).highlighted or 0
+        self._fill(ids.index(chosen_id) if chosen_id in ids else max(0, min(index, len(ids) - 1)))
         title = Content.assemble((self.HEADING, "bold $primary"), (f" · {self._describe()}", "$muted"))
         self.query_one(".head", Static).update(title)
 

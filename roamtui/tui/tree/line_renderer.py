@@ -249,9 +249,9 @@ class LineRenderer:
             ("✎", section_id in self._highlights.noted),
         )
         drawn = "".join(sign for sign, is_set in marks if is_set)
-        found = self._hidden_counts[1][line]
-        if found or section_id in self._highlights.found:
-            drawn += f"⌕{found or ''}"
+        found_inside = self._hidden_counts[1][line]
+        if found_inside or section_id in self._highlights.found:
+            drawn += f"⌕{found_inside or ''}"
         return f" {drawn}" if drawn else ""
 
     def _format_counts(self, line: int, tokens: int) -> str:
