@@ -35,6 +35,7 @@ from roamtui.search.units import UnitKind, find_units
 LONG_TOKENS = 2_000
 """About three pages of a book: too much for one heading."""
 OUTLINE_TOKENS = 2_500
+"""Size of the outline in which sections should be found."""
 _PROSE_SHARE_MIN = 0.5
 """A text counts as prose if at least this share of its length is prose."""
 _OMITTED_MIN, _OMITTED_BELOW_MIN = 20, 60
@@ -55,6 +56,7 @@ _NUMBER_TITLE = re.compile(
     r"|item|figure|table|§+)[.:]?[ ]*(?<=[ .:§]))?"
     r"(?:\d+|X{0,3}(?:IX|IV|V?I{0,3})|[A-Z])(?<!\A)(?:[.-](?:\d+|[A-Za-z]))*[.:)]*"
 )
+"""A title that is only a number or a letter, perhaps after a word such as “Section”."""
 _VERSION_TITLE = re.compile(r"\W*v?\d+\.\d+(?:\.\w+)*\W*|.*\b(?:19|20)\d\d\b.*|.*\bv?\d+\.\d+\.\d+\b.*", re.IGNORECASE)
 """A release or a date: people look these up, so such a title is a name, not only a number."""
 _REFERS_BACK = re.compile(
@@ -63,6 +65,7 @@ _REFERS_BACK = re.compile(
     r"|as (?:mentioned|described|noted|said|shown|seen|stated|discussed|explained)(?: above| before| earlier)?),",
     re.IGNORECASE,
 )
+"""First words that refer to the text before."""
 _SENTENCE_END = (".", "!", "?", ":", ")", ";", '"', "”", "。")
 _LETTER_SHARE_MIN = 0.9
 """A passage with a smaller share of letters and spaces counts as code."""
@@ -76,6 +79,7 @@ _ANCHOR = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)
 """An anchor that HTML or an attribute of a heading defines."""
 _NON_ALNUM = re.compile(r"[\W_]+")
 _LONG_LIST_LINKS = 50
+"""Number of links from which some should be marked as optional."""
 _LINK_OR_URL = re.compile(r"!?\[[^\[\]\n]*\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)|<?https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 

@@ -16,6 +16,7 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.question_set import read_lines
 
 _RESAMPLES = 1_000
+"""Number of bootstrap samples."""
 _QUANTILES = 40
 """Each has 2.5 % of the values. The interval excludes the first and the last."""
 _HIT_RANKS = (1, 5, 10)

@@ -26,6 +26,7 @@ _NEXT_ITEM = re.compile(r"(?<!\s)\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
 _NO_STRIKE = re.compile(r"\n[ \t]*(?:\n|[-*+>#|]|\d+[.)])|~")
 """Words that contain a match cannot be struck through as a whole."""
 _QUOTED_WORDS = re.compile(r".\s*(?P<words>\S.*?)\s*[\"“”«»」』〞〟＂]?\Z", re.DOTALL)
+"""A quote. The group has its words without quotation marks."""
 _PATH_STEP = " › "
 
 

@@ -70,7 +70,7 @@ class FindResults:
     library: Library | None = None
     """The library that was searched."""
     groups: tuple[ResultGroup, ...] = ()
-    """The groups, the closest to the query first."""
+    """The groups. Those that are only similar to the query come last."""
     matches: TextMatches = field(default_factory=TextMatches)
     is_complete: bool = True
     """Whether the search has ended."""
@@ -88,11 +88,11 @@ class Finder:
         self._titles: TitleSearch | None = None
 
     async def find(self, query: str, start: TextPosition | None = None) -> AsyncIterator[FindResults]:
-        """Yield the titles and texts that match literally, then the same with the hits of the configured search.
+        """Yield the titles and texts that match literally, then these results with the hits of the configured search.
 
         Args:
             query: The text that the person typed.
-            start: List text matches in order from this position; None lists the best ones first.
+            start: Lists text matches in order from this position. None lists the best matches first.
 
         Raises:
             RoamtuiError: The configured search failed.
@@ -232,6 +232,7 @@ def list_available_kinds(groups: Iterable[ResultGroup]) -> tuple[SearchKind, ...
 
 
 _FUZZY_SCORE_MIN = 75
+"""RapidFuzz's score, from 0 to 100, from which a title counts as similar."""
 _FUZZY_SCORE_SPREAD = 8
 """Matches that score lower than the best by more than this are noise."""
 _FUZZY_LENGTH_MIN = 3

@@ -43,6 +43,7 @@ _READING_SECONDS = 4.0
 """How long a finished answer is shown."""
 _LINE_HEIGHT = 24.4
 """In pixels, in Rich's SVG pictures."""
+# Parts of a picture that Rich exports.
 _SVG_RECTANGLE = re.compile(r'<rect fill="([^"]+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"[^>]*/>')
 _SVG_TEXT = re.compile(
     r'<text class="[^"]*-(r\d+)" x="([\d.]+)" y="([\d.]+)" textLength="([\d.]+)"[^>]*>([^<]*)</text>'

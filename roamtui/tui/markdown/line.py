@@ -115,6 +115,7 @@ _WRAPPED_PIECE = re.compile(
 )
 """A space, a citation's mark, a character of a script without spaces (with marks that end a line), or a word."""
 _WORD_AND_SPACE = re.compile(r"\S+\s*|\s+")
+"""A word with the spaces after it, or the spaces at the start."""
 HARD_BREAK = Run("\n")
 """A marker among runs that forces a line break."""
 

@@ -32,6 +32,7 @@ PANE_TITLES = {Pane.TREE: (1, "Outline"), Pane.CHAT: (2, "Conversation"), Pane.R
 _META_KEY = "roamtui_pane"
 _NOTE_GAP = 3
 _NOTE_WIDTH_MIN = 8
+"""In cells, as is the gap before a note. In less room, no note is shown."""
 
 
 class PaneTitle(Widget):

@@ -96,6 +96,7 @@ CHUNK_LENGTH_MAX = 12_000
 _FENCE_OR_BLANK = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE
 )
+"""The first or last line of a fence, or a blank line before a line that is not indented."""
 _LINE_LENGTH = 2_000
 """In characters. Most lines are shorter, so a line end is first searched for in this much text."""
 _LINE_END = re.compile(r"\r\n?|\n")

@@ -38,8 +38,8 @@ _ANSWER_SIGNS = (
 _FOOT = (
     "In a text field, printable keys are text. To rebind a key, use its action id (such as tree.read) in config.toml."
 )
-_KEYS_WIDTH = 23
-_KEYS_WIDTH_NARROW = 13
+_KEYS_WIDTH, _KEYS_WIDTH_NARROW = 23, 13
+"""In cells. Width of the column of keys, usually and in a narrow dialog."""
 _IDS_WIDTH = max(len(action.id) for action in ACTIONS) + 1
 _WORDS_WIDTH_MIN = 30
 """In cells. If the help of a key would get less room, the action ids are left out."""

@@ -35,6 +35,7 @@ from roamtui.tui.status_line import SPINNER_FRAMES, SPINNER_SECONDS, format_key_
 _NAME_WIDTH_MIN, _NAME_WIDTH_MAX = 34, 48
 """In cells. Limits of the width of the column of names."""
 _TWO_COLUMNS_MIN = 60
+"""In cells. A narrower list shows only names."""
 _EDGES_WIDTH = 4
 """Cells for the sign of the chosen line, and the scroll bar."""
 _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."

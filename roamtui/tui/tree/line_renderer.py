@@ -29,6 +29,7 @@ from roamtui.tui.tree.visible_lines import FoldState, VisibleLines
 SIZE_WIDTH_MIN = 33
 """Narrower trees show no sizes, which leaves more cells for titles."""
 _TITLE_WIDTH_MIN = 8
+"""In cells. If a title would get less, the page and then the size are left out."""
 _TITLE_LENGTH_MAX = 1_000
 """In characters. No screen shows more, and a heading may have a million."""
 _NEARBY_LINES = 24
