@@ -34,7 +34,7 @@ class Option:
     metavar: str = ""
     choices: tuple[str, ...] = ()
     nargs: str = ""
-    """`?`, `*` or `+`, unless exactly one value is expected."""
+    """`?`, `*` or `+`. Empty if exactly one value is expected."""
     exclusive_group: str = ""
     """Flags with the same group name exclude each other."""
     low: float = 0

@@ -1,4 +1,4 @@
-"""`roamtui completion`: scripts that complete commands and flags in bash, zsh and fish, made from the parsers."""
+"""`roamtui completion`: scripts that complete commands and flags in bash, zsh and fish, generated from the parsers."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ _SUGGESTED_COUNT = 5
 """Actions in the first group of the palette."""
 _IDLE_SECONDS = 1.0
 """After this time without a key, a full garbage collection delays nobody."""
-_ROUNDS_MAX, _ROUNDS_MIN = 100, 5
-"""Collections of the middle generation before a full one: at most while a person types, at least while nobody does."""
+_TYPING_ROUNDS, _IDLE_ROUNDS = 100, 5
+"""Collections of the middle generation before a full one, which delays keys: while a person types, and when idle."""
 _DEFECT_MESSAGE = (
     "roamtui: internal error. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
@@ -159,7 +159,7 @@ class RoamApp(App[None], inherit_bindings=False):
             self._on_document_requested(DocumentRequested(self._source))
 
     def _collect_garbage_when_idle(self) -> None:
-        if gc.get_count()[2] >= _ROUNDS_MIN and monotonic() - self._typed_at > _IDLE_SECONDS:
+        if gc.get_count()[2] >= _IDLE_ROUNDS and monotonic() - self._typed_at > _IDLE_SECONDS:
             gc.collect()
 
     @on(DocumentRequested)
@@ -402,7 +402,7 @@ def defer_garbage_collection() -> None:
     """Make keys wait less often for the garbage collector. Each painted line leaves dozens of cyclic objects."""
     gc.freeze()  # a large document is never garbage: without it each full round would take as long as a keypress
     young, middle, _ = gc.get_threshold()
-    gc.set_threshold(young, middle, _ROUNDS_MAX)
+    gc.set_threshold(young, middle, _TYPING_ROUNDS)
 
 
 def _is_debugging() -> bool:

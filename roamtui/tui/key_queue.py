@@ -106,7 +106,7 @@ class KeyQueue:
         self._timer = self._app.set_interval(_CHECK_SECONDS, self._check_marker)
 
     async def _check_marker(self) -> None:
-        """Continue if the marker was lost. If its widget still exists, it is only slow."""
+        """Continue if the marker was lost. If its widget still exists, the marker is only late."""
         self._checks += 1
         if self._checks == _CHECKS_MAX or not (self._marked_widget.is_running and self._marked_widget.is_attached):
             await self._handle_next()

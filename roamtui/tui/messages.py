@@ -140,7 +140,7 @@ def toggle_fold(state: ConversationState, section_id: str) -> Command:
 
 
 def unfold(state: ConversationState, *section_ids: str) -> Command | str:
-    """Unfold those of the nodes that are folded."""
+    """Unfold the nodes that are still folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
     return UnfoldNodes(section_ids=folded) if folded else ""
 

@@ -250,7 +250,7 @@ class ReaderController:
         return adjacent_id is not None
 
     def show_loaded(self, section_ids: tuple[str, ...]) -> None:
-        """Show the file in the reader, or the pending position in it, if it is one of those loaded now."""
+        """If the file in the reader has been loaded now, show its text, or the pending position in it."""
         section_id = self._reader.section_id
         position, self._pending = self._pending, None
         if section_id is not None and section_id in section_ids:
@@ -347,7 +347,7 @@ class ReaderController:
 
 
 def get_adjacent_section(library: Library, section_id: str, direction: int) -> str | None:
-    """Return the nearest node with text after (1) or before (-1) that of a node, or None. Folders are skipped."""
+    """Return the node whose text follows (1) or precedes (-1) that of a node, or None. Folders are skipped."""
     start = library.get_content_span(section_id)
     node_id = _get_adjacent_node(library, section_id, direction)
     while node_id is not None:
@@ -418,7 +418,7 @@ _SOURCES_MAX = 500
 
 
 class ReadingPositions:
-    """Reading positions by document in the file `path`. Without a path, or if the file fails, nothing is saved."""
+    """Saves the reading position in each document to a file. Without a path, or if the file fails, nothing is saved."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

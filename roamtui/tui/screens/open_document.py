@@ -37,7 +37,7 @@ _NAME_WIDTH_MIN, _NAME_WIDTH_MAX = 34, 48
 _TWO_COLUMNS_MIN = 60
 """In cells. A narrower list shows only names."""
 _EDGES_WIDTH = 4
-"""Cells for the sign of the chosen line, and the scroll bar."""
+"""In cells. Width of the sign of the chosen line and of the scroll bar."""
 _INTRODUCTION = "Ask a document. A model opens the sections it needs and backs its answer with verified quotes."
 _HINT = "Type a path, a URL, or text to filter the list."
 _FOOT_ACTIONS = ("start.open", "start.complete", "start.leave", *SHARED)
