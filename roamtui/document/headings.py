@@ -172,9 +172,7 @@ class HeadingScanner:
         self._position = start
         """Start of the first line that is not yet known to be a heading or not."""
         self._base = start
-        """The last known base."""
         self._span_end = start
-        """End of the last span."""
         self._span_min = 0
         """Minimum length of the next span, in characters. It grows while spans are close to each other."""
         self._tried_table = -1
@@ -301,11 +299,9 @@ class HeadingScanner:
         return found.end() if found else len(self._text)
 
     def _is_outside_lists(self, start: int, indent: int) -> bool:
-        return (
-            indent == 0
-            or start == self._base
-            or not _LIST_MARKER.search(self._text, self._find_last_base(start), start)
-        )
+        if indent == 0 or start == self._base:
+            return True
+        return not _LIST_MARKER.search(self._text, self._find_last_base(start), start)
 
     def _find_last_base(self, start: int) -> int:
         """Return the last base at or before `start` that is known or is a plain line after a blank one."""

@@ -34,9 +34,8 @@ def open_sources(
 ) -> tuple[Library, SourceLoader | None]:
     """Open the sources that a person named: paths, or one URL, or ``-``.
 
-    Returns:
-        The library, which is only the listing if there are several files, and the loader of the files and links, or
-        None if there are none.
+    Return the library, which is only the listing if there are several files, and the loader of the files and links. It
+    is None if there are none.
 
     Raises:
         SourceError: A source cannot be read.

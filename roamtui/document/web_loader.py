@@ -78,11 +78,7 @@ def classify_page(page: FetchedPage) -> PageKind:
 
 
 def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
-    """Parse a page into a document.
-
-    Raises:
-        SourceError: The page is not text. The message says what it is.
-    """
+    """Parse a page into a document. If the page is not text, raise a `SourceError` that says what it is."""
     kind = classify_page(page)
     found = _read_page(page, kind)
     raw = RawText(

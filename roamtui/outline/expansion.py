@@ -88,13 +88,10 @@ class ExpandedBlock:
 
 
 def render_section(library: Library, requested: str, *, delivered: Delivered, nonce: str) -> ExpandedBlock:
-    """Render the block of a requested section.
+    """Render the block of a requested section, which must be loaded.
 
-    Args:
-        library: The library, in which the section is loaded.
-        requested: An id, a page ``id:2``, a range ``id:c2``, a path or an exact title.
-        delivered: Text that the model already has.
-        nonce: Mark of the fences, which is different in each conversation.
+    The request is an id, a page ``id:2``, a range ``id:c2``, a path or an exact title. Text in `delivered` is not
+    repeated. The fences have the mark `nonce`, which is different in each conversation.
     """
     reference = resolve_reference(library, requested)
     if reference is not None and reference.section_id == library.root_id:
@@ -151,14 +148,9 @@ def _make_section_block(
 def render_open_section(
     library: Library, section_id: str, spans: Sequence[Span], *, delivered: Delivered, nonce: str
 ) -> str:
-    """Render the block of an open section again.
+    """Render the block of an open section again, with the text in `spans`.
 
-    Args:
-        library: The library of the section.
-        section_id: The open section.
-        spans: The ranges of its text that the block includes.
-        delivered: Text in the blocks above this one.
-        nonce: Mark of the fences, which is different in each conversation.
+    `delivered` has the text in the blocks above this one. For `nonce`, see `render_section`.
     """
     node = library.node(section_id)
     own = library.get_own_content_span(section_id)
@@ -311,13 +303,7 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
-    """Render the text of a span as a model reads it, with ids after headings and references.
-
-    Args:
-        library: The library of the text.
-        span: The text.
-        section_id: The section of the block, whose id is not repeated.
-    """
+    """Render the text of a span as a model reads it, with ids after headings and references (not `section_id`)."""
     marks = {offset: f" [{node_id}]" for offset, node_id in list_heading_ends(library, span) if node_id != section_id}
     text = blank_footers(library.document(span.doc).text, span.start, span.end).rstrip("\r\n")
     for offset, target in list_references(library, span):

@@ -164,13 +164,8 @@ def extract_opening_words(
 ) -> str:
     """Return the summary of a node, or the first words of its own text without marks, rules, badges and tables.
 
-    The result may be empty.
-
-    Args:
-        library: The library of the node.
-        section_id: The node. For a file, the section of its title is used.
-        length_max: Maximum length of the result, in characters.
-        boilerplate: Lines to leave out; see `find_boilerplate_lines`.
+    It may be empty. For a file, the section of its title is used. The lines in `boilerplate` are left out; see
+    `find_boilerplate_lines`.
     """
     if summary := library.summary(section_id):
         return shorten(escape(summary), length_max)

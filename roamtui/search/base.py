@@ -51,7 +51,6 @@ class Ranking:
     """The result of a keyword search, without snippets."""
 
     library: Library
-    """The library that was searched."""
     hits: tuple[Hit, ...]
     """Best first, without snippets."""
     terms: tuple[str, ...]

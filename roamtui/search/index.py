@@ -107,10 +107,7 @@ class SectionIndex:
         *,
         rows: tuple[int, int] | None = None,
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` nodes that match an FTS5 expression, with their scores, best first.
-
-        With `rows`, only the rows of the store from the first to the last of these numbers are searched.
-        """
+        """Return up to `limit` nodes that match an FTS5 expression (in `rows`, if given), with scores, best first."""
         if not expression or not within:
             return []
         first, last = self.get_row_range(within)
@@ -163,7 +160,6 @@ def stem_title(text: str) -> frozenset[str]:
 VERSION = 1
 """Version of the tables. A file that has another version is rebuilt."""
 _BUSY_SECONDS = 3.0
-"""Longest wait for another program that uses the file."""
 _BATCH_ROWS = 50_000
 """Number of sections that are written in one transaction. Other programs must wait for it for about two seconds."""
 _CACHE_KIB = 16_000
@@ -267,10 +263,7 @@ class SectionStore:
         accepts: Callable[[int], bool],
         limit: int,
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` rows that match an FTS5 expression, with their scores, best first.
-
-        The rows are between `bounds`, and `accepts` returns true for them.
-        """
+        """Return up to `limit` rows between `bounds` that match and are accepted, with their scores, best first."""
         rank = f"bm25({', '.join(str(float(weight)) for weight in weights)})"
         found: list[tuple[int, float]] = []
         with self._reading():

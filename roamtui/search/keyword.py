@@ -55,9 +55,8 @@ _PATH_SHARE = 0.2
 _PARENT_SHARE = 0.05
 """Share of the parent section's score that is added."""
 _PAGE_SHARE = 0.05
-"""Share of the mean of the best scores in the same document that is added."""
+"""Share of the mean of the three best scores in the same document that is added."""
 _PAGE_SCORES = 3
-"""Number of these scores."""
 _SENTENCE_SHARE = 0.2
 """Bonus for a section with a sentence that contains the whole query, as a share of the best score."""
 _READ_MAX = 20

@@ -32,7 +32,7 @@ from roamtui.search.vectors import EmbeddingChunk, VectorStore, embed_query, emb
 
 _QUERY_LENGTH_MAX = 2_000
 _LIST_NAMES = {SearchMode.KEYWORD: "text", SearchMode.VECTOR: "vector", SearchMode.HYBRID: "hybrid"}
-PASSAGES = "passages"
+TABLE = "passages"
 SUMMARIES = "summaries"
 _FORMAT_VERSION = "1"
 """Increase it when the rows for the same text change."""
@@ -185,7 +185,7 @@ class LanceTable:
         self._database = database
         self._chunking = chunking
         self._summarised = replace(library, summaries={**load_summaries(database), **library.summaries})
-        self._name = PASSAGES if vectors is None else f"{PASSAGES}_{_digest(vectors[0].name)}"
+        self._name = TABLE if vectors is None else f"{TABLE}_{_digest(vectors[0].name)}"
         layout, summaries = NodeNumbering(self._summarised), self._summarised.summaries
         segments = []
         for segment in chain.from_iterable(list_segments(layout, library.documents, {}, summaries).values()):
@@ -335,9 +335,7 @@ class LanceTable:
 
 def drop_tables(database: LanceDatabase) -> int:
     """Delete the tables of an index, but no others, and return their number."""
-    names = [
-        name for name in database.list_tables() if name in (PASSAGES, SUMMARIES) or name.startswith(f"{PASSAGES}_")
-    ]
+    names = [name for name in database.list_tables() if name in (TABLE, SUMMARIES) or name.startswith(f"{TABLE}_")]
     with database.convert_errors():
         for name in names:
             database.connection.drop_table(name)

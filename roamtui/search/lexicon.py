@@ -90,8 +90,7 @@ _FOREIGN_MIN = 2
 _ENGLISH_MEANING_WORDS = frozenset(list_words("meaning something")) - STOP_WORDS
 EMPTY_WORDS = frozenset().union(*STOP_WORDS_BY_LANGUAGE.values()) - _ENGLISH_MEANING_WORDS
 """Stop words of any language, except those that have a meaning in English."""
-_ROOT_MIN = 4
-"""Minimum number of letters of a root."""
+_ROOT_LENGTH_MIN = 4
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")
 _ENDINGS = {language: list_words(f"endings {language}") for language in _FOREIGN}
 """Endings of inflected words. If one ends with another, the longer one comes first."""
@@ -115,7 +114,7 @@ def reduce_to_root(word: str, language: Language) -> str:
     if language is Language.GERMAN:
         word = _PARTICIPLE.sub("", word)
     for ending in _ENDINGS[language]:
-        if word.endswith(ending) and len(word) - len(ending) >= _ROOT_MIN:
+        if word.endswith(ending) and len(word) - len(ending) >= _ROOT_LENGTH_MIN:
             return word[: -len(ending)]
     return word
 

@@ -19,7 +19,6 @@ from roamtui.search.terms import code_identifier, extract_identifiers, normalise
 _FORMAT_VERSION = "2"
 """Increase it when the same text gives different rows, so that older index files are refilled."""
 _ROWS_MAX = 5_000
-"""Maximum number of rows in a segment."""
 _PIECE_LENGTH = 1_000_000
 """Number of characters of a text that are processed at once, to limit memory."""
 _CACHED_RUNS_MAX = 50_000
@@ -89,11 +88,8 @@ def list_segments(
 ) -> dict[int, list[IndexSegment]]:
     """Return the segments of each document by its ``id()``. Each segment has a unique digest.
 
-    Args:
-        layout: The numbering of the library.
-        documents: All documents, the root first.
-        known: Earlier segments by the ``id()`` of their document. Those of unchanged documents are reused.
-        summaries: Summaries of documents and sections, by the digest of their text.
+    `known` has earlier segments by the ``id()`` of their document. Those of unchanged documents are reused. `summaries`
+    has the summaries of documents and sections by the digest of their text.
     """
     found: dict[int, list[IndexSegment]] = {}
     taken: Counter[str] = Counter()

@@ -114,12 +114,8 @@ def best_sentences(
     Sentences that define a term, or have the terms close together, rank higher. Headings and table heads are never
     returned, but their terms count in part for the sentences below them.
 
-    Args:
-        text: Markdown of one or more sections.
-        query_terms: The result of `roamtui.search.terms.query_terms`.
-        limit: Maximum number of sentences.
-        idf: Weight of each term. By default, it is computed from the text.
-        forms: Maps inflected forms to the term that each counts as.
+    `query_terms` comes from `roamtui.search.terms.query_terms`. `idf` has the weight of each term, which is otherwise
+    computed from the text. `forms` maps inflected forms to the term that each counts as.
     """
     units = find_units(text)
     found = _assign_terms(units, locate_terms(text, query_terms, forms))
@@ -339,13 +335,8 @@ def select_excerpt(
     """Return the spans of a section's own text that answer best, in order. A bare heading has none.
 
     As long as there is room, the best sentences come with their context: the units next to them, and the head and
-    totals of a table.
-
-    Args:
-        text: Markdown, including the heading.
-        terms: The result of `roamtui.search.terms.query_terms`.
-        tokens_max: Maximum number of estimated tokens of all spans.
-        whole_max: A text with at most this many tokens is returned whole.
+    totals of a table. All spans together have at most `tokens_max` tokens. A text with at most `whole_max` tokens is
+    returned whole. `terms` comes from `roamtui.search.terms.query_terms`.
     """
     text = text[:_EXCERPT_SOURCE_LENGTH]
     units = find_units(text)

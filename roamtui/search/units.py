@@ -103,10 +103,7 @@ class _UnitReader:
                 kind = UnitKind.PROSE
 
     def _read_paragraph(self, first: int, content: str, kind: UnitKind) -> Iterator[Unit]:
-        """Yield a unit for each run of lines between lines that are only markup.
-
-        In a table without a delimiter row, each line is a unit of its own.
-        """
+        """Yield the runs of lines between lines of markup as units, or each line of a table without delimiter row."""
         box = _TASK_BOX.match(content) if kind is UnitKind.ITEM else None
         lines = content[box.end() if box else 0 :].split("\n")
         run: list[tuple[int, str]] = []

@@ -39,11 +39,8 @@ class EmbeddingChunk:
 def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, overlap: int) -> Iterator[EmbeddingChunk]:
     """Yield the chunks of sections in order. A section without text has one chunk, with its titles.
 
-    Args:
-        library: The library of the sections.
-        section_ids: Ids of the sections. A chunk belongs to the own text of one section.
-        size: Maximum length of a chunk in characters, not counting its titles.
-        overlap: Number of characters that a chunk repeats of the chunk before it, at most half of `size`.
+    A chunk has up to `size` characters of one section's own text, besides its titles. The first `overlap` of them, at
+    most half of `size`, repeat the end of the chunk before it.
     """
     for section_id in section_ids:
         document, row = library.locate(section_id)

@@ -95,12 +95,9 @@ def read_markdown(
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
-    Args:
-        text: Markdown.
-        prefix: Whole lines that open the containers in which a slice starts. They make no blocks.
-        start: Offset of the first character, which is added to all offsets.
-        definitions: Link definitions of the whole document. Definitions in the text itself are found anyway.
-        split_marks: Splits plain text at marks.
+    If a slice starts inside containers, `prefix` has the whole lines that open them, which make no blocks. `start` is
+    the offset of the slice, which is added to all offsets. `definitions` has the link definitions of the whole
+    document, in addition to those in the text. `split_marks` splits plain text at marks.
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
@@ -169,13 +166,11 @@ class _Frame:
     """By column, the number of further rows that a cell above takes."""
     cells: list[_Frame] = field(default_factory=list)
     words: Inline = ()
-    """Content of a cell."""
     is_head: bool = False
     alignment: str = ""
     columns_taken: int = 1
     rows_taken: int = 1
     alignments: tuple[str, ...] = ()
-    """Alignments of the columns of a table."""
 
 
 class _BlockBuilder:

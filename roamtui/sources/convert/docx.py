@@ -36,7 +36,6 @@ _ESCAPED = r"\\\g<0>"
 _HEADING_NAME = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _HEADING_STYLES_MAX = 200
 _BASES_MAX = 20
-"""Maximum length of a chain of base styles."""
 _BODY_LEVEL = 9
 """Outline level of body text; headings have 0 to 8."""
 _NOTE_LIST_START = re.compile(r'<ol>(?=<li id="(?:foot|end)note-)')

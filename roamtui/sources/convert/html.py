@@ -76,12 +76,8 @@ def convert_html_file(data: bytes, name: str) -> ConvertedText:
 
 def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
     """Decode a page as browsers do. Return the text, and a note if characters were replaced."""
-    encoding = "utf-8"
-    for mark, mark_encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            data, encoding = data[len(mark) :], mark_encoding
-            break
-    else:
+    mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
+    if not mark:
         try:
             return data.decode("utf-8"), ()
         except UnicodeDecodeError:
@@ -90,7 +86,7 @@ def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
             # A page that is not valid UTF-8 but declares it, or declares ASCII or Latin-1, is cp1252 to a browser.
             is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(charset).startswith("utf-16")
             encoding = str(charset) if is_credible else _FALLBACK_ENCODING
-    text = data.decode(encoding, "replace")
+    text = data.removeprefix(mark).decode(encoding, "replace")
     replaced = text.count("\N{REPLACEMENT CHARACTER}")
     note = f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}."
     return text, (note,) if replaced else ()

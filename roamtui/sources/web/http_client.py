@@ -18,7 +18,7 @@ import httpcore
 
 from roamtui.sources.web.backend import CheckedBackend, Deadline, HostResolver
 from roamtui.sources.web.cache import PAGE_STATUSES, HttpResponse, parse_seconds
-from roamtui.sources.web.page import USER_AGENT, BodyTooLargeError, FetchError, FetchOptions, UnreachableError
+from roamtui.sources.web.page import USER_AGENT, FetchError, FetchOptions, UnreachableError
 
 Report = Callable[[int, int | None], None]
 """Receives the number of bytes received so far, and their total if known."""
@@ -151,8 +151,7 @@ class HttpClient:
         body = BodyReader(headers.get("content-encoding", ""), request.bytes_max, request.url)
         length = parse_seconds(headers.get("content-length", ""))
         total = int(length) if length is not None else None
-        if total is not None and total > request.bytes_max:
-            raise BodyTooLargeError(request.url, request.bytes_max)
+        body.check_length(total or 0)
         for piece in response.iter_stream():
             body.add(piece)
             if request.report is not None:
@@ -247,9 +246,13 @@ class BodyReader:
             except zlib.error:
                 raise FetchError(f"{self._url} cannot be decompressed. Try again.") from None
         self._length += len(data)
-        if max(self._length, self.bytes_received) > self._bytes_max:
-            raise BodyTooLargeError(self._url, self._bytes_max)
+        self.check_length(max(self._length, self.bytes_received))
         self._pieces.append(data)
+
+    def check_length(self, length: int) -> None:
+        """Raise a `FetchError` if a length exceeds the limit."""
+        if length > self._bytes_max:
+            raise FetchError(f"{self._url} is larger than {self._bytes_max / 1e6:,.0f} MB and was not opened.")
 
     def finish(self) -> bytes:
         """Return the whole body."""

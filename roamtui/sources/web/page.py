@@ -76,13 +76,6 @@ class BlockedAddressError(FetchError):
     """A host has an IP address that is not allowed. Its cached pages are not shown either, as they may be forged."""
 
 
-class BodyTooLargeError(FetchError):
-    """A body is longer than the limit, before or after decompression."""
-
-    def __init__(self, url: str, bytes_max: int) -> None:
-        super().__init__(f"{url} is larger than {bytes_max / 1e6:,.0f} MB and was not opened.")
-
-
 class OriginNotApprovedError(SourceError):
     """A redirect or a link leads to an origin that nobody approved."""
 

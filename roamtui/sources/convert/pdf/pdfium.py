@@ -69,9 +69,8 @@ class Word:
     top: float
     bottom: float
     first: int
-    """Index of its first character in drawing order."""
+    """Index of its first character in drawing order; `last` is that of its last one."""
     last: int
-    """Index of its last character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,12 +227,8 @@ class PdfPage:
             matrix = pdfium.FS_MATRIX()
             for word in words:
                 pdfium.FPDFText_GetMatrix(self._text, word.first, matrix)
-                size = (
-                    _FONT_HEIGHT_RATIO
-                    * pdfium.FPDFText_GetFontSize(self._text, word.first)
-                    * math.hypot(matrix.c, matrix.d)
-                )
-                missing = size - (word.bottom - word.top)
+                size = _FONT_HEIGHT_RATIO * pdfium.FPDFText_GetFontSize(self._text, word.first)
+                missing = size * math.hypot(matrix.c, matrix.d) - (word.bottom - word.top)
                 word.top -= missing / 2
                 word.bottom += missing / 2
             if sum(map(get_direction, words)) < 0:

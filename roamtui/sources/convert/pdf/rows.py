@@ -34,7 +34,6 @@ _MIXED_BLANK_GAP = 0.12
 _BRACKETS = "()[]{}«»"
 _BRACKET = re.compile(r"[()\[\]{}«»]")
 _PROSE_WORDS_MIN = 2
-"""Minimum number of words in a line of prose."""
 _COLUMN_ROWS_MIN = 6
 """Minimum number of rows in columns, and of lines that start at the left edge of the right column."""
 _COLUMN_EDGE_WIDTH = 4.0
@@ -44,7 +43,6 @@ _COLUMN_WIDTH_MIN = 0.3
 _SWITCHES_MAX = 0.12
 """Maximum number of times, per row, that the page changes the column while drawing. A table does so more often."""
 _COLUMN_DEPTH_MAX = 2
-"""Maximum depth of columns inside columns."""
 _GET_FIRST, _GET_LEFT = attrgetter("first"), attrgetter("x0")
 _UNKNOWN_FONT = Font("", is_bold=False, is_italic=False)
 
@@ -68,9 +66,8 @@ class PageRow:
     size: float
     """Letter height."""
     first: int
-    """Index of its first character in drawing order."""
+    """Index of its first character in drawing order; `last` is that of its last one."""
     last: int
-    """Index of its last character in drawing order."""
     font: Font = _UNKNOWN_FONT
     """Font of its first and last character; `_UNKNOWN_FONT` if they differ."""
     text: str = field(init=False)

@@ -24,9 +24,7 @@ _HEIGHT_TOLERANCE = 6
 _LENGTH_MAX = 140
 _START_NUMBER = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
 _END_NUMBER = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
-_ONLY_NUMBER = re.compile(
-    r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE
-)
+_NUMBER = re.compile(r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE)
 _Edges = tuple[list[PageRow], list[PageRow]]
 """Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
@@ -78,7 +76,7 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
             is_edge = True
             for row in side:
                 is_number = (
-                    number is not None and _ONLY_NUMBER.fullmatch(row.text) and number in _parse_page_numbers(row.text)
+                    number is not None and _NUMBER.fullmatch(row.text) and number in _parse_page_numbers(row.text)
                 )
                 share = 1.0 if is_number else running.get(_make_key(row, number), 0.0)
                 is_edge = is_edge and share > 0

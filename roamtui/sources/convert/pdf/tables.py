@@ -29,7 +29,6 @@ _UNITS_LENGTH_MAX = 200
 _PLAIN_ROWS_MAX = 4
 """Maximum number of consecutive rows without figures inside a table."""
 _DATA_ROWS_MIN = 2
-"""Minimum number of rows with figures in a table."""
 _HEADER_ROWS_MAX = 10
 _PROSE_LENGTH_MIN = 110
 """A longer row is prose."""
@@ -50,18 +49,14 @@ _BAR = r"\|"
 
 @dataclass(slots=True)
 class PageTable:
-    """The rows of a table on a page."""
+    """The rows of a table from `start` up to `end` (exclusive). The first `header_count` rows are its header."""
 
     start: int
-    """Index of its first row."""
     end: int
-    """Index after its last row."""
     header_count: int
-    """Number of header rows, with which it starts."""
 
 
 def _is_figure(text: str) -> bool:
-    """Check whether a cell contains a number, or a sign for a missing one."""
     return _FIGURE.fullmatch(text) is not None
 
 

@@ -36,8 +36,7 @@ _SENTENCE_LENGTH_MAX = 400
 """Maximum length of a bold title, which may be a whole sentence, such as a risk factor."""
 _SIZE_MIN = 0.85
 """Minimum size of the letters of a title, relative to the text."""
-_ROWS_MAX = 4
-"""Maximum number of rows of a title."""
+_TITLE_ROWS_MAX = 4
 _APART_RATIO = 1.25
 """Minimum distance above a row that is set apart, relative to the usual distance between rows."""
 _APART_LENGTH_MAX = 90
@@ -159,7 +158,6 @@ class TypographicHeadings:
         return 0.3 * (is_apart and len(row.text) < _SHORT_ROW_LENGTH and row.text[-1] not in ".:;,")
 
     def _count_characters(self, start: tuple[int, int], end: tuple[int, int]) -> int:
-        """Return the number of characters between two positions."""
         low, high = (
             self._offsets[page][row] if page < len(self._pages) else self._length for page, row in (start, end)
         )
@@ -203,7 +201,7 @@ class TypographicHeadings:
                     is_title = (
                         bool(caption[1])
                         and index < _TOP_ROWS
-                        and count <= _ROWS_MAX
+                        and count <= _TITLE_ROWS_MAX
                         and not table.isdisjoint(range(index, index + _TABLE_DISTANCE_MAX))
                         and not any(CONTINUED.search(row.text) for row in rows[index : index + count + 1])
                     )
@@ -238,7 +236,7 @@ class TypographicHeadings:
             return 0
         count = self._count_similar_rows(rows, index, high)
         heads_table = index + count - 1 in in_table or (len(row.cells) > 1 and index + count in in_table)
-        if heads_table or count > _ROWS_MAX:
+        if heads_table or count > _TITLE_ROWS_MAX:
             return 0
         text = join_rows(rows[index : index + count])
         length_max, ends = (_SENTENCE_LENGTH_MAX, ",;-–—\x02") if row.font.is_bold else (_LENGTH_MAX, ",;-–—\x02.:")
@@ -293,7 +291,7 @@ def detect_slide_titles(pages: Sequence[PageText]) -> list[DetectedHeading]:
             row.size > _LARGE_RATIO * smallest and abs(row.size / rows[first].size - 1) < SIZE_TOLERANCE
             for row in rows[first + 1 :]
         )
-        count = 1 + len(list(takewhile(bool, islice(large, _ROWS_MAX - 1))))
+        count = 1 + len(list(takewhile(bool, islice(large, _TITLE_ROWS_MAX - 1))))
         title = join_rows(rows[first : first + count])
         before = found[-1].title if found else ""
         if len(title) <= _LENGTH_MAX and title != before and not CONTINUED.search(title):

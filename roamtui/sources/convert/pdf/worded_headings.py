@@ -109,10 +109,7 @@ def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) 
 def detect_notes(
     pages: Sequence[PageText], skipped: set[tuple[int, int]]
 ) -> tuple[list[DetectedHeading], list[DetectedHeading]]:
-    """Return the heading above all notes to financial statements, if any, and the notes in ascending order.
-
-    All have level 0 (see `merge_headings`).
-    """
+    """Return the heading above all notes to financial statements (if any) and the notes in order, all with level 0."""
     found = [
         _HeadingCandidate(page, index, (int(match[1]),), 1)
         for page, index, row in _iter_short_rows(pages, skipped, _NOTE_LENGTH_MAX)
