@@ -43,6 +43,7 @@ from roamtui.document.markdown.blocks import (
     Words,
     flatten_blocks,
 )
+from roamtui.document.markdown.line_parts import CHECKBOXES
 from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.paths import display_path
@@ -215,7 +216,6 @@ class _ReplayPage:
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}
 """Element of each emphasis, innermost first."""
-_BOXES = {None: "", False: "☐ ", True: "☑ "}
 _EMPTY_PROOF = read_proof("", ())
 
 
@@ -252,10 +252,10 @@ class _BlockRenderer:
                     texts.append(f"<tr>{''.join(cell_texts)}</tr>")
                 return f"<table>{''.join(texts)}</table>"
             case List(items=items, number=number):
-                texts = [
-                    f"<li>{_BOXES[item.is_done]}{self.render(item.blocks, is_tight=block.is_tight)}</li>"
-                    for item in items
-                ]
+                texts = []
+                for item in items:
+                    box = "" if item.is_done is None else CHECKBOXES[item.is_done]
+                    texts.append(f"<li>{box}{self.render(item.blocks, is_tight=block.is_tight)}</li>")
                 start, end = ("<ul>", "</ul>") if number is None else (f'<ol start="{number}">', "</ol>")
                 return f"{start}{''.join(texts)}{end}"
             case Quote(blocks=blocks, alert=alert, title=title):

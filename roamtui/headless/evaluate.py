@@ -13,13 +13,11 @@ from roamtui.evaluation.options import EvalOptions
 from roamtui.evaluation.question_set import read_questions, sample_questions
 from roamtui.evaluation.runner import EvalPlan, run_questions
 from roamtui.evaluation.scoring import ResultFile, RunKey, RunScore, score_run, to_json_score
-from roamtui.headless.output import write_json, write_note, write_notes, write_text
+from roamtui.headless.output import PROGRESS_LINES_MAX, write_json, write_note, write_notes, write_text
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.search.options import SearchMode
 
-_PROGRESS_LINES_MAX = 20
-"""Maximum number of progress lines."""
 _LABELS = {
     "hit_at_1": "Hit@1",
     "hit_at_5": "Hit@5",
@@ -85,7 +83,7 @@ def run_evaluation(
     results = ResultFile(options.questions_out, key) if options.questions_out is not None else None
     if results is not None:
         write_notes(results.problems)
-    interval = max(1, len(questions) // _PROGRESS_LINES_MAX)
+    interval = max(1, len(questions) // PROGRESS_LINES_MAX)
 
     def report_progress(done: int, count: int) -> None:
         if sys.stderr.isatty() and done % interval == 0:

@@ -14,7 +14,7 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError
-from roamtui.headless.output import write_note, write_notes, write_text
+from roamtui.headless.output import PROGRESS_LINES_MAX, write_note, write_notes, write_text
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.registry import OFFLINE
@@ -26,7 +26,6 @@ from roamtui.search.options import RetrievalOptions
 from roamtui.search.summary_store import SummaryStore
 
 _REQUESTS_AT_ONCE = 4
-_PROGRESS_LINES_MAX = 20
 _STDIN_MESSAGE = "cannot index standard input. Give a file or a folder."
 
 
@@ -161,7 +160,7 @@ async def _write_missing(
                 store.save({task.digest: summary.text}, model.name)
                 done += 1
                 spent += summary.usage
-                if done == len(tasks) or done % max(1, len(tasks) // _PROGRESS_LINES_MAX) == 0:
+                if done == len(tasks) or done % max(1, len(tasks) // PROGRESS_LINES_MAX) == 0:
                     write_note(f"{done:,} of {len(tasks):,} summaries")
 
         await asyncio.gather(*(work() for _ in range(_REQUESTS_AT_ONCE)))

@@ -15,7 +15,8 @@ from roamtui.errors import RoamtuiError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ROWS_PER_WRITE = 1_000
-_PROGRESS_LINES_MAX = 20
+PROGRESS_LINES_MAX = 20
+"""Maximum number of lines that report the progress of one job."""
 
 
 class OutputError(RoamtuiError):
@@ -152,7 +153,7 @@ def report_conversion(name: str) -> Iterator[Callable[[int, int, str], None]]:
 
 
 class EmbeddingProgress:
-    """Writes the progress of embedding, in at most `_PROGRESS_LINES_MAX` lines per library."""
+    """Writes the progress of embedding, in at most `PROGRESS_LINES_MAX` lines per library."""
 
     def __init__(self) -> None:
         self._reported = 0
@@ -165,7 +166,7 @@ class EmbeddingProgress:
             self._reported = 0
         if self.is_muted:
             return
-        if done == count or (done - self._reported) * _PROGRESS_LINES_MAX >= count:
+        if done == count or (done - self._reported) * PROGRESS_LINES_MAX >= count:
             self._reported = done
             write_note(f"embedded {done:,} of {count:,} chunks")
 

@@ -37,12 +37,19 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
     Words,
 )
+from roamtui.document.markdown.line_parts import (
+    BULLETS,
+    CHECKBOXES,
+    LINE_SPACE,
+    RULE_WIDTH,
+    UNBROKEN_TEXT,
+    WIDE_CHARACTERS,
+)
 from roamtui.document.plain import sanitise_text, shorten
 
 WIDTH_MAX = 100
 """In columns. Longer lines are hard to read."""
 _WIDTH_MIN = 20
-_RULE_WIDTH = 40
 _QUOTE_LENGTH_MAX = 140
 _EMPHASIS_CODES = {Emphasis.STRONG: 1, Emphasis.ITALIC: 3, Emphasis.STRUCK: 9, Emphasis.CODE: 36}
 """Codes of the terminal's styles: parameters of "select graphic rendition" (ECMA-48)."""
@@ -56,12 +63,8 @@ _COLOURS = {
     QuoteState.UNVERIFIED: _RED,
     QuoteState.NO_QUOTE: _CYAN,
 }
-_BULLETS = "•◦▪"
-_BOXES = {False: "☐ ", True: "☑ "}
-_WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
-_SPACE = "[^\\S\xa0\u202f]"
-_PIECE = re.compile(rf"{_SPACE}+|[{_WIDE}][、。，．」』）】〉》！？：；]*|(?:(?!{_SPACE})[^{_WIDE}])+")
-"""A space, a character of a script without spaces (with the marks that may not begin a line), or a word."""
+_PIECE = re.compile(rf"{LINE_SPACE}+|{UNBROKEN_TEXT}")
+"""A space, a character of a script without spaces (with marks that end a line), or a word."""
 
 
 def measure_terminal() -> int | None:
@@ -215,7 +218,7 @@ class _Layout:
                 case Details(summary=summary):
                     added = [*_wrap(self._to_pieces(summary, _BOLD), width), *self.lay_out(block.blocks, width)]
                 case ThematicBreak():
-                    added = [[_Piece("─" * min(width, _RULE_WIDTH), (_DIM,))]]
+                    added = [[_Piece("─" * min(width, RULE_WIDTH), (_DIM,))]]
                 case _:
                     assert_never(block)
             lines += [[]] if lines and added and not is_tight else []
@@ -226,9 +229,9 @@ class _Layout:
         lines: list[_Line] = []
         self._depth += block.number is None
         for number, item in enumerate(block.items, start=block.number or 0):
-            bullet = f"{_BULLETS[(self._depth - 1) % len(_BULLETS)]} "
+            bullet = f"{BULLETS[(self._depth - 1) % len(BULLETS)]} "
             if item.is_done is not None:
-                bullet = _BOXES[item.is_done]
+                bullet = CHECKBOXES[item.is_done]
             elif block.number is not None:
                 bullet = f"{number}{block.delimiter} "
             item_lines = self.lay_out(item.blocks, width - len(bullet), is_tight=block.is_tight) or [[]]
@@ -351,7 +354,9 @@ def _iter_words(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
             texts = [text] if piece.is_whole else _PIECE.findall(text)
             parts = [_Piece(part, piece.codes) for part in texts if part]
         for part in parts:
-            is_separate = part is _LINE_END or part.text.isspace() or re.match(f"[{_WIDE}]", part.text) is not None
+            is_separate = (
+                part is _LINE_END or part.text.isspace() or re.match(f"[{WIDE_CHARACTERS}]", part.text) is not None
+            )
             if is_separate and word:
                 yield word
                 word = []

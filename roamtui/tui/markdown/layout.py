@@ -23,6 +23,7 @@ from roamtui.document.markdown.blocks import (
     Table,
     ThematicBreak,
 )
+from roamtui.document.markdown.line_parts import BULLETS, CHECKBOXES, RULE_WIDTH
 from roamtui.document.plain import sanitise_text
 from roamtui.tui.markdown.line import (
     HARD_BREAK,
@@ -48,12 +49,9 @@ _ALERT_ROLES = {
     "warning": TextRole.WARNING,
     "caution": TextRole.CAUTION,
 }
-_BULLETS = "•◦▪"
-_BOXES = {False: "☐ ", True: "☑ "}
 _CODE_MARGIN = Run(" ", RunStyle(TextRole.CODE))
 _WIDTH_MIN = 8
 """In cells. Nested text is at least this wide."""
-_RULE_WIDTH = 40
 
 
 @dataclass(slots=True)
@@ -112,7 +110,7 @@ class MarkdownLayout:
                 case Details():
                     self._add_details(block)
                 case ThematicBreak(start=start, end=end):
-                    width = min(self._compute_available_width(_RULE_WIDTH) or _RULE_WIDTH, _RULE_WIDTH)
+                    width = min(self._compute_available_width(RULE_WIDTH) or RULE_WIDTH, RULE_WIDTH)
                     self._add_lines([(Run("─" * width, RunStyle(TextRole.RULE)),)], start, end)
                 case _:
                     assert_never(block)
@@ -136,11 +134,11 @@ class MarkdownLayout:
         with self._within(_Container(has_bullets=number is None, is_tight=block.is_tight)):
             depth = sum(container.has_bullets for container in self._containers)
             for item in block.items:
-                bullet = _BULLETS[(depth - 1) % len(_BULLETS)] + " "
+                bullet = BULLETS[(depth - 1) % len(BULLETS)] + " "
                 if number is not None:
                     bullet = f"{number}{block.delimiter} "
                     number += 1
-                bullet = bullet if item.is_done is None else _BOXES[item.is_done]
+                bullet = bullet if item.is_done is None else CHECKBOXES[item.is_done]
                 indent = (Run(" " * len(bullet)),)
                 with self._within(_Container((Run(bullet, RunStyle(TextRole.BULLET)),), indent)) as container:
                     self.add_blocks(item.blocks)

@@ -13,6 +13,7 @@ from rich.cells import cell_len, chop_cells
 from textual.content import Content
 
 from roamtui.document.markdown.blocks import Emphasis
+from roamtui.document.markdown.line_parts import LINE_SPACE, UNBROKEN_TEXT, WIDE_CHARACTERS
 from roamtui.document.plain import sanitise_text
 
 TAB_WIDTH = 4
@@ -103,16 +104,8 @@ def measure_runs(runs: tuple[Run, ...] | list[Run]) -> int:
     return sum(cell_len(run.text) for run in runs)
 
 
-_WIDE_CHARACTERS = (
-    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
-)
-_CLOSING_MARKS = "、。，．」』）】〉》！？：；"
-_LINE_SPACE = r"[^\S\xa0\u202f]"
-"""A space where a line may end."""
-_CITATION_MARK = rf"[^\s{_WIDE_CHARACTERS}]*\[[\d,]+ [✓!✗]\][^\s{_WIDE_CHARACTERS}]*"
-_WRAPPED_PIECE = re.compile(
-    rf"{_LINE_SPACE}+|{_CITATION_MARK}|[{_WIDE_CHARACTERS}][{_CLOSING_MARKS}]*|(?:(?!{_LINE_SPACE})[^{_WIDE_CHARACTERS}])+"
-)
+_CITATION_MARK = rf"[^\s{WIDE_CHARACTERS}]*\[[\d,]+ [✓!✗]\][^\s{WIDE_CHARACTERS}]*"
+_WRAPPED_PIECE = re.compile(rf"{LINE_SPACE}+|{_CITATION_MARK}|{UNBROKEN_TEXT}")
 """A space, a citation's mark, a character of a script without spaces (with marks that end a line), or a word."""
 _WORD_AND_SPACE = re.compile(r"\S+\s*|\s+")
 """A word with the spaces after it, or the spaces at the start."""

@@ -1,0 +1,18 @@
+"""The parts of Markdown laid out as lines: the signs of list items, and the pieces between which a line may end."""
+
+from __future__ import annotations
+
+BULLETS = "•◦▪"
+"""Bullets of nested lists, from the outermost list on. Deeper lists begin with the first again."""
+CHECKBOXES = {False: "☐ ", True: "☑ "}
+"""Checkboxes of list items, by whether the item is done."""
+RULE_WIDTH = 40
+"""Width of a thematic break in cells."""
+LINE_SPACE = r"[^\S\xa0\u202f]"
+"""A regular expression for a space where a line may end."""
+WIDE_CHARACTERS = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+)
+"""Ranges of the characters of scripts without spaces, in which a line may end after each character."""
+UNBROKEN_TEXT = rf"[{WIDE_CHARACTERS}][、。，．」』）】〉》！？：；]*|(?:(?!{LINE_SPACE})[^{WIDE_CHARACTERS}])+"
+"""A regular expression for a word, or for a wide character with the closing marks that may not begin a line."""
