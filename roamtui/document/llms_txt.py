@@ -244,12 +244,12 @@ def detect_page_boundaries(text: str, name: str) -> list[PageBoundary]:
         level = min((boundary.level for boundary in after_rules), default=0)
         if len(after_rules) >= _UNNAMED_MIN:
             found = [boundary for boundary in after_rules if boundary.level == level]
-    apart: list[PageBoundary] = []
+    separate: list[PageBoundary] = []
     # If boundaries overlap, the first one counts, or the longest one if they start together.
     for boundary in sorted(found, key=lambda boundary: (boundary.start, -boundary.body_start)):
-        if not apart or boundary.start >= apart[-1].body_start:
-            apart.append(boundary)
-    outside = _keep_outside_fences(text, apart)
+        if not separate or boundary.start >= separate[-1].body_start:
+            separate.append(boundary)
+    outside = _keep_outside_fences(text, separate)
     return outside if len(outside) >= (_NAMED_MIN if is_named else _UNNAMED_MIN) else []
 
 

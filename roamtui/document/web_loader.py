@@ -123,17 +123,17 @@ def _read_page(page: FetchedPage, kind: PageKind) -> ConvertedText:
         case PageKind.JSON:
             raise SourceError(f"{page.url} is JSON, not a page for readers. Save it as a file to open it as text.")
         case PageKind.OTHER:
-            named = page.media_type or "of no known type"
+            media_type = page.media_type or "of no known type"
             raise SourceError(
-                f"{page.url} is {named}, which cannot be opened from the web. Download it and open the file."
+                f"{page.url} is {media_type}, which cannot be opened from the web. Download it and open the file."
             )
 
 
 def decode_fetched_html(page: FetchedPage) -> str:
     """Decode an HTML page with the charset of the HTTP header or of the page itself. If neither is valid, use UTF-8."""
     found = _CHARSET.search(page.body[:_SAMPLE_LENGTH])
-    named = (page.charset, found.group(1).decode("ascii", "replace") if found else None)
-    charset = next(filter(None, map(normalise_charset, filter(None, named))), "utf-8")
+    labels = (page.charset, found.group(1).decode("ascii", "replace") if found else None)
+    charset = next(filter(None, map(normalise_charset, filter(None, labels))), "utf-8")
     return page.body.decode(charset, "replace").lstrip("\ufeff")
 
 

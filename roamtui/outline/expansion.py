@@ -209,7 +209,7 @@ def _render_text(
 def _list_below(library: Library, section_id: str, given: Delivered) -> list[str]:
     """Render lines for the sections below a section. Those that were given are only named."""
     children = list_outline_children(library, section_id)
-    open_ids = [child for child in children[:LISTED_MAX] if _is_given(library, child, given)] if given else []
+    open_ids = [child for child in children[:LISTED_MAX] if _is_delivered(library, child, given)] if given else []
     closed = [child for child in children if child not in open_ids] if open_ids else children
     lines = fill_lines(library, closed, _compute_list_tokens(library), parent_id=section_id) if closed else []
     if open_ids:
@@ -224,7 +224,7 @@ def _compute_list_tokens(library: Library) -> int:
     return next(tokens for count_min, tokens in _LIST_TOKENS_BY_COUNT if len(library) >= count_min)
 
 
-def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
+def _is_delivered(library: Library, section_id: str, given: Delivered) -> bool:
     """Check whether the model has the whole text of a section and its subsections."""
     span = library.get_content_span(section_id)
     if not len(span):
@@ -244,13 +244,13 @@ def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
         if library.text_at(part).strip():
             is_given = (start, end) not in missing
             first, last = library.lines_of(part)
-            names = "; ".join(_name_sections(library, part, is_given=is_given))
+            names = "; ".join(_format_section_names(library, part, is_given=is_given))
             state = "given above" if is_given else "not given here, open it by its id"
             lines.append(f"(lines {first}-{last}, {names}: {state})")
     return lines
 
 
-def _name_sections(library: Library, part: Span, *, is_given: bool) -> list[str]:
+def _format_section_names(library: Library, part: Span, *, is_given: bool) -> list[str]:
     """Return ids and titles of the sections in a range of text, or the ids of the pages of one long section."""
     document = library.document(part.doc)
     starts = document.columns.starts

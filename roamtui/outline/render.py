@@ -191,9 +191,9 @@ def fill_lines(
         return _render_ranges(outline, node_ids, parent_id, outside_parent)
     reserve = int(outline.left * _PREVIEW_SHARE) if is_whole else 0
     outline.left -= reserve
-    outline.deepen(lines)
+    outline.add_lines_below(lines)
     outline.left += reserve
-    outline.preview(lines)
+    outline.add_previews(lines)
     return list(_render(lines))
 
 
@@ -239,7 +239,7 @@ class _Outline:
             text = f"{text}: {opening}" if opening else text
         return _Line(entry, node, depth, text)
 
-    def deepen(self, roots: Sequence[_Line]) -> None:
+    def add_lines_below(self, roots: Sequence[_Line]) -> None:
         """Add lines below these as long as they fit: first below folders, then below large nodes near the top."""
         queue: list[tuple[tuple[bool, bool, float], int, _Line]] = []
         partial: list[_Line] = []
@@ -247,7 +247,7 @@ class _Outline:
 
         def push(lines: Sequence[_Line]) -> None:
             for line in lines:
-                if (rank := self._rank(line)) is not None:
+                if (rank := self._rank_line(line)) is not None:
                     heappush(queue, (rank, next(order), line))
 
         push(roots)
@@ -265,14 +265,14 @@ class _Outline:
                 push(below)
             elif is_no_folder and line.node.tokens < _PART_SHARE_MIN * self.library.tokens:
                 partial.append(line)
-            elif self._list_part(line):
+            elif self._add_largest_children(line):
                 push(line.below)
             elif not is_no_folder:
                 break
         self.left += reserve
         self._add_ranges(partial)
 
-    def _rank(self, line: _Line) -> tuple[bool, bool, float] | None:
+    def _rank_line(self, line: _Line) -> tuple[bool, bool, float] | None:
         """Return a sort key, which is lowest for the most useful line to expand, or None if expanding is useless."""
         unread = sum(not self.library.is_loaded(node_id) for node_id in line.entry.below[:_RANGE_CHILDREN])
         tokens = line.node.tokens + unread * _PAGE_TOKENS  # the size of an unread page is unknown
@@ -283,7 +283,7 @@ class _Outline:
             worth += self.library.tokens  # a container at the top comes before everything else
         return line.node.kind is not NodeKind.FOLDER, self.is_below and tokens <= WHOLE_TOKENS_MAX, -worth
 
-    def _list_part(self, line: _Line) -> bool:
+    def _add_largest_children(self, line: _Line) -> bool:
         """Add lines for the largest children of a node with too many children, and name as many others as fit.
 
         Return False if there is no room. A name without an id is useful too, because a model can open a section by it.
@@ -341,7 +341,7 @@ class _Outline:
             chosen[node_id] = line
         return {node_id: chosen[node_id] for node_id in node_ids if node_id in chosen}
 
-    def preview(self, roots: Sequence[_Line]) -> None:
+    def add_previews(self, roots: Sequence[_Line]) -> None:
         """Add a preview to each line without lines below it, largest first: the titles below it, or its first words."""
         leaves: list[_Line] = []
         pending = [*reversed(roots)]

@@ -30,7 +30,7 @@ from roamtui.search.segments import (
     join_context,
     list_ancestor_titles,
     list_segments,
-    telling_title_of,
+    qualified_title_of,
 )
 from roamtui.search.terms import build_term_expression, split_words, tokenise
 
@@ -74,7 +74,7 @@ class SectionIndex:
 
         If the title is only a number, the title of the parent is added.
         """
-        return telling_title_of(*self.layout.locate(number))
+        return qualified_title_of(*self.layout.locate(number))
 
     def own_text(self, number: int) -> str:
         """Return the text of a node up to the next heading."""

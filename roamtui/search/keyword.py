@@ -36,7 +36,7 @@ from roamtui.search.terms import (
     normalise_unicode,
     parse_query,
 )
-from roamtui.search.titles import TopicTitles, favour_topics, suggest_corrections
+from roamtui.search.titles import TopicTitles, boost_topics, suggest_corrections
 
 _QUERY_LENGTH_MAX = 10_000
 _BARE_LENGTH_MAX = 1_000
@@ -216,7 +216,7 @@ def rank_by_text(
         if is_glossary_entry(index, number) and not index.title_stems(number) <= query.stems:
             scores[number] *= 1 - _GLOSSARY_PENALTY
     if topics:
-        scores = favour_topics(scores, topics, index, query, _TOPIC_WEIGHT)
+        scores = boost_topics(scores, topics, index, query, _TOPIC_WEIGHT)
     # The words of a follow-up are incomplete, so no sentence needs to contain all of them.
     if not topics or not query.is_follow_up:
         scores = _boost_by_best_sentence(index, scores, query)

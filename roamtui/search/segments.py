@@ -14,7 +14,7 @@ from typing import NamedTuple
 from roamtui.document.document import Document
 from roamtui.document.node import NodeKind
 from roamtui.document.numbering import NodeNumbering
-from roamtui.search.terms import code_identifier, extract_identifiers, normalise_unicode, space_cjk, split_camel_case
+from roamtui.search.terms import encode_identifier, extract_identifiers, normalise_unicode, space_cjk, split_camel_case
 
 _FORMAT_VERSION = "2"
 """Increase it when the same text gives different rows, so that older index files are refilled."""
@@ -72,7 +72,7 @@ class IndexSegment:
             summary = self.document.get_summary(row, self.summaries)
             found = list(filter(None, map(names_by_run.__getitem__, _split_runs(own))))
             yield IndexRow(
-                space_cjk(normalise_unicode(telling_title_of(self.document, row))),
+                space_cjk(normalise_unicode(qualified_title_of(self.document, row))),
                 space_cjk(normalise_unicode(join_context(self.document, row, self.above))),
                 space_cjk(f"{own}\n{normalise_unicode(summary)}" if summary else own),
                 " ".join(names for names, _ in found),
@@ -153,7 +153,7 @@ def title_of(document: Document, row: int) -> str:
     return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
 
 
-def telling_title_of(document: Document, row: int) -> str:
+def qualified_title_of(document: Document, row: int) -> str:
     """Return the title of a row. If it is only a number, add the title of the parent."""
     title = title_of(document, row)
     parent = document.columns.parents[row]
@@ -214,7 +214,7 @@ class NamesByRun(dict[str, tuple[str, str] | None]):
         if not (word.isalnum() and (word[1:].islower() or word.islower() or word.isupper())):
             names = parts = ""
             if not _IDENTIFIER_MARKS.isdisjoint(word):
-                names = " ".join(map(code_identifier, extract_identifiers(run)))
+                names = " ".join(map(encode_identifier, extract_identifiers(run)))
             if word.lower() != word:
                 parts = " ".join(part for word in _WORD.findall(run) for part in split_camel_case(word))
             found = (names, parts) if names or parts else None

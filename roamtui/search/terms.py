@@ -360,10 +360,10 @@ def has_pronoun(text: str) -> bool:
 
 def build_term_expression(term: str) -> str:
     """Return the FTS5 expression for a term from `query_terms`."""
-    return _quote(term) if tokenise(term) == [term] else f"names : {_quote(code_identifier(term))}"
+    return _quote(term) if tokenise(term) == [term] else f"names : {_quote(encode_identifier(term))}"
 
 
-def code_identifier(identifier: str) -> str:
+def encode_identifier(identifier: str) -> str:
     """Encode an identifier as the single token that the index stores."""
     return fold_term(identifier).translate(_SIGN_CODES) + _CODE_SUFFIX
 

@@ -139,7 +139,7 @@ class TopicTitles:
         return strengths
 
 
-def favour_topics(
+def boost_topics(
     scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex, query: Query, weight: float
 ) -> dict[int, float]:
     """Return the scores with a boost for the sections of each topic.

@@ -17,7 +17,7 @@ from roamtui.search import segments
 from roamtui.search.base import IndexLostError
 from roamtui.search.index import IndexLocation, SectionIndex, SectionStore
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.terms import code_identifier
+from roamtui.search.terms import encode_identifier
 from tests.search.libraries import id_of, make_folder, make_library
 
 WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
@@ -58,7 +58,7 @@ def test_a_text_that_is_indexed_in_pieces_is_found_and_removed_again(
     whole = SectionIndex(library)
     monkeypatch.setattr(segments, "_PIECE_LENGTH", 3)
     index = SectionIndex(library, SectionStore(tmp_path / "index.sqlite3"))
-    expressions = ('"pump"', '"gauge"', '"cafes"', f"names : {code_identifier('pump_valve')}")
+    expressions = ('"pump"', '"gauge"', '"cafes"', f"names : {encode_identifier('pump_valve')}")
     for expression in expressions:
         assert rank_scores(index, expression) == rank_scores(whole, expression) != {}
     after = SectionIndex(make_library("# Dates\n"), index.store, before=index)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from roamtui.search.terms import (
     TERMS_MAX,
-    code_identifier,
     correct_query,
+    encode_identifier,
     list_compounds,
     locate_terms,
     parse_query,
@@ -106,8 +106,8 @@ def test_corrections_are_searched_too() -> None:
 
 def test_encoded_identifiers_are_distinct() -> None:
     names = ("max_tokens", "max.tokens", "maxtokens", "--max-tokens", "C++", "C#", "c")
-    assert len({code_identifier(name) for name in names}) == len(names)
-    assert all(code_identifier(name).isalnum() for name in names)
+    assert len({encode_identifier(name) for name in names}) == len(names)
+    assert all(encode_identifier(name).isalnum() for name in names)
 
 
 def test_inflected_forms_are_searched_in_german() -> None:
