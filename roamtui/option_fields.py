@@ -95,10 +95,7 @@ def option(
     kind: type[Any] | None = None,
     **declared: Any,  # noqa: ANN401 - as `Option` declares them
 ) -> Any:  # noqa: ANN401 - as the field is declared
-    """Declare an option as a field of a frozen class. `declared` sets fields of `Option`.
-
-    The default `...` makes a value required.
-    """
+    """Declare an option as a field. `declared` sets fields of `Option`. The default `...` makes a value required."""
     kind = kind or (str if default is ... or default is None else type(default))
     declared.setdefault("metavar", _METAVARS.get(kind, ""))
     if issubclass(kind, StrEnum):

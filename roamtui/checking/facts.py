@@ -117,22 +117,20 @@ def _collect_row(facts: DocumentFacts, document: Document, row: int, definitions
     markdown = read_markdown(text[front_matter_length:], start=start + front_matter_length, definitions=definitions)
     is_first = True
     for block in _iter_nested(markdown.blocks):
-        if isinstance(block, Paragraph):
-            words = " ".join("".join(word.text for word in block.words if not word.is_image).split())
-            if words:
-                facts.passages.append(
-                    Passage(location=SourceLocation(document, row, block.start), text=words, is_first=is_first)
-                )
-        if isinstance(block, Table) and block.rows and not document.page_starts:
-            first = block.rows[0]
-            has_names = first.is_head and any(word.text.strip() for cell in first.cells for word in cell)
-            if len(first.cells) > _UNNAMED_COLUMNS_MAX:
-                facts.tables.append((SourceLocation(document, row, first.start), has_names))
         match block:
-            case Heading() | Paragraph():
+            case Heading():
                 _collect_words(facts, SourceLocation(document, row, block.start), block.words, markdown.links)
-            case Table():
-                for table_row in block.rows:
+            case Paragraph(words=words):
+                location = SourceLocation(document, row, block.start)
+                if visible := " ".join("".join(word.text for word in words if not word.is_image).split()):
+                    facts.passages.append(Passage(location=location, text=visible, is_first=is_first))
+                _collect_words(facts, location, words, markdown.links)
+            case Table(rows=rows):
+                first = rows[0] if rows and not document.page_starts else None
+                if first is not None and len(first.cells) > _UNNAMED_COLUMNS_MAX:
+                    has_names = first.is_head and any(word.text.strip() for cell in first.cells for word in cell)
+                    facts.tables.append((SourceLocation(document, row, first.start), has_names))
+                for table_row in rows:
                     for cell in table_row.cells:
                         _collect_words(facts, SourceLocation(document, row, table_row.start), cell, markdown.links)
             case _:

@@ -172,10 +172,10 @@ def check_number_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
         if not is_name and not is_void and not location.document.page_starts:
             groups[id(location.document), location.document.columns.parents[location.row]].append(location)
     for locations in groups.values():
-        others = (
-            f" and {len(locations) - 1} more next to it are only numbers" if len(locations) > 1 else " is only a number"
-        )
-        yield Diagnostic(locations[0], f"{locations[0].quoted_title}{others}", count=len(locations))
+        message = f"{locations[0].quoted_title} is only a number"
+        if len(locations) > 1:
+            message = f"{locations[0].quoted_title} and {len(locations) - 1} more next to it are only numbers"
+        yield Diagnostic(locations[0], message, count=len(locations))
 
 
 def check_repeated_titles(facts: DocumentFacts) -> Iterator[Diagnostic]:
@@ -288,21 +288,17 @@ def _should_exist(href: str, location: SourceLocation, library: Library, anchors
 
 def check_undescribed_links(facts: DocumentFacts) -> Iterator[Diagnostic]:
     """Yield lists that do not describe some of their links, at the first such link."""
-    groups: dict[tuple[int, int], list[SourceLocation]] = defaultdict(list)
-    counts: dict[tuple[int, int], int] = defaultdict(int)
+    groups: dict[tuple[int, int], list[tuple[SourceLocation, bool]]] = defaultdict(list)
     for location in facts.listed_links:
-        document, starts = location.document, location.document.columns.starts
-        key = id(document), document.columns.parents[location.row]
-        counts[key] += 1
-        item = document.text[location.offset : starts[location.row + 1]]
-        if item and not _WORD.search(_LINK_OR_URL.sub("", item)):
-            groups[key].append(location)
-    for key, locations in groups.items():
-        first = locations[0]
-        message = (
-            f"{len(locations)} of {counts[key]} links do not describe their pages; the first is {first.quoted_title}"
-        )
-        yield Diagnostic(first, message, count=len(locations))
+        document, columns = location.document, location.document.columns
+        item = document.text[location.offset : columns.starts[location.row + 1]]
+        is_bare = bool(item) and not _WORD.search(_LINK_OR_URL.sub("", item))
+        groups[id(document), columns.parents[location.row]].append((location, is_bare))
+    for links in groups.values():
+        if bare := [location for location, is_bare in links if is_bare]:
+            first = bare[0].quoted_title
+            message = f"{len(bare)} of {len(links)} links do not describe their pages; the first is {first}"
+            yield Diagnostic(bare[0], message, count=len(bare))
 
 
 def check_missing_optional(facts: DocumentFacts) -> Iterator[Diagnostic]:

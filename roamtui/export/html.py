@@ -200,12 +200,13 @@ class _ReplayPage:
     def render_sections(self) -> str:
         """Render each opened section's own text in document order, with its quotes marked."""
         library, sections = self.library, list[str]()
-        if library is None or not self.opened:
+        if library is None:
             return ""
-        for section_id in library.walk():
+        for section_id in library.walk() if self.opened else ():
             if section_id in self.opened:
                 text = library.text_at(library.get_own_content_span(section_id), length_max=_SECTION_LENGTH_MAX)
-                body = _render_markdown(text)
+                markdown = read_markdown(sanitise_text(text))
+                body = _BlockRenderer(markdown.links).render(markdown.blocks)
                 for quote, name in self.quotes.get(section_id, ()):
                     highlighted = _highlight_quote(body, quote, name)
                     body = highlighted if highlighted != body else f'<span id="{name}"></span>{body}'
@@ -316,11 +317,6 @@ def _render_emphasis(words: Words) -> str:
         if emphasis in words.emphasis:
             text = f"<{tag}>{text}</{tag}>"
     return text
-
-
-def _render_markdown(text: str) -> str:
-    markdown = read_markdown(sanitise_text(text))
-    return _BlockRenderer(markdown.links).render(markdown.blocks)
 
 
 def _to_plain_text(markdown: str) -> str:

@@ -40,22 +40,17 @@ def render_markdown(state: ConversationState, source: str) -> str:
         parts.append(f"## {sanitise_line(exchange.question)}")
         proof = read_proof(exchange.answer, exchange.citations)
         if exchange.answer:
-            parts.append(_add_verdicts(exchange.answer, proof))
+            pieces, position = list[str](), 0
+            for start, end, text in sorted(_list_replacements(exchange.answer, proof)):
+                pieces += (exchange.answer[position:start], text)
+                position = end
+            parts.append("".join([*pieces, exchange.answer[position:]]))
         parts += [f"*{notice.text}*" for notice in make_outcome_notices(exchange.outcome)]
         if exchange.citations:
             parts.append("\n".join(map(_format_source_line, exchange.citations, count(1))))
             if summary := " · ".join(filter(None, [format_verification(exchange.citations), proof.summary])):
                 parts.append(f"*{summary}*")
     return "\n\n".join(parts) + "\n"
-
-
-def _add_verdicts(answer: str, proof: AnswerProof) -> str:
-    pieces: list[str] = []
-    position = 0
-    for start, end, text in sorted(_list_replacements(answer, proof)):
-        pieces += (answer[position:start], text)
-        position = end
-    return "".join([*pieces, answer[position:]])
 
 
 def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
