@@ -27,7 +27,7 @@ _OUTPUT_TOKENS_DEFAULT = 4_096
 """Limit for a model whose maximum is unknown. Every Anthropic model can write so much."""
 _BRACKETS_MAX = 200
 """Maximum in the arguments of a call. Our tools need three, and JSON parsers fail at a few hundred nested levels."""
-_NAME_LENGTH_MAX = 64
+_TOOL_NAME_LENGTH_MAX = 64
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _CACHE_MARK = {"type": "ephemeral"}
 _CLOSE_SECONDS = 2.0
@@ -118,7 +118,7 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
             fields["content"] = text or None
             fields["tool_calls"] = []
             for call in message.tool_calls:
-                name = _NOT_IN_NAMES.sub("_", call.name)[:_NAME_LENGTH_MAX] or "unnamed"
+                name = _NOT_IN_NAMES.sub("_", call.name)[:_TOOL_NAME_LENGTH_MAX] or "unnamed"
                 arguments = _replace_surrogates(call.arguments)
                 if not _is_json_object(arguments):  # most providers refuse a history with broken arguments
                     arguments = json.dumps({"invalid_arguments": arguments})

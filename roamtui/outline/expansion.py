@@ -46,7 +46,7 @@ _LIST_TOKENS_BY_COUNT = ((2_000, 2_300), (500, 1_800), (0, 700))
 Two calls must lead to any of ten thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
-_NAMED_MAX = 30
+_NAMES_MAX = 30
 
 _LINK = re.compile(
     r"(?<!!)\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
@@ -264,9 +264,9 @@ def _format_section_names(library: Library, part: Span, *, is_given: bool) -> li
         if max(touched) > 1:
             return [f"[{section_id}:{number}]" for number in touched]
     names = [
-        f"[{document.ids[row]}] {format_node_title(library.get_label(document.ids[row]))}" for row in rows[:_NAMED_MAX]
+        f"[{document.ids[row]}] {format_node_title(library.get_label(document.ids[row]))}" for row in rows[:_NAMES_MAX]
     ]
-    return [*names, f"+{len(rows) - _NAMED_MAX} more"] if len(rows) > _NAMED_MAX else names
+    return [*names, f"+{len(rows) - _NAMES_MAX} more"] if len(rows) > _NAMES_MAX else names
 
 
 def _make_range_block(library: Library, reference: Reference, delivered: Delivered, nonce: str) -> ExpandedBlock:

@@ -37,7 +37,7 @@ OUTLINE_TOKENS = 700
 request more expensive. Search results use tokens better: five more results answer 4 % more questions in one step."""
 # Enough to name every Item and statement of an annual report, which is what people ask about.
 _PAGED_OUTLINE_TOKENS = 1_000
-_DOCUMENT_SHARE = 0.12
+_LIBRARY_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _WINDOW_SHARE = 0.1
 """Share of the context window. Outline, search results and sections opened at the start share a quarter of it."""
@@ -54,7 +54,7 @@ _LEGEND = (
 _LINE_TOKENS_MIN = 9
 _RANGE_TITLE_LENGTHS = (50, 24, 12, 0)
 """Maximum lengths of a title in a range, in characters, tried in this order until the lines fit the budget."""
-_RANGE_LENGTHS_BELOW = (24, 0)
+_RANGE_TITLE_LENGTHS_BELOW = (24, 0)
 _PREVIEW_LENGTHS = (10_000, 160, 60)
 """Maximum lengths of a preview, in characters, tried in this order: all titles, the usual length, and the length for a
 nearly full outline."""
@@ -79,7 +79,7 @@ _PAGE_TOKENS = 1_000
 """Assumed size of a page that is not loaded."""
 _EXPANDED_TOKENS_MIN = 300
 """A node with fewer tokens is opened whole, so lines for its parts would save nothing."""
-_TITLES_MAX = 60
+_PREVIEW_TITLES_MAX = 60
 _TITLE_LENGTH_MAX = 60
 """Maximum length of a title in a preview, in characters."""
 _SHARED_MIN = 2
@@ -124,7 +124,7 @@ def compute_outline_budget(library: Library, window_tokens: int | None, *, token
     tokens = tokens or (_PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS)
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
     budget = max(tokens, min(for_roots, _ROOTS_TOKENS_MAX))
-    budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(library.tokens * _DOCUMENT_SHARE)))
+    budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(library.tokens * _LIBRARY_SHARE)))
     return budget if window_tokens is None else min(budget, int(window_tokens * _WINDOW_SHARE))
 
 
@@ -318,7 +318,7 @@ class _Outline:
             ranges = ChildRanges.for_section(self.library, line.entry.section_id)
             if ranges.children != line.entry.below:
                 continue  # the line also lists nodes that are not children of the section
-            for length_max in _RANGE_LENGTHS_BELOW:
+            for length_max in _RANGE_TITLE_LENGTHS_BELOW:
                 described = ranges.describe(line.entry.section_id, title_length_max=length_max)
                 cost = _estimate_lines(described)
                 if cost <= self.left and len(described) > 1:
@@ -355,7 +355,7 @@ class _Outline:
         titles_below: Counter[str] = Counter()
         for line in leaves:
             if line.entry.below:
-                headings, _ = list_headings_below(self.library, line.entry.section_id, _TITLES_MAX)
+                headings, _ = list_headings_below(self.library, line.entry.section_id, _PREVIEW_TITLES_MAX)
                 titles_below.update({heading.title.casefold() for heading in headings})
         shared = frozenset(title for title, times in titles_below.items() if times >= _SHARED_MIN)
         for line in leaves:
@@ -426,7 +426,7 @@ def _preview_titles_below(library: Library, node: Node, *, length_max: int, shar
 
     Titles in `shared` are also below its neighbours. If no title distinguishes the node, all are listed.
     """
-    headings, count = list_headings_below(library, node.id, _TITLES_MAX)
+    headings, count = list_headings_below(library, node.id, _PREVIEW_TITLES_MAX)
     titled = [label for label in headings if label.title and (label.has_children or has_own_text(library, label.id))]
     distinctive = [
         heading

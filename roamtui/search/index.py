@@ -164,7 +164,7 @@ _BATCH_ROWS = 50_000
 """Number of sections that are written in one transaction. Other programs must wait for it for about two seconds."""
 _CACHE_KIB = 16_000
 _CACHED_COUNTS_MAX = 20_000
-_WORD_LENGTH_MIN = 4
+_TITLE_WORD_LENGTH_MIN = 4
 _DIGIT = re.compile(r"\d")
 _SCHEMA = (
     f"CREATE VIRTUAL TABLE sections USING fts5(title, path, body, names, parts, content='', tokenize='{TOKENIZER}')",
@@ -379,7 +379,7 @@ class SectionStore:
             words.update(
                 word
                 for word in set(tokenise(row.title))
-                if len(word) >= _WORD_LENGTH_MIN and word not in STOP_WORDS and not _DIGIT.search(word)
+                if len(word) >= _TITLE_WORD_LENGTH_MIN and word not in STOP_WORDS and not _DIGIT.search(word)
             )
         self._connection.executemany(_COUNT_WORD, [(word, sign * count) for word, count in sorted(words.items())])
 

@@ -74,7 +74,7 @@ _PROXIMITY_BONUS = 0.15
 _PROXIMITY_LENGTH = 60
 """Distance between the first and last term that halves the bonus, in characters."""
 _EARLY_BONUS = 0.15
-_WORDS_MIN, _WORDS_MAX = 5, 80
+_SENTENCE_WORDS_MIN, _SENTENCE_WORDS_MAX = 5, 80
 _SENTENCE_KINDS = (UnitKind.PROSE, UnitKind.ITEM)
 _CLOSED = re.compile(r"[.!?:;…。！？｡][\W_]*\Z")
 _LETTERED_ITEM = re.compile(r"[a-z]{1,4}[.)]\s")
@@ -151,7 +151,7 @@ def get_first_sentence(text: str) -> Unit | None:
     """
     bodies = [sentence for sentence in split_sentences(text) if sentence.kind not in _HEADING_KINDS]
     for sentence in bodies:
-        if sentence.kind is not UnitKind.CODE and _count_words(text, sentence) >= _WORDS_MIN:
+        if sentence.kind is not UnitKind.CODE and _count_words(text, sentence) >= _SENTENCE_WORDS_MIN:
             return sentence
     return bodies[0] if bodies else None
 
@@ -295,12 +295,12 @@ def _compute_form_factor(text: str, sentence: Unit) -> float:
             factor *= 0.6
         elif piece.endswith(":"):
             factor *= 0.85
-        if words < _WORDS_MIN:
+        if words < _SENTENCE_WORDS_MIN:
             factor *= 0.7 if words > 2 else 0.4
         if "](" in piece and len(_WORD.findall(_LINK_TEXT.sub("", piece))) < 2:
             factor *= 0.6
-    if words > _WORDS_MAX:
-        factor *= (_WORDS_MAX / words) ** 0.25
+    if words > _SENTENCE_WORDS_MAX:
+        factor *= (_SENTENCE_WORDS_MAX / words) ** 0.25
     return factor
 
 

@@ -15,7 +15,7 @@ from roamtui.outline.labels import format_node_title
 IDS_MAX = 20
 _HINT_SHARE = 0.6
 """Share of the budget for open sections above which the model gets a hint to close some."""
-_NAMED_MAX = 6
+_NAMED_SECTIONS_MAX = 6
 NAME = "expand_sections"
 _NO_IDS = 'expand_sections needs section_ids: a list of 1 to 20 ids from the outline, such as ["a8a96034", "b9e8ef5c"].'
 
@@ -25,7 +25,7 @@ def _format_closable_hint(state: ConversationState, used: Sequence[str]) -> str:
     if state.open_tokens < _HINT_SHARE * state.options.budget_tokens:
         return ""
     idle = [s for s in state.open_sections if not s.is_pinned and not s.is_closing and s.section_id not in used]
-    largest = sorted(idle, key=lambda section: -section.tokens)[:_NAMED_MAX]
+    largest = sorted(idle, key=lambda section: -section.tokens)[:_NAMED_SECTIONS_MAX]
     named = [
         f"[{s.section_id}] {format_node_title(state.library.get_label(s.section_id))} ({s.tokens})" for s in largest
     ]

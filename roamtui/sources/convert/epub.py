@@ -27,7 +27,7 @@ _TEXT_CIPHER = b"xmlenc#aes"
 _CHAPTERS_MAX = 5_000
 _DRAWING_TYPE = "image/svg+xml"
 _PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", _DRAWING_TYPE})
-_POINTS_MAX = 20_000
+_NAVIGATION_POINTS_MAX = 20_000
 _TITLE_LENGTH_MAX = 500
 _MARKER = re.compile("\ue000(\\d+)\ue001")
 """Number of a navigation point between private-use characters. It marks the place that the point leads to."""
@@ -73,7 +73,7 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
     points: dict[str, list[_NavigationPoint]] = {}
     if book.navigation:
         source = decode_html(package.read(book.navigation) or b"")[0]
-        entries = list(islice(_read_ncx(source) if book.is_ncx else _read_nav(source), _POINTS_MAX))
+        entries = list(islice(_read_ncx(source) if book.is_ncx else _read_nav(source), _NAVIGATION_POINTS_MAX))
         target = ("", "")
         # From the last to the first, because an entry without a target leads to the target of the next one.
         for level, title, href in reversed(entries):

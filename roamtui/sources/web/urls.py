@@ -13,7 +13,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from roamtui.errors import SourceError, UsageError
 
-_LENGTH_MAX = 4096
+_URL_LENGTH_MAX = 4096
 _SHOWN_LENGTH_MAX = 80
 _HOST_LENGTH_MAX = 253
 _PORT_MAX = 65535
@@ -41,8 +41,8 @@ def parse_url(text: str) -> str:
     shown = _CREDENTIALS.sub("//", text)
     shown = shown if len(shown) <= _SHOWN_LENGTH_MAX else shown[: _SHOWN_LENGTH_MAX - 3] + "..."
     shown = "".join(character if character.isprintable() else "?" for character in shown) or "An empty address"
-    if len(text) > _LENGTH_MAX:
-        raise SourceError(f"{shown} is longer than {_LENGTH_MAX:,} characters. Name a shorter address.")
+    if len(text) > _URL_LENGTH_MAX:
+        raise SourceError(f"{shown} is longer than {_URL_LENGTH_MAX:,} characters. Name a shorter address.")
     if _FORBIDDEN.sub("", text.replace(" ", "")) != text.replace(" ", ""):
         raise SourceError(f"{shown} contains characters that no address may have. Copy the address again.")
     try:

@@ -34,7 +34,7 @@ _BOOKMARKS_MIN = 5
 _PAGES_PER_BOOKMARK_MAX = 4
 """Fewer than five bookmarks are an outline only if the file has at most this many pages for each page with one."""
 _FIRST_WORDS_LENGTH = 60
-_RANGES_MAX = 12
+_SHOWN_RANGES_MAX = 12
 _SAMPLE_ROWS = 3
 """Number of rows of each page in which unreadable characters are counted."""
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
@@ -126,8 +126,8 @@ def _format_pages(numbers: list[int]) -> str:
             ranges[-1][1] = number
         else:
             ranges.append([number, number])
-    shown = [str(low) if low == high else f"{low}-{high}" for low, high in ranges[:_RANGES_MAX]]
-    more = ", …" if len(ranges) > _RANGES_MAX else ""
+    shown = [str(low) if low == high else f"{low}-{high}" for low, high in ranges[:_SHOWN_RANGES_MAX]]
+    more = ", …" if len(ranges) > _SHOWN_RANGES_MAX else ""
     return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(shown)}{more} {'are' if len(numbers) > 1 else 'is'}"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from roamtui.sources.convert.pdf.rows import PageRow
 
 _EDGE_ROWS = 3
-_REPEATED_MIN = 4
+_REPEATS_MIN = 4
 _REPEATED_SHARE = 0.06
 """Minimum share of pages that have a running head: the same line at the same height."""
 _INNER_SHARE = 0.3
@@ -21,7 +21,7 @@ _NEARBY_PAGES = 6
 """Greatest distance between pages whose printed numbers are compared."""
 _HEIGHT_TOLERANCE = 6
 """Greatest difference between the heights of the same line on different pages, in points."""
-_LENGTH_MAX = 140
+_HEAD_LENGTH_MAX = 140
 _START_NUMBER = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
 _END_NUMBER = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
 _NUMBER = re.compile(r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE)
@@ -100,14 +100,14 @@ def _detect_repeated_rows(
     pages_by_key: dict[tuple[str, int], list[int]] = {}
     for page, sides in enumerate(edges):
         for row in (*sides[0], *sides[1]):
-            if len(row.text) <= _LENGTH_MAX and any(map(str.isalpha, row.text)):
+            if len(row.text) <= _HEAD_LENGTH_MAX and any(map(str.isalpha, row.text)):
                 pages_by_key.setdefault(_make_key(row, numbers.get(page)), []).append(page)
-    needed = max(_REPEATED_MIN, _REPEATED_SHARE * len(edges))
+    needed = max(_REPEATS_MIN, _REPEATED_SHARE * len(edges))
     running = {}
     for (text, height), found in pages_by_key.items():
         # Rows near the border of two height classes may be in either.
         near = sorted({*found, *pages_by_key.get((text, height - 1), ()), *pages_by_key.get((text, height + 1), ())})
-        is_close = any(last - first <= _RUN_PAGES for first, last in zip(near, near[_REPEATED_MIN - 1 :], strict=False))
+        is_close = any(last - first <= _RUN_PAGES for first, last in zip(near, near[_REPEATS_MIN - 1 :], strict=False))
         if len(near) >= needed or is_close:
             running[text, height] = len(near) / len(edges)
     return running
@@ -120,13 +120,13 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
             number
             for side in sides
             for row in side
-            if len(row.text) <= _LENGTH_MAX
+            if len(row.text) <= _HEAD_LENGTH_MAX
             for number in _parse_page_numbers(row.text)
         }
         for sides in edges
     ]
     shifts = [{(prefix, value - page) for prefix, value in numbers} for page, numbers in enumerate(found)]
-    needed = 2 if len(edges) > _REPEATED_MIN else 1
+    needed = 2 if len(edges) > _REPEATS_MIN else 1
     chosen = {}
     for page, page_shifts in enumerate(shifts):
         around = (*shifts[max(0, page - _NEARBY_PAGES) : page], *shifts[page + 1 : page + 1 + _NEARBY_PAGES])
