@@ -44,9 +44,15 @@ from roamtui.conversation.transcript import StopReason
 from roamtui.document.plain import sanitise_line
 from roamtui.export.json import to_json_citation, to_json_passage
 from roamtui.headless.output import warn, write_json, write_notes, write_styled, write_text
-from roamtui.headless.terminal import LineWrapper, has_styles, measure_terminal, render_answer, render_source_list
+from roamtui.headless.terminal import (
+    LineWrapper,
+    has_styles,
+    measure_terminal,
+    render_answer,
+    render_passages,
+    render_source_list,
+)
 from roamtui.models.base import get_startup_note
-from roamtui.models.registry import OFFLINE
 from roamtui.outline.labels import format_path
 from roamtui.outline.structure import parse_reference
 
@@ -179,20 +185,23 @@ class _AskReport:
     def _show_answer(self, final: QuestionAnswered, width: int) -> None:
         """Write the answer for a person at a terminal."""
         proof, is_styled = read_proof(final.answer, final.citations), has_styles()
-        parts = [render_answer(final.answer, proof, width=width, is_styled=is_styled)] if final.answer.strip() else []
-        outcome = [proof.summary] if proof.summary and final.citations else []
-        if final.citations:
-            sources = render_source_list(
-                final.citations,
-                final.answer,
-                self._agent.session.state.library,
-                are_passages=self._agent.model.name == OFFLINE,
-                width=width,
-                is_styled=is_styled,
+        state = self._agent.session.state
+        exchange = state.transcript.exchanges[-1]
+        if passages := list_passages(exchange, state.library):
+            parts = [render_passages(passages, exchange.question, state.library, width=width, is_styled=is_styled)]
+            outcome = ["No model has read these passages. Choose one with --model to get an answer."]
+        else:
+            parts = (
+                [render_answer(final.answer, proof, width=width, is_styled=is_styled)] if final.answer.strip() else []
             )
-            parts.append(sources)
-        elif final.is_unproven:
-            outcome.append("no quotes to verify")
+            outcome = [proof.summary] if proof.summary and final.citations else []
+            if final.citations:
+                sources = render_source_list(
+                    final.citations, final.answer, state.library, width=width, is_styled=is_styled
+                )
+                parts.append(sources)
+            elif final.is_unproven:
+                outcome.append("no quotes to verify")
         if parts:
             wrapper = LineWrapper(width)
             lines = [sanitise_line(line) for line in (*outcome, *_format_outcome(self._agent, final))]

@@ -17,8 +17,9 @@ from unicodedata import category, east_asian_width
 
 from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import read_answer_markdown
-from roamtui.agent.proof import AnswerProof
-from roamtui.agent.source_list import format_place, format_source, strip_links
+from roamtui.agent.passages import ShownPassage
+from roamtui.agent.proof import AnswerProof, read_proof
+from roamtui.agent.source_list import describe_place, format_place, format_source, list_path_titles, strip_links
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import (
@@ -45,7 +46,9 @@ from roamtui.document.markdown.line_parts import (
     UNBROKEN_TEXT,
     WIDE_CHARACTERS,
 )
+from roamtui.document.markdown.parser import read_markdown
 from roamtui.document.plain import sanitise_text, shorten
+from roamtui.search.passages import QuestionWords, find_question_words
 
 WIDTH_MAX = 100
 """In columns. Longer lines are hard to read."""
@@ -103,7 +106,7 @@ def render_answer(answer: str, proof: AnswerProof, *, width: int, is_styled: boo
 
 
 def render_source_list(
-    citations: tuple[Citation, ...], answer: str, library: Library, *, are_passages: bool, width: int, is_styled: bool
+    citations: tuple[Citation, ...], answer: str, library: Library, *, width: int, is_styled: bool
 ) -> str:
     """Lay out the citations in the order of their numbers, one line each.
 
@@ -111,21 +114,18 @@ def render_source_list(
         citations: The answer's citations.
         answer: The answer's text. Quotes that it already contains are not repeated.
         library: Contains the sections in which quotes were found.
-        are_passages: Whether rules chose the citations, as the offline model does.
         width: In columns.
         is_styled: Whether to write styles.
     """
-    # A passage was copied from the text, so finding it there proves nothing.
-    found_colour = _DIM if are_passages else _GREEN
-    heading = [_Piece("Passages" if are_passages else "Sources", (_BOLD,))]
+    heading = [_Piece("Sources", (_BOLD,))]
     if proof := format_verification(citations):
         is_all = all(citation.is_verified for citation in citations if citation.quote is not None)
-        heading.append(_Piece(f"  {proof}", (found_colour if is_all else _YELLOW,)))
+        heading.append(_Piece(f"  {proof}", (_GREEN if is_all else _YELLOW,)))
     lines: list[_Line] = [heading]
     answer_text = strip_links(answer)
     indent = len(str(len(citations))) + 2
     for number, citation in enumerate(citations, start=1):
-        colour = found_colour if citation.is_verified else _COLOURS[citation.state]
+        colour = _GREEN if citation.is_verified else _COLOURS[citation.state]
         pieces = [_Piece(f"{citation.state.sign} ", (colour,))] if citation.state.sign else []
         pieces.append(_Piece(format_source(citation, library), (_BOLD,)))
         if place := format_place(citation, library):
@@ -136,6 +136,39 @@ def render_source_list(
         lead = _Piece(f"{number:>{indent - 1}} ", (_BOLD,))
         lines += _indent(_wrap(pieces, width - indent), lead, _Piece(" " * indent))
     return _render_lines(lines, is_styled=is_styled)
+
+
+def render_passages(
+    passages: Sequence[ShownPassage], question: str, library: Library, *, width: int, is_styled: bool
+) -> str:
+    """Lay out passages with their paths and places, the words of the question in bold."""
+    words = find_question_words(question, [passage.text for passage in passages])
+    lines: list[_Line] = []
+    for number, passage in enumerate(passages, start=1):
+        citation = passage.citation
+        path = " › ".join(list_path_titles(citation, library.title)) or format_source(citation, library)
+        head = [_Piece(path, (_BOLD,)), _Piece(f" · {describe_place(citation, path)}", (_DIM,))]
+        lead = _Piece(f"{number} ", (_BOLD,))
+        markdown = read_markdown(passage.text)
+        layout = _Layout(read_proof("", ()), markdown.links)
+        text = layout.lay_out(markdown.blocks, width - len(lead.text))
+        lines += [[]] if lines else []
+        lines += _indent(_wrap(head, width - len(lead.text)), lead, _Piece("  "))
+        lines += _indent((_mark_words(line, words) for line in text), _Piece("  "), _Piece("  "))
+    return _render_lines(lines, is_styled=is_styled)
+
+
+def _mark_words(line: _Line, words: QuestionWords) -> _Line:
+    """Return a line with the words of a question in bold."""
+    inside = {index for span in words.locate("".join(piece.text for piece in line)) for index in range(*span)}
+    marked: list[_Piece] = []
+    position = 0
+    for piece in line:
+        for is_inside, group in groupby(enumerate(piece.text, position), key=lambda pair: pair[0] in inside):
+            codes = tuple(dict.fromkeys((*piece.codes, *([_BOLD] if is_inside else []))))
+            marked.append(_Piece("".join(character for _, character in group), codes))
+        position += len(piece.text)
+    return marked
 
 
 class LineWrapper:

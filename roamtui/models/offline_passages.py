@@ -12,19 +12,17 @@ from itertools import chain
 
 from roamtui.document.tokens import estimate_tokens
 from roamtui.models.offline_request import HITS_MAX, DeliveredSection, ParsedRequest
-from roamtui.search.lexicon import Language, detect_language, get_synonyms, list_words, stem
-from roamtui.search.passages import Passage, find_passage, split_passages
+from roamtui.search.lexicon import Language, detect_language, list_words, stem
+from roamtui.search.passages import Passage, find_passage, find_question_words, split_passages
 from roamtui.search.sentences import best_sentences, get_first_sentence, split_sentences
 from roamtui.search.terms import (
     extract_names,
     fold_term,
     is_unspaced,
-    list_inflected_forms,
     locate_terms,
     query_terms,
     tokenise,
 )
-from roamtui.search.titles import list_similar_words
 from roamtui.search.units import Unit, UnitKind
 
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』〝〞〟＂', "'"))
@@ -72,8 +70,6 @@ _PATH_WEIGHT = 0.6
 """Weight of a word in the path of a section. In the passage, it has 1."""
 _RANK_LOSS = 0.15
 """Loss of score per search rank."""
-_MISTYPED_MIN = 5
-"""Minimum letters for typo correction; shorter words are too similar to each other."""
 _SENTENCES_MAX = 400
 """Sentences of one section that are ranked."""
 _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("〝", "〟"))
@@ -265,7 +261,7 @@ def _write_card(card: Card) -> str:
     return f"**{heading}**\n\n{quote}" if heading else quote
 
 
-def rank_passages(parsed: ParsedRequest) -> PassageRanking:  # noqa: PLR0915 - one story
+def rank_passages(parsed: ParsedRequest) -> PassageRanking:
     """Rank the passages of the delivered sections for the question."""
     terms, sections = query_terms(parsed.question), parsed.delivered
     if not parsed.is_follow_up and (parsed.found or parsed.started_ids):  # a follow-up may need any open section
@@ -279,21 +275,14 @@ def rank_passages(parsed: ParsedRequest) -> PassageRanking:  # noqa: PLR0915 - o
     ranks = {hit.section_id: rank for hits in searches for rank, hit in enumerate(hits)}
     texts = [f"{section.path}\n{section.text}" for section in sections]
     language = detect_language(tokenise(parsed.question))
-    forms = list_inflected_forms("\n".join(texts), terms, language)
+    words = find_question_words(parsed.question, texts)
+    forms, present = words.forms, words.present
     weights = _weigh_terms(terms, parsed, forms)
     total = sum(weights.values())
-    present = {term for text in texts for _, term in locate_terms(text, terms, forms)}
-    missing = [term for term in terms if term not in present]
-    synonyms = {term: frozenset(get_synonyms((term,))) for term in terms}
-    corrections: dict[str, frozenset[str]] = {}
-    words = sorted({word for text in texts for word in tokenise(text)}) if missing else []
-    for term in missing:
-        if len(term) >= _MISTYPED_MIN and term.isalpha():
-            corrections[term] = frozenset(list_similar_words(term, words))
     # Synonyms count in part for their terms, and so do corrections of typos; less if the term itself is there too.
-    others = {term: synonyms[term] | corrections.get(term, frozenset()) for term in terms}
+    others = {term: words.get_others(term) for term in terms}
     term_by_synonym = {other: term for term in terms for other in sorted(others[term]) if other not in terms}
-    shares = {term: _SYNONYM_SHARE if term in missing else _OTHER_SYNONYM_SHARE for term in terms}
+    shares = {term: _OTHER_SYNONYM_SHARE if term in present else _SYNONYM_SHARE for term in terms}
     weights |= {synonym: shares[term] * weights[term] for synonym, term in term_by_synonym.items()}
     ranked = tuple(weights)
     every = tuple(dict.fromkeys((*ranked, *sorted(frozenset().union(*others.values())))))
@@ -339,8 +328,8 @@ def rank_passages(parsed: ParsedRequest) -> PassageRanking:  # noqa: PLR0915 - o
     return PassageRanking(
         candidates=tuple(sorted(candidates, key=lambda candidate: -candidate.score)),
         weights=_weigh_evidence(parsed.question, terms, present, language),
-        synonyms=synonyms,
-        corrections=corrections,
+        synonyms=words.synonyms,
+        corrections=words.corrections,
         doubt=_DOUBT if language is Language.ENGLISH else 0.0,  # of other languages fewer forms of words are known
     )
 

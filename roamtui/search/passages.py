@@ -1,16 +1,22 @@
-"""Divides a Markdown text into passages: whole paragraphs, each with the table, list or code that belongs to it."""
+"""Divides a Markdown text into passages: whole paragraphs, each with the table, list or code that belongs to it.
+
+`find_question_words` finds what counts as a word of a question in passages, to rank them and to highlight it.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from roamtui.document.headings import parse_blocks
 from roamtui.document.text import compute_line_starts
 from roamtui.document.tokens import estimate_tokens
+from roamtui.search.lexicon import detect_language, get_synonyms
 from roamtui.search.sentences import split_sentences
+from roamtui.search.terms import list_inflected_forms, locate_terms, measure_term, query_terms, tokenise
+from roamtui.search.titles import list_similar_words
 from roamtui.search.units import CACHED_TEXTS_MAX, blank_front_matter
 
 _ATTACHED = frozenset({"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"})
@@ -20,6 +26,8 @@ _PASSAGE_TOKENS_MAX = 600
 """A longer passage is cut to whole sentences, rows and lines around its best sentence."""
 _LABEL_WORDS_MAX = 6
 """A paragraph with at most this many words is a label and belongs to what follows it."""
+_MISTYPED_MIN = 5
+"""Minimum letters for typo correction; shorter words are too similar to each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +122,49 @@ def _list_blocks(text: str) -> Iterator[_Block]:
         is_comment = token.type == "html_block" and body.lstrip().startswith("<!--") and body.rstrip().endswith("-->")
         if start < end and not is_comment:
             yield _Block(start, end, token.type)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionWords:
+    """The terms of a question, and the words of some texts that count for them."""
+
+    terms: tuple[str, ...]
+    present: frozenset[str]
+    """Terms that the texts contain."""
+    forms: Mapping[str, str]
+    """Inflected forms and their terms."""
+    synonyms: Mapping[str, frozenset[str]]
+    """Synonyms of each term."""
+    corrections: Mapping[str, frozenset[str]]
+    """What each term that no text contains may have meant if it is mistyped."""
+
+    def get_others(self, term: str) -> frozenset[str]:
+        """Return the words that count in part for a term."""
+        return self.synonyms[term] | self.corrections.get(term, frozenset())
+
+    def locate(self, text: str) -> list[tuple[int, int]]:
+        """Return the start and end of each word in a text that counts for a term, in order, without single letters."""
+        others = (sorted(self.get_others(term)) for term in self.terms)
+        words = dict.fromkeys((*self.terms, *(other for group in others for other in group)))
+        found = locate_terms(text, [word for word in words if len(word) > 1 or word.isdigit()], self.forms)
+        return [(start, start + measure_term(text, start, term)) for start, term in found]
+
+
+def find_question_words(question: str, texts: Sequence[str]) -> QuestionWords:
+    """Find what counts as a word of a question in some texts."""
+    terms, language = query_terms(question), detect_language(tokenise(question))
+    forms = list_inflected_forms("\n".join(texts), terms, language)
+    present = frozenset(term for text in texts for _, term in locate_terms(text, terms, forms))
+    missing = [term for term in terms if term not in present]
+    corrections: dict[str, frozenset[str]] = {}
+    words = sorted({word for text in texts for word in tokenise(text)}) if missing else []
+    for term in missing:
+        if len(term) >= _MISTYPED_MIN and term.isalpha():
+            corrections[term] = frozenset(list_similar_words(term, words))
+    return QuestionWords(
+        terms=terms,
+        present=present,
+        forms=forms,
+        synonyms={term: frozenset(get_synonyms((term,))) for term in terms},
+        corrections=corrections,
+    )

@@ -185,6 +185,13 @@ def locate_terms(
     return sorted(found)
 
 
+def measure_term(text: str, start: int, term: str) -> int:
+    """Return the length of an occurrence that `locate_terms` found."""
+    pattern = _WORD if tokenise(term) == [term] and not is_unspaced(term) else _compile_whole(term)
+    match = pattern.match(text, start)
+    return len(match.group()) if match is not None else 0
+
+
 @lru_cache(maxsize=512)
 def _compile_whole(term: str) -> re.Pattern[str]:
     """Return a pattern for a whole identifier, or for a pair of characters in a script without spaces."""

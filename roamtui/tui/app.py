@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _STYLE_FILES = (
     "app.tcss",
     "chat/chat.tcss",
+    "chat/passages_view.tcss",
     "reader/reader.tcss",
     "tree/tree.tcss",
     "panes/panes.tcss",

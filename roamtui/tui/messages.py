@@ -38,6 +38,13 @@ class StatusMessage(Message):
 
 
 @dataclass
+class OpenRequested(Message):
+    """A person wants to open a section for the conversation."""
+
+    section_id: str
+
+
+@dataclass
 class NoteRequested(Message):
     """A person wants to add a note on a section, or on the text of a citation in it."""
 

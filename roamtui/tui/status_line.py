@@ -38,6 +38,8 @@ _META_KEY = "roamtui_action"
 _META_TAB = "roamtui_tab"
 _PART_GAP = "  "
 _HINT_GAP = "   "
+_PASSAGE_HINTS = ("chat.show_target", "chat.open", "chat.keep", "chat.ask_model")
+"""Actions on a selected passage."""
 _EXTRA_HINTS = {
     Scope.INPUT: ("global.find", "global.open_document", "global.conversations"),
     Scope.TREE: ("global.marks", "global.open_document"),
@@ -204,6 +206,7 @@ class HintLine(ClickableBar):
         self._scope = Scope.INPUT
         self._is_offline = False
         self._has_citations = False
+        self._has_passage = False
         self._extra_ids: tuple[str, ...] = ()
 
     def show_extra(self, action_ids: tuple[str, ...]) -> None:
@@ -212,10 +215,20 @@ class HintLine(ClickableBar):
             self._extra_ids = action_ids
             self.refresh()
 
-    def show_scope(self, scope: Scope, *, is_offline: bool = False, has_citations: bool = False) -> None:
-        """Show the keys of a scope, the key for a model if offline, and the key for a citation if there are any."""
-        if (scope, is_offline, has_citations) != (self._scope, self._is_offline, self._has_citations):
-            self._scope, self._is_offline, self._has_citations = scope, is_offline, has_citations
+    def show_scope(
+        self, scope: Scope, *, is_offline: bool = False, has_citations: bool = False, has_passage: bool = False
+    ) -> None:
+        """Show the keys of a scope.
+
+        Args:
+            scope: The scope.
+            is_offline: Whether to show the key for a model.
+            has_citations: Whether to show the key for a citation.
+            has_passage: Whether to show the keys for a selected passage first.
+        """
+        shown = (scope, is_offline, has_citations, has_passage)
+        if shown != (self._scope, self._is_offline, self._has_citations, self._has_passage):
+            self._scope, self._is_offline, self._has_citations, self._has_passage = shown
             self.refresh()
 
     @override
@@ -224,6 +237,8 @@ class HintLine(ClickableBar):
         scope_ids = [action.id for action in self._keys.for_scope(self._scope) if action.is_hinted]
         if not self._has_citations and "chat.select_citation" in scope_ids:
             scope_ids.remove("chat.select_citation")
+        if self._has_passage and self._scope is Scope.CHAT:
+            scope_ids = [*_PASSAGE_HINTS, *(one for one in scope_ids if one not in _PASSAGE_HINTS)]
         if self._has_citations and self._scope is Scope.INPUT:
             scope_ids.insert(1, "global.next_citation")
         if self._is_offline and self._scope is Scope.INPUT:

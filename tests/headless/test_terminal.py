@@ -39,7 +39,7 @@ def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
 def test_each_source_is_one_line_with_its_number_sign_and_place() -> None:
     state = answer_question()
     exchange = state.transcript.exchanges[-1]
-    text = render_source_list(exchange.citations, "", state.library, are_passages=False, width=100, is_styled=False)
+    text = render_source_list(exchange.citations, "", state.library, width=100, is_styled=False)
     assert text.splitlines() == [
         "Sources  1/4 quotes found in the text",
         " 1 ✓ Fees · line 11 “2 euros a day”",

@@ -45,10 +45,11 @@ from roamtui.tui.chat.content_view import (
 )
 from roamtui.tui.context import StartupContext
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.messages import CopyRequested, NoteRequested, StatusMessage
+from roamtui.tui.messages import CopyRequested, NoteRequested, OpenRequested, StatusMessage
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
+    from roamtui.tui.chat.passages_view import PassagesView
 
 EXCHANGES_STEP = 20
 """The number of exchanges shown at first, and added with each request for earlier ones."""
@@ -99,6 +100,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     has_peek: reactive[bool] = reactive(default=True, init=False, repaint=False)
     """Whether the passage of a selected citation is shown here, because the reader does not show it."""
 
+    has_selected_passage: reactive[bool] = reactive(default=False, init=False, repaint=False)
+    """Whether a passage is selected, for which there are more keys."""
+
     class Ready(Message):
         """Tells that the log can show messages."""
 
@@ -111,6 +115,15 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.open_first = opening
             """Sections to open first."""
 
+    class ModelRequested(Message):
+        """The person asked a model the question that some passages answer."""
+
+        def __init__(self, number: int, section_ids: tuple[str, ...]) -> None:
+            super().__init__()
+            self.number = number
+            self.section_ids = section_ids
+            """Sections to open first."""
+
     class ForkRequested(Message):
         """The person asked to branch off a conversation before a question."""
 
@@ -121,7 +134,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def __init__(self, first: StartupContext, welcome: Widget, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
-        self._open_key = keys.format_first_key("chat.open_and_ask")
+        self._keys = keys
         self._first = first
         self._welcome = welcome
         self._earlier = EarlierQuestionsView()
@@ -286,7 +299,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
         about = "" if within is None else format_full_path(self._first.state.library, within)
-        view = ExchangeView(number, question, about, self._format_source, lambda: self._first.state, self._open_key)
+        view = ExchangeView(number, question, about, self._format_source, lambda: self._first.state, self._keys)
         view.sources.has_peek = self.has_peek
         return view
 
@@ -329,6 +342,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             return False
         self._selected[0].select_target(None)
         self._selected = None
+        self.has_selected_passage = False
         return True
 
     def on_key(self, event: events.Key) -> None:
@@ -344,7 +358,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @property
     def first_citation(self) -> Target | None:
         """The first citation of the last answer."""
-        return self.current.sources.targets[0] if self.current is not None and self.current.citations else None
+        return next(iter(self.current.cited.targets), None) if self.current is not None else None
 
     @property
     def has_citations(self) -> bool:
@@ -356,29 +370,29 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         view = self._get_cited_exchange()
         if view is None:
             return False
-        count = len(view.citations)
-        is_inside = self._selected is not None and self._selected[0] is view.sources
+        count = len(view.cited.targets)
+        is_inside = self._selected is not None and self._selected[0] is view.cited
         index = self._selected[1] + step if self._selected is not None and is_inside else min(0, step)
-        self._select(view.sources, index % count)
+        self._select(view.cited, index % count)
         return True
 
     def action_select_citation(self) -> None:
         """Select the citation with the typed number. A digit typed soon after another one completes its number."""
         view = self._get_cited_exchange()
-        count = 0 if view is None else len(view.citations)
+        count = 0 if view is None else len(view.cited.targets)
         is_soon = monotonic() - self._typed_at < _DIGITS_SECONDS
         number = f"{self._typed_number}{self._typed_digit}" if is_soon else self._typed_digit
         if not 0 < int(number or 0) <= count:
             number = self._typed_digit
         self._typed_number, self._typed_at = number, monotonic()
         if view is not None and 0 < int(number or 0) <= count:
-            self._select(view.sources, int(number) - 1)
+            self._select(view.cited, int(number) - 1)
         else:
             self.post_message(StatusMessage(f"No citation {number}"))
 
     def _get_cited_exchange(self) -> ExchangeView | None:
-        """Return the selected exchange if it has citations, else the last one that has."""
-        cited = [view for view in self._shown if view.citations]
+        """Return the selected exchange if it has citations or nearest titles, else the last one that has."""
+        cited = [view for view in self._shown if view.cited.targets]
         selected = self._selected[0].ancestors if self._selected is not None else ()
         return next((view for view in cited if view in selected), cited[-1] if cited else None)
 
@@ -458,6 +472,22 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         else:
             self.post_message(StatusMessage("Select a quote first (j, k)"))
 
+    def action_open(self) -> None:
+        """Open the section of the selected passage or citation."""
+        target = self._selected[0].targets[self._selected[1]] if self._selected is not None else None
+        if isinstance(target, SectionTarget):
+            self.post_message(OpenRequested(target.section_id))
+        else:
+            self.post_message(StatusMessage("Select a passage or a citation first (j, k)"))
+
+    def action_ask_model(self) -> None:
+        """Ask a model the question of the selected passages, else of the last ones, with their sections open."""
+        view = self._pointed_at
+        if view is None or view.passage_ids is None:
+            self.post_message(StatusMessage("No passages to ask about"))
+        else:
+            self.post_message(self.ModelRequested(view.number, view.passage_ids))
+
     def action_show_unquoted(self) -> None:
         if self.current is not None:
             self.current.toggle_unquoted()
@@ -477,6 +507,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     # Textual finds the handler by its name, so that the first screen need not import the message's class.
     def on_exchange_view_resized(self) -> None:
         self.call_after_refresh(self._scroll_to_newest)
+
+    def on_passages_view_card_clicked(self, event: PassagesView.CardClicked) -> None:
+        """Select a card. Textual finds this handler by its name too."""
+        self._select(event.view, event.index)
 
     def _follow_newest(self) -> None:
         """Keep the newest message in view from now on."""
@@ -516,8 +550,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         elif self.current is None:
             position = 0
         else:  # start at the first source of the last exchange, else at its first target
-            sources = self.current.sources
-            views = {sources} if sources.display else set(self.current.query(ContentView))
+            cited = self.current.cited
+            views = {cited} if cited.targets else set(self.current.query(ContentView))
             position = next((number for number, (view, _) in enumerate(targets) if view in views), 0)
         self._select(*targets[max(0, min(position, len(targets) - 1))])
 
@@ -525,6 +559,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.clear_selection()
         self._selected = view, index
         view.select_target(index)
+        self.has_selected_passage = any(one.cited is view and one.passage_ids is not None for one in self._shown)
         self._let_scroll()
         self.call_after_refresh(self._scroll_to_selected)
         self.post_message(TargetSelected(view.targets[index]))

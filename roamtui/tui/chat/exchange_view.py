@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -11,11 +11,11 @@ from textual.message import Message
 from typing_extensions import override
 
 from roamtui.agent.answer import UnopenedHits, format_verification, list_unopened_hits
+from roamtui.agent.passages import read_passage_reply, replies_with_passages
 from roamtui.agent.source_list import describe_place, find_holder, strip_links
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
-    QuestionAnswered,
     SectionsExpanded,
     SectionsSearched,
     make_draft_events,
@@ -25,11 +25,13 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, QuoteState, Usage
 from roamtui.document.library import Library
 from roamtui.document.plain import sanitise_line, sanitise_text, shorten
+from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, TextView, link_target, wrap
+from roamtui.tui.chat.passages_view import PassagesView
 from roamtui.tui.chat.peek import draw_peek
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.status_line import OFFLINE, adapt_flags, describe_usage, format_key_hint, summarise_usage
+from roamtui.tui.status_line import adapt_flags, describe_usage, format_key_hint, summarise_usage
 
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
 
@@ -51,7 +53,7 @@ class ExchangeView(Vertical):
         about: str,
         name: Callable[[Citation], str],
         get_state: Callable[[], ConversationState],
-        open_key: str,
+        keys: Keymap,
     ) -> None:
         """Show a question.
 
@@ -61,7 +63,7 @@ class ExchangeView(Vertical):
             about: The section it is limited to, or empty for the whole document.
             name: Returns the section of a citation, with its file if there are several.
             get_state: Returns the newest state of the conversation.
-            open_key: The key that opens what search found and nobody read, and asks again.
+            keys: The keys that it names.
         """
         super().__init__()
         self.number = number
@@ -72,24 +74,27 @@ class ExchangeView(Vertical):
         self.sources = SourcesView(name, get_state)
         """What the answer cites."""
         self._outcome = OutcomeView(Content())
-        self._open_key = open_key
-        for view in (self._activity, self._answer, self.sources, self._outcome):
+        self._passages = PassagesView(keys.format_first_key("chat.ask_model"))
+        self.cited: SourcesView | PassagesView = self.sources
+        """Shows what digits select."""
+        self.passage_ids: tuple[str, ...] | None = None
+        """The sections of the passages in place of an answer, or None if a model that reasons answered."""
+        self._open_key = keys.format_first_key("chat.open_and_ask")
+        for view in (self._activity, self._answer, self.sources, self._passages, self._outcome):
             view.display = False
         self.citations: tuple[Citation, ...] = ()
         """The citations of the finished answer."""
+        self.answer = ""
+        """The answer so far, as the model wrote it."""
         self._is_waiting = False
         self.unopened: UnopenedHits | None = None
         """Search results that were not opened, or None before the exchange has ended."""
 
     @property
-    def answer(self) -> str:
-        """The answer so far, as the model wrote it."""
-        return self._answer.text
-
-    @property
     def answer_line(self) -> int | None:
-        """Line of this view where the answer starts, or None if there is no answer yet."""
-        return self._answer.virtual_region.y if self._answer.display else None
+        """Line of this view where the answer or its passages start, or None if there is no answer yet."""
+        shown = (view.virtual_region.y for view in (self._answer, self._passages) if view.display)
+        return next(shown, None)
 
     @override
     def compose(self) -> ComposeResult:
@@ -97,6 +102,7 @@ class ExchangeView(Vertical):
         yield self._activity
         yield self._answer
         yield self.sources
+        yield self._passages
         yield self._outcome
 
     def on_resize(self) -> None:
@@ -113,17 +119,20 @@ class ExchangeView(Vertical):
 
     def pop_draft(self) -> tuple[AnswerStreamed, ...]:
         """Remove and return the text that the model wrote before it continued to work."""
-        draft = make_draft_events(self._answer.text)
+        draft = make_draft_events(self.answer)
         if draft:
+            self.answer = ""
             self._answer.finish("", ())
             self._answer.display = False
         return draft
 
     def append_answer(self, text: str, state: ConversationState) -> None:
-        """Show more of the answer. Its quotes are looked up in what `state` says was read."""
+        """Show more of the answer, its quotes looked up in what `state` says was read. Passages come at the end."""
         self._end_waiting()
-        self._answer.display = True
-        self._answer.append(text, state)
+        self.answer += text
+        if not replies_with_passages(state.transcript.exchanges[-1]):
+            self._answer.display = True
+            self._answer.append(text, state)
 
     def toggle_steps(self) -> ActivityView | None:
         """Fold or unfold the model's actions. Return their view, or None without any."""
@@ -154,17 +163,25 @@ class ExchangeView(Vertical):
         """Show the complete answer with its sources, its outcome, and the search results that were not opened."""
         event = exchange.outcome
         self._end_waiting()
-        self.citations = event.citations
-        self._answer.display = bool(event.answer.strip())
-        self._answer.finish(event.answer, event.citations)
-        self._activity.finish(count_steps(exchange), exchange.usage, is_folded=self._answer.display)
+        self.citations, self.answer = event.citations, event.answer
+        reply = read_passage_reply(exchange, library)
+        if reply is not None:
+            self._passages.show_reply(reply, exchange.question, library)
+            self._passages.display = True
+            self.cited = self._passages
+            self.passage_ids = tuple(dict.fromkeys(passage.citation.section_id for passage in reply.passages))
+        else:
+            self._answer.display = bool(event.answer.strip())
+            self._answer.finish(event.answer, event.citations)
+            self.sources.show_citations(event.citations, event.answer, library)
+            self.sources.display = bool(event.citations)
+        is_folded = self._answer.display or self._passages.display
+        self._activity.finish(count_steps(exchange), exchange.usage, is_folded=is_folded)
         self._activity.display = bool(self._activity.notices or event.usage.input_tokens or event.usage.output_tokens)
-        if event.citations:
-            are_passages = exchange.model == OFFLINE
-            self.sources.show_citations(event.citations, event.answer, library, are_passages=are_passages)
-            self.sources.display = True
         self.unopened = list_unopened_hits(exchange, library)
-        outcome = format_outcome(event, self.unopened, self._answer.proof.summary, self._open_key)
+        notices = make_outcome_notices(event) if reply is None or not reply.missing else ()
+        statements = self._answer.proof.summary if event.citations else ""
+        outcome = format_outcome(notices, statements, self.unopened, self._open_key)
         self._outcome.show_words(outcome)
         self._outcome.display = bool(outcome)
 
@@ -182,13 +199,13 @@ def count_steps(exchange: Exchange) -> str:
     return f"{searched}opened {len(opened) or 'no'} section{'' if len(opened) == 1 else 's'}"
 
 
-def format_outcome(event: QuestionAnswered, unopened: UnopenedHits, statements: str, open_key: str) -> Content:
+def format_outcome(notices: Iterable[Notice], statements: str, unopened: UnopenedHits, open_key: str) -> Content:
     """Format how an exchange ended, how many statements are quoted, and what to open by a key."""
     parts: list[Content] = []
-    for notice in make_outcome_notices(event):
+    for notice in notices:
         sign = "✗ " if notice.severity is Severity.ERROR else ""
         parts.append(Content.styled(f"{sign}{adapt_flags(notice.text)}", _STYLES[notice.severity]))
-    if statements and event.citations:
+    if statements:
         parts.append(Content(statements))
     if count := len(unopened.likely):
         sections, them = ("section was", "it") if count == 1 else ("sections were", "them")
@@ -325,22 +342,17 @@ class SourcesView(ContentView):
         self._targets: tuple[SectionTarget, ...] = ()
         self._places: list[str] = []
         self._answer = ""
-        self._are_passages = False
 
-    def show_citations(
-        self, citations: tuple[Citation, ...], answer: str, library: Library, *, are_passages: bool = False
-    ) -> None:
+    def show_citations(self, citations: tuple[Citation, ...], answer: str, library: Library) -> None:
         """Show citations in the order of their numbers.
 
         Args:
             citations: The answer's citations.
             answer: The answer's text. Quotes that it already contains are not repeated.
             library: Holds the sections in which quotes were found.
-            are_passages: Whether rules chose the citations without knowing the answer. Then none is shown as verified.
         """
         self._citations = citations
         self._answer = strip_links(answer)
-        self._are_passages = are_passages
         holders = [find_holder(citation, library) for citation in citations]
         self._targets = tuple(map(SectionTarget, holders, citations))
         self._places = [
@@ -362,15 +374,13 @@ class SourcesView(ContentView):
     @override
     def render_content(self, width: int) -> Content:
         is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
-        # A passage was copied from the text, so finding it there proves nothing.
-        found_style = "$muted" if self._are_passages else "$success"
-        heading = Content.styled("Passages" if self._are_passages else "Sources", "bold $muted")
+        heading = Content.styled("Sources", "bold $muted")
         proof = format_verification(self._citations)
-        lines = [heading + Content.styled(f"  {proof}" if proof else "", found_style if is_all else "$warning")]
+        lines = [heading + Content.styled(f"  {proof}" if proof else "", "$success" if is_all else "$warning")]
         self._lines_below = 0
         indent = len(str(len(self._citations))) + 2
         for index, (citation, place) in enumerate(zip(self._citations, self._places, strict=True)):
-            style = found_style if citation.is_verified else _COLOURS.get(citation.state, "$muted")
+            style = "$success" if citation.is_verified else _COLOURS.get(citation.state, "$muted")
             source = Content.styled(f"{citation.state.sign} " if citation.state.sign else "", style)
             source += Content.styled(self._name_source(citation), "bold")
             if place:

@@ -55,9 +55,12 @@ class ModelController:
         """Providers to which the person allowed questions and sections to be sent."""
         self._unsaved_url: str | None = None
         """URL of the current model, empty for the provider's own. None if there is nothing to save."""
+        self._then: Callable[[], None] | None = None
+        """What the person wants a model for."""
 
-    def choose(self) -> None:
-        """Show the models, and switch to the one that the person chooses."""
+    def choose(self, then: Callable[[], None] | None = None) -> None:
+        """Show the models, and switch to the one that the person chooses. `then` is called after a switch."""
+        self._then = then
         current = self._agent.model.name
         picker = PickerDialog("Model", self._list_choices(), current, foot=_HINT, choose=self._on_chosen)
         self._picker = picker
@@ -157,6 +160,8 @@ class ModelController:
         previous_model, self._agent.model = self._agent.model, model
         self._screen.post_message(ModelReleased(previous_model))
         self._on_switched(model.name)
+        if self._then is not None:
+            self._then()
         self._unsaved_url = url
         self._screen.call_next(self._ask_to_save, url)  # the list, which is about to close, would lose the answer
 

@@ -186,11 +186,15 @@ class QuestionController:
             self._draw_queued("")
         return queued
 
-    def retry(self, open_first: tuple[str, ...] = ()) -> None:
-        """Ask the last question again, and replace it. First, open some sections."""
+    def ask_again(self, number: int, open_first: tuple[str, ...] = ()) -> None:
+        """Open some sections, then ask a question again. The last one is replaced, an earlier one is asked anew."""
         state = self._get_state()
-        exchange = state.transcript.exchanges[-1]
-        self._start(exchange.question, replace(make_retry_options(exchange, state.library), open_first=open_first))
+        exchanges = state.transcript.exchanges
+        exchange = exchanges[number - 1]
+        options = replace(make_retry_options(exchange, state.library), open_first=open_first)
+        if number < len(exchanges):
+            options = replace(options, replaces=None)
+        self._start(exchange.question, options)
 
     def _start(self, question: str, options: AskOptions) -> None:
         self._pending = question, options

@@ -173,7 +173,7 @@ def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]
     while end - start > CHUNK_LENGTH_MAX:
         middle, limit = start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX
         cut = _get_line_end(text, middle, limit)
-        next_prefix = _build_parser_context(text, start, cut, prefix) if cut else ""
+        next_prefix = build_parser_context(text, start, cut, prefix) if cut else ""
         if not cut:
             space = text[middle:limit].rfind(" ")
             cut = middle + space + 1 if space >= 0 else limit
@@ -183,7 +183,7 @@ def _split_long(text: DocumentText, start: int, end: int) -> Iterator[TextChunk]
         yield TextChunk(start=start, end=end, prefix=prefix)
 
 
-def _build_parser_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
+def build_parser_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
     """Return the lines that bring a parser into its state at `cut`: after reading `prefix` and `text[start:cut]`."""
     before = prefix + text[start:cut]
     fence: re.Match[str] | None = None

@@ -52,6 +52,7 @@ from roamtui.tui.messages import (
     CopyRequested,
     LinkClicked,
     NoteRequested,
+    OpenRequested,
     ReadingPositionChanged,
     ScrolledPastEnd,
     SearchKind,
@@ -209,6 +210,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.set_interval(_CHECK_SECONDS, self.check_for_changes)
+        self.watch(self.chat_log, "has_selected_passage", self._show_hints, init=False)
 
     @on(ChatLog.Ready)
     def _restore_conversation(self) -> None:
@@ -387,6 +389,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.panes.scope,
             is_offline=self.status_line.status.model == OFFLINE,
             has_citations=self.chat_log.has_citations,
+            has_passage=self.chat_log.has_selected_passage,
         )
 
     def action_step_pane(self, direction: int) -> None:
@@ -449,7 +452,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.question_controller.edit_last()
             self.panes.focus_question_box()
         else:
-            self.question_controller.retry(event.open_first)
+            self.question_controller.ask_again(len(self.session.state.transcript.exchanges), event.open_first)
+
+    @on(ChatLog.ModelRequested)
+    def _ask_model(self, event: ChatLog.ModelRequested) -> None:
+        """Ask the question of some passages again, once a model is chosen."""
+        if self.warn_if_busy():
+            return
+        ask = partial(self.question_controller.ask_again, event.number, event.section_ids)
+        if self.app_context.agent.model.name == OFFLINE:
+            self._model_controller.choose(ask)
+        else:
+            ask()
+
+    @on(OpenRequested)
+    def _open_cited(self, event: OpenRequested) -> None:
+        self.dispatch(lambda state: SECTION_COMMANDS["open"](state, event.section_id))
 
     @property
     def _selection(self) -> tuple[str | None, Span | None]:

@@ -1,0 +1,163 @@
+"""`PassagesView`: the passages that the offline model found as cards, or that there are none and what is nearest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import dedent
+
+from textual import events, on
+from textual.content import Content
+from textual.message import Message
+from typing_extensions import override
+
+from roamtui.agent.passages import PassageReply, ShownPassage
+from roamtui.agent.source_list import describe_place, format_source, list_path_titles
+from roamtui.document.library import Library
+from roamtui.document.markdown.blocks import Block
+from roamtui.document.markdown.parser import read_markdown
+from roamtui.document.plain import sanitise_text
+from roamtui.search.passages import QuestionWords, find_question_words
+from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
+from roamtui.tui.labels import STEP, format_full_path
+from roamtui.tui.markdown.layout import MarkdownLayout
+from roamtui.tui.markdown.line import draw_code_background, render_run
+from roamtui.tui.reader.document_view import build_parser_context
+from roamtui.tui.status_line import format_key_hint
+
+_TEXT_WIDTH_MIN = 20
+_WORD_STYLE = "bold $secondary"
+"""Like the matches in a list of results, but many words underlined would be hard to read."""
+_CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
+"""No blank line is between this text and what follows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Card:
+    path: tuple[str, ...]
+    """Titles down to the section."""
+    place: str
+    """Page or lines."""
+    blocks: Sequence[Block] = ()
+
+
+class PassagesView(ContentView):
+    """A numbered card for each passage: its path and place, and all its text with the words of the question marked.
+
+    Without passages, it says so and lists the nearest sections.
+    """
+
+    class CardClicked(Message):
+        """The text of a card was clicked."""
+
+        def __init__(self, view: PassagesView, index: int) -> None:
+            super().__init__()
+            self.view = view
+            self.index = index
+
+    def __init__(self, ask_key: str) -> None:
+        """Show nothing yet. `ask_key` is the key that asks a model."""
+        super().__init__()
+        self._ask_key = ask_key
+        self._missing = ""
+        self._cards: tuple[_Card, ...] = ()
+        self._targets: tuple[SectionTarget, ...] = ()
+        self._words: QuestionWords | None = None
+        self._rows: list[range] = []
+        """The lines of each card."""
+
+    def show_reply(self, reply: PassageReply, question: str, library: Library) -> None:
+        """Show the passages for a question."""
+        self._missing = reply.missing
+        self._words = find_question_words(question, [passage.text for passage in reply.passages])
+        if reply.passages:
+            self._cards = tuple(_make_card(passage, library) for passage in reply.passages)
+            citations = (passage.citation for passage in reply.passages)
+            self._targets = tuple(SectionTarget(citation.section_id, citation) for citation in citations)
+        else:
+            paths = (format_full_path(library, section_id).split(STEP) for section_id in reply.nearest_ids)
+            self._cards = tuple(_Card(path=tuple(path), place="") for path in paths)
+            self._targets = tuple(map(SectionTarget, reply.nearest_ids))
+        self.invalidate()
+
+    @property
+    @override
+    def targets(self) -> tuple[Target, ...]:
+        return self._targets
+
+    @property
+    @override
+    def lines_below_selected(self) -> int:
+        return 0 if self.selected is None else len(self._rows[self.selected]) - 1
+
+    @override
+    def render_content(self, width: int) -> Content:
+        lines = wrap(self._draw_lead(), width)
+        self._rows = []
+        for index, card in enumerate(self._cards):
+            if card.blocks or not index:
+                lines.append(Content())
+            start = len(lines)
+            lines += self._draw_card(card, index, width)
+            self._rows.append(range(start, len(lines)))
+        return Content("\n").join(lines)
+
+    def _draw_lead(self) -> Content:
+        ask = format_key_hint(self._ask_key, "asks one")
+        if not self._missing:
+            count = "1 passage" if len(self._cards) == 1 else f"{len(self._cards)} passages"
+            return Content.assemble((count, "bold $muted"), (" · no model has read them · ", "$muted"), ask)
+        kind, colon, reason = self._missing.partition(":")
+        lead = Content.assemble((f"{kind}{colon}", "bold $text-warning"), sanitise_text(reason))
+        nearest = "Nearest titles" if self._cards else "No title is near it"
+        return Content.assemble(lead, ("\n" + nearest, "bold $muted"), (" · no model has looked · ", "$muted"), ask)
+
+    def _draw_card(self, card: _Card, index: int, width: int) -> list[Content]:
+        is_selected = index == self.selected
+        *above, own = card.path
+        head = Content.styled("".join(f"{title}{STEP}" for title in above), "$muted") + Content.styled(own, "bold")
+        if card.place:
+            head += Content.styled(f" · {card.place}", "$muted")
+        number = Content.styled(f"{index + 1} ", "bold $accent")
+        lines = wrap(link_target(head, index, is_selected=is_selected), width, lead=number, follow="  ")
+        lead = Content.styled("│ ", "$accent" if is_selected else "$foreground 30%")
+        room = max(_TEXT_WIDTH_MIN, width - lead.cell_length)
+        layout = MarkdownLayout(width=room, can_scroll=False)
+        layout.add_blocks(card.blocks)
+        for line in layout.lines:
+            content = Content("").join([render_run(run.text, run.style) for run in line.runs])
+            for start, end in self._words.locate(line.text) if self._words is not None else ():
+                content = content.stylize(_WORD_STYLE, start, end)
+            lines.append(lead + (draw_code_background(content, room) if line.is_code else content))
+        return lines
+
+    @on(events.Click)
+    def _select_clicked(self, event: events.Click) -> None:
+        """Select the card whose text is clicked. A click on its path goes there."""
+        index = next((index for index, rows in enumerate(self._rows) if event.y in rows), None)
+        if index is not None:
+            self.post_message(self.CardClicked(self, index))
+
+
+def _make_card(passage: ShownPassage, library: Library) -> _Card:
+    citation = passage.citation
+    path = list_path_titles(citation, library.title) or [format_source(citation, library)]
+    return _Card(path=tuple(path), place=describe_place(citation, path[-1]), blocks=_read_blocks(passage, library))
+
+
+def _read_blocks(passage: ShownPassage, library: Library) -> Sequence[Block]:
+    """Parse a passage with the indent of its first line. A cut table keeps its head, and cut code its language."""
+    if passage.span is None:
+        return read_markdown(passage.text).blocks
+    doc, start = passage.span.doc, passage.span.start
+    text, section_id = library.document(doc).text, library.section_at(doc, start)
+    first = start if section_id is None else library.get_own_content_span(section_id).start
+    above = text[first:start].rstrip(" \t")
+    line_start = first + len(above)
+    markdown = text[line_start:start] + passage.text
+    context = ""
+    if _CONTINUED.search(above):
+        context = build_parser_context(text, first, line_start, "")
+        markdown = markdown if context else dedent(markdown)
+    return read_markdown(context + markdown).blocks

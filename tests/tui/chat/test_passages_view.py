@@ -1,0 +1,307 @@
+"""The passages of the offline model are cards: whole, the words of the question marked, with keys of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.notes import NoteStore
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import ConversationStore
+from roamtui.document.source_loader import build_library
+from roamtui.models.base import Model
+from roamtui.models.offline import OfflineModel
+from roamtui.models.registry import ModelOffer
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.read import RawText
+from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.answer_view import AnswerView
+from roamtui.tui.chat.exchange_view import SourcesView
+from roamtui.tui.chat.passages_view import PassagesView
+from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.screens.dialogs import PickerDialog, PromptDialog
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.tui.driving import ask, find_id, running, screen_text, wait_until
+
+FERRY = """# Ferry handbook
+
+## Tickets
+
+### Cars
+
+Prices of cars depend on the season:
+
+| Season | Price of a car |
+|---|---|
+| Summer | 30 crowns |
+| Winter | 20 crowns |
+
+### Bicycles
+
+A bicycle costs 2 crowns. It stands on the lower deck.
+
+Ring the bell:
+
+```sh
+bell --ring twice
+```
+
+## Weather
+
+The red flag means that no boat leaves.
+
+## Lost things
+
+Lost things are kept for forty days in the harbour office.
+"""
+LARGE, NARROW, WIDE = (120, 35), (60, 24), (160, 45)
+PRICE = "What is the price of a car?"
+BICYCLE = "How much does a bicycle cost?"
+
+
+def make_offline_app(
+    *, store: ConversationStore | None = None, model: Model | None = None, options: TuiOptions | None = None
+) -> RoamApp:
+    """Return an app over the handbook of a ferry; without a model, the offline model answers."""
+    library = build_library(RawText(text=FERRY, source="ferry.md", name="ferry"))
+    session = Session.start(library, store=store)
+    agent = Agent(session, model or OfflineModel(), KeywordSearcher(library))
+    return RoamApp(AppContext(agent=agent, options=options or TuiOptions()))
+
+
+def get_cards(app: RoamApp) -> PassagesView:
+    """Return the cards of the last answer."""
+    return app.main_screen.query(PassagesView).last()
+
+
+def list_lines(app: RoamApp) -> list[str]:
+    """Return the lines of the cards of the last answer."""
+    return [line.rstrip() for line in str(get_cards(app).render()).splitlines()]
+
+
+def list_marked(app: RoamApp) -> list[str]:
+    """Return the words that are marked in the cards of the last answer."""
+    content = get_cards(app).render()
+    return [content.plain[start:end] for start, end, style in sorted(content.spans) if style == "bold $secondary"]
+
+
+async def show_cards(pilot: Pilot[None], app: RoamApp, question: str = BICYCLE) -> None:
+    """Ask a question, and go to the conversation."""
+    await ask(pilot, question)
+    app.main_screen.panes.focus_chat()
+    await wait_until(pilot, lambda: get_cards(app).display)
+
+
+async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app, PRICE)
+        lines = list_lines(app)
+        start = lines.index("1 Tickets › Cars · lines 7-12")
+        assert lines[start + 1 : start + 7] == [
+            "│ Prices of cars depend on the season:",
+            "│",
+            "│ Season │ Price of a car",
+            "│ ───────┼───────────────",
+            "│ Summer │ 30 crowns",
+            "│ Winter │ 20 crowns",
+        ]
+        shown = screen_text(app)
+        assert not any(words in shown for words in ("“", "found in the text", "Sources", "does not reason"))
+        assert not app.main_screen.query(AnswerView).last().display
+
+
+async def test_words_of_the_question_are_marked_with_their_forms_and_synonyms() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app, "What is the fee for bicycles?")
+        assert {"bicycle", "costs"} <= set(list_marked(app))
+        assert not {"is", "the", "crowns"} & set(list_marked(app))
+
+
+async def test_digits_f6_and_arrows_select_a_card() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app, "What does a car or a bicycle cost?")
+        assert len(get_cards(app).targets) == 2
+        for key, index in (("2", 1), ("f6", 0), ("shift+f6", 1), ("k", 0), ("down", 1)):
+            await pilot.press(key)
+            assert get_cards(app).selected == index, key
+        await pilot.press("9")
+        await wait_until(pilot, lambda: app.main_screen.status_line.status.message == "No citation 9")
+        await pilot.press("escape")
+        assert get_cards(app).selected is None
+
+
+async def test_the_footer_names_the_keys_of_a_selected_card() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app)
+        keys = "enter show   a open   b keep   i ask a model"
+        assert keys not in screen_text(app)
+        await pilot.press("1")
+        await wait_until(pilot, lambda: keys in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: keys not in screen_text(app))
+
+
+async def test_enter_reads_the_passage() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app)
+        await pilot.press("1", "enter")
+        reader = app.main_screen.reader_pane
+        await wait_until(pilot, lambda: reader.section_id == find_id(app, "Bicycles") and reader.display)
+
+
+async def test_a_opens_the_section_for_the_conversation() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        screen, section_id = app.main_screen, find_id(app, "Bicycles")
+        await show_cards(pilot, app)
+        screen.panes.focus_tree()
+        await pilot.press("z")
+        await wait_until(pilot, lambda: not screen.session.state.open_sections)
+        screen.panes.focus_chat()
+        await pilot.press("a")
+        await wait_until(pilot, lambda: screen.status_line.status.message.startswith("Select a passage"))
+        await pilot.press("1", "a")
+        await wait_until(pilot, lambda: screen.session.state.open_ids == (section_id,))
+        opened = screen.session.state.get_open(section_id)
+        assert opened is not None
+        assert opened.opened_by is Origin.PERSON
+
+
+async def test_b_keeps_the_passage_as_a_note(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path / "conversations")
+    async with running(make_offline_app(store=store), LARGE) as (app, pilot):
+        await show_cards(pilot, app)
+        await pilot.press("1", "b")
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptDialog))
+        app.screen.query_one(Input).value = "cheap"
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.main_screen.status_line.status.message.startswith("Note saved"))
+        (note,) = NoteStore(store.notes_folder, "ferry.md").read()
+        assert (note.words, note.citation.section_id) == ("cheap", find_id(app, "Bicycles"))
+        assert "A bicycle costs 2 crowns." in (note.citation.quote or "")
+
+
+async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
+    model = ScriptedModel([ScriptedReply(text="Two crowns.")] * 2, name="local")
+    offers = (ModelOffer(name="local", note="on this machine", choose=lambda: model),)
+    async with running(make_offline_app(options=TuiOptions(model_offers=offers)), LARGE) as (app, pilot):
+        await show_cards(pilot, app)
+        screen = app.main_screen
+        shown = {citation.section_id for citation in screen.session.state.transcript.exchanges[0].citations}
+        await pilot.press("i")
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: bool(model.requests) and not screen.is_asking)
+        (exchange,) = screen.session.state.transcript.exchanges
+        assert (exchange.question, exchange.model, exchange.answer) == (BICYCLE, "local", "Two crowns.")
+        assert {section.section_id for section in exchange.open_before} == shown
+        assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
+
+
+async def test_i_asks_at_once_if_a_model_is_chosen_already_even_about_an_earlier_question() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        screen = app.main_screen
+        await show_cards(pilot, app)
+        app.app_context.agent.model = ScriptedModel([ScriptedReply(text="No boat leaves.")] * 4, name="local")
+        await ask(pilot, "What does the red flag mean?")
+        screen.panes.focus_chat()
+        await pilot.press("i")
+        await wait_until(pilot, lambda: screen.status_line.status.message == "No passages to ask about")
+        await pilot.press("1", "i")
+        await wait_until(pilot, lambda: screen.session.state.question_number == 3 and not screen.is_asking)
+        questions = [exchange.question for exchange in screen.session.state.transcript.exchanges]
+        assert questions == [BICYCLE, "What does the red flag mean?", BICYCLE]
+
+
+async def test_without_a_choice_of_model_nothing_is_asked() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app)
+        await pilot.press("i")
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
+        await pilot.press("escape", "f2")
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerDialog))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main_screen)
+        assert app.main_screen.session.state.question_number == 1
+        assert get_cards(app).display
+
+
+async def test_what_is_not_found_is_said_plainly_with_the_nearest_titles_to_enter() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app, "Which zebra plays the xylophone on a boat at midnight?")
+        lines = list_lines(app)
+        assert " ".join(lines).startswith(
+            "Not found: no passage that was read holds enough of this. Looked for “zebra”"
+        )
+        assert any(line.startswith("Nearest titles") for line in lines)
+        assert "1 Weather" in lines
+        assert "not found in the document" not in screen_text(app)
+        await pilot.press("1", "enter")
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Weather"))
+
+
+async def test_cards_fit_a_narrow_terminal_and_lose_no_word() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app, PRICE)
+        words = " ".join(list_lines(app)).replace("│", " ").split()
+        await pilot.resize_terminal(*NARROW)
+        await wait_until(pilot, lambda: get_cards(app).size.width < NARROW[0])
+        lines = list_lines(app)
+        assert max(map(len, lines)) <= get_cards(app).size.width
+        assert " ".join(lines).replace("│", " ").split() == words
+
+
+async def test_beside_the_reader_the_first_card_is_shown_there_too() -> None:
+    async with running(make_offline_app(), WIDE) as (app, pilot):
+        await ask(pilot, BICYCLE)
+        await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Bicycles"))
+        assert app.focused is app.main_screen.question_box
+
+
+@pytest.mark.parametrize(("row", "is_read"), [(0, True), (1, False)])
+async def test_a_click_on_the_path_reads_and_one_on_the_text_selects(*, row: int, is_read: bool) -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await ask(pilot, BICYCLE)
+        cards = get_cards(app)
+        line = next(number for number, text in enumerate(list_lines(app)) if text.startswith("1 Tickets"))
+        await pilot.click(cards, offset=(6, line + row))
+        await wait_until(pilot, lambda: cards.selected == 0)
+        reader = app.main_screen.reader_pane
+        if is_read:
+            await wait_until(pilot, lambda: reader.section_id == find_id(app, "Bicycles"))
+        else:
+            assert reader.section_id is None
+            assert app.focused is app.main_screen.chat_log
+
+
+async def test_a_saved_conversation_shows_its_cards_again(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path / "conversations")
+    async with running(make_offline_app(store=store), LARGE) as (app, pilot):
+        await ask(pilot, PRICE)
+        await ask(pilot, "zebra xylophone")
+        first, last = (str(view.render()) for view in app.main_screen.query(PassagesView))
+    async with running(make_offline_app(store=store), LARGE) as (app, pilot):
+        await pilot.press("f4")
+        await pilot.pause()
+        await wait_until(pilot, lambda: PRICE in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: len(app.main_screen.query(PassagesView)) == 2)
+        await pilot.pause()
+        assert [str(view.render()) for view in app.main_screen.query(PassagesView)] == [first, last]
+
+
+async def test_an_answer_of_an_older_version_is_shown_as_it_was() -> None:
+    old = ScriptedModel(name="offline")
+    async with running(make_offline_app(model=old), LARGE) as (app, pilot):
+        section_id = find_id(app, "Bicycles")
+        answer = f'The passage that fits best, under Bicycles: "A bicycle costs 2 crowns." [{section_id}].'
+        call = ("expand_sections", {"section_ids": [section_id]})
+        old.add_replies(ScriptedReply(calls=(call,)), ScriptedReply(text=answer))
+        await ask(pilot, BICYCLE)
+        assert not get_cards(app).display
+        assert "The passage that fits best, under Bicycles" in screen_text(app)
+        assert "Sources" in str(app.main_screen.query(SourcesView).last().render())
