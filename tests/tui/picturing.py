@@ -13,6 +13,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import ApprovalRequest
 from roamtui.conversation.store import ConversationStore
 from roamtui.errors import ModelError
+from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
@@ -145,16 +146,26 @@ async def show_failure(pilot: Pilot[None]) -> None:
     assert app_of(pilot).main_screen.session.state.transcript.exchanges[-1].error
 
 
-def make_searching_app(theme: str) -> RoamApp:
+def make_searching_app(theme: str, model: Model | None = None) -> RoamApp:
     """Return such an app that can search."""
     context = make_context(options=TuiOptions(theme=theme, examples=EXAMPLES))
     session = context.agent.session
     searcher = KeywordSearcher(session.state.library)
-    agent = Agent(session, ScriptedModel(()), searcher)
+    agent = Agent(session, model or ScriptedModel(()), searcher)
     app = RoamApp(AppContext(agent=agent, options=context.options))
     app.animation_level = "none"
     app.main_screen.question_box.cursor_blink = False
     return app
+
+
+async def show_passages(pilot: Pilot[None]) -> None:
+    """Show the passages of the offline model, the second one selected."""
+    await ask(pilot, "How many loaves does an oven take?")
+    screen = app_of(pilot).main_screen
+    assert len(screen.session.state.transcript.exchanges[-1].citations) > 1
+    screen.panes.focus_chat()
+    await pilot.press("2")
+    await pilot.pause()
 
 
 async def show_hits(pilot: Pilot[None]) -> None:

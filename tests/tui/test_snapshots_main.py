@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from roamtui.models.offline import OfflineModel
 from roamtui.paths import get_resource_dir
 from tests.tui.picturing import (
     LARGE,
@@ -11,10 +12,12 @@ from tests.tui.picturing import (
     USUAL,
     WIDE,
     Compare,
+    make_searching_app,
     make_still_app,
     name_size,
     press,
     show_answer,
+    show_passages,
     show_peek,
     show_source,
     show_start,
@@ -60,6 +63,15 @@ class TestCitation:
 
     def test_citation(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_peek)
+
+
+@pytest.mark.parametrize("size", [WIDE, LARGE, USUAL, NARROW], ids=name_size)
+class TestPassages:
+    """The offline model answers with cards. Keys of the selected one are in the last line."""
+
+    def test_passages(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        app = make_searching_app("dusk", OfflineModel())
+        assert snap_compare(app, terminal_size=size, run_before=show_passages)
 
 
 class TestSteps:
