@@ -56,7 +56,7 @@ def _ask(terminal: Terminal, question: str, *words: str) -> str:
     _see(terminal, f"❯ {question}"[:40])
     terminal.type("Enter")
     return terminal.wait_for(
-        lambda screen: "ctrl+c stops" not in screen and all(word in _join(screen) for word in (*words, "[1 ✓]"))
+        lambda screen: "ctrl+c stops" not in screen and all(word in _join(screen) for word in (*words, "no model has read them"))
     )
 
 
