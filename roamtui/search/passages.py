@@ -103,8 +103,11 @@ def _cut_passage(text: str, passage: Passage, offset: int) -> Passage:
         if not grown:
             break
         first, last = grown[0] if len(grown) == 1 or (index - first) <= (last - index) else grown[1]
-    start = max(passage.start, text.rfind("\n", 0, units[first].start) + 1)
-    return Passage(start, max(units[last].end, start))
+    start = units[first].start
+    line_start = max(passage.start, text.rfind("\n", 0, start) + 1)
+    if first == 0 or units[first - 1].end <= line_start:  # the marks of a row or an item belong to it
+        start = line_start
+    return Passage(start, units[last].end)
 
 
 def _list_blocks(text: str) -> Iterator[_Block]:
