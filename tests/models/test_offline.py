@@ -13,6 +13,7 @@ from roamtui.conversation.transcript import Message, QuoteState, Role, StopReaso
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.document.source_loader import open_sources
+from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import ModelRequest, TextDelta, ToolCallReceived
 from roamtui.models.offline import SECTIONS_MAX, OfflineModel, choose_sections
 from roamtui.models.offline_request import ParsedHit, ParsedRequest, parse_messages
@@ -113,6 +114,39 @@ async def test_a_follow_up_leans_on_the_question_before() -> None:
     answer = await talk.ask("And a trailer?")
     assert "A trailer costs 12 crowns more." in answer.answer
     assert "Cars" not in talk.opened
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("What is the fee for a vehicle?", "A car costs 30 crowns each way. A trailer costs 12 crowns more."),
+        ("For how many days is a lost thing kept?", "Lost things are kept for forty days in the harbour office."),
+        ("How much does a bicicle cost?", "A bicycle costs 2 crowns. It stands on the lower deck."),
+    ],
+    ids=["synonyms", "forms", "a mistyped word"],
+)
+async def test_the_first_passage_has_synonyms_and_forms_of_the_words(question: str, passage: str) -> None:
+    answer = await make_talk().ask(question)
+    assert (answer.citations[0].quote or "").startswith(passage)
+
+
+async def test_a_passage_on_a_further_page_of_a_long_section_is_found() -> None:
+    filler = "\n\n".join(f"On day {number} the wind turned, and the ferry lay in the harbour." for number in range(500))
+    talk = make_talk(f"# Log\n\n## Voyages\n\n{filler}\n\nThe anchor weighs ninety kilos of iron.\n")
+    answer = await talk.ask("How much does the anchor weigh?")
+    assert "The anchor weighs ninety kilos of iron." in (answer.citations[0].quote or "")
+    calls = [use.call for step in talk.agent.session.state.transcript.exchanges[-1].steps for use in step.uses]
+    assert any(":2" in call.arguments for call in calls if call.name == "expand_sections")
+
+
+async def test_all_passages_together_stay_within_their_tokens() -> None:
+    sections = "".join(
+        f"## Harbour {number}\n\n{'The harbour has a pier and a crane. ' * 30}\n\n" for number in range(9)
+    )
+    answer = await make_talk(f"# Harbours\n\n{sections}").ask("Which harbour has a crane?")
+    quotes = [citation.quote or "" for citation in answer.citations]
+    assert 1 < len(quotes) <= 5
+    assert sum(map(estimate_tokens, quotes)) <= 1_100
 
 
 async def test_what_is_open_answers_without_another_search() -> None:

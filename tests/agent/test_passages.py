@@ -1,0 +1,97 @@
+"""The answer of the offline model is read as passages of the document, and nothing else is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from roamtui.agent.loop import Agent
+from roamtui.agent.passages import list_passages, read_passage_reply
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import Exchange
+from roamtui.conversation.transcript import StopReason
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.models.offline import OfflineModel
+from roamtui.search.keyword import KeywordSearcher
+
+MILL = """# Mill
+
+## Stones
+
+There are two stones of basalt, and the upper one turns.
+
+| Stone | Weight |
+|---|---|
+| upper | 900 kg |
+| lower | 1,400 kg |
+
+## Grain
+
+Rye comes by boat on Mondays.
+"""
+
+
+async def _ask(question: str, *, has_search: bool = True) -> tuple[Exchange, Library]:
+    library = Library(source="mill.md", root=parse_document(MILL))
+    session = Session.start(library)
+    agent = Agent(session, OfflineModel(), KeywordSearcher(library) if has_search else None)
+    async for _ in agent.ask(question):
+        pass
+    return session.state.transcript.exchanges[-1], library
+
+
+async def test_a_passage_is_the_text_of_the_document() -> None:
+    exchange, library = await _ask("How heavy is the upper stone?")
+    first = list_passages(exchange, library)[0]
+    assert first.span is not None
+    assert first.text == library.text_at(first.span)
+    assert first.text.startswith("There are two stones")
+    assert first.text.endswith("| lower | 1,400 kg |")
+    assert first.citation.path == ("Mill", "Stones")
+
+
+async def test_a_passage_that_the_document_has_lost_is_what_was_quoted() -> None:
+    exchange, library = await _ask("How heavy is the upper stone?")
+    changed = replace(library, root=parse_document(MILL.replace("basalt", "granite")))
+    before, after = list_passages(exchange, library), list_passages(exchange, changed)
+    assert [passage.citation for passage in after] == [passage.citation for passage in before]
+    assert "basalt" in after[0].text
+    assert after[0].span is None
+
+
+async def test_without_a_passage_the_nearest_sections_are_named() -> None:
+    exchange, library = await _ask("Which zebra plays the xylophone on Mondays?")
+    reply = read_passage_reply(exchange, library)
+    assert exchange.stopped is StopReason.NOT_FOUND
+    assert reply is not None
+    assert reply.passages == ()
+    assert reply.missing.startswith("Not found: no passage that was read holds enough of this. Looked for “zebra”")
+    assert "\n" not in reply.missing
+    assert [library.title_of(section_id) for section_id in reply.nearest_ids] == ["Grain"]
+
+
+@pytest.mark.parametrize("has_search", [True, False])
+async def test_what_no_search_finds_has_no_nearest_sections_of_another_document(*, has_search: bool) -> None:
+    exchange, _ = await _ask("Which zebra plays the xylophone on Mondays?", has_search=has_search)
+    other = Library(source="other.md", root=parse_document("# Other\n\nNothing.\n"))
+    reply = read_passage_reply(exchange, other)
+    assert reply is not None
+    assert reply.nearest_ids == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "openai/gpt"},
+        {"answer": 'The passage that fits best, under Stones: "The upper one turns" [0badc0de].'},
+        {"answer": "Please ask a question about the document.", "citations": ()},
+        {"answer": "**Stones**\n\n“There are", "citations": (), "stopped": StopReason.CANCELLED},
+    ],
+    ids=["another model", "an older version", "no words to look for", "stopped before the first passage"],
+)
+async def test_other_answers_have_no_passages(change: dict[str, object]) -> None:
+    exchange, library = await _ask("How heavy is the upper stone?")
+    assert read_passage_reply(exchange, library) is not None
+    assert read_passage_reply(replace(exchange, **change), library) is None  # type: ignore[arg-type]
