@@ -55,8 +55,9 @@ def _ask(terminal: Terminal, question: str, *words: str) -> str:
     terminal.type("-l", question)
     _see(terminal, f"❯ {question}"[:40])
     terminal.type("Enter")
+    said = (*words, "no model has read them")
     return terminal.wait_for(
-        lambda screen: "ctrl+c stops" not in screen and all(word in _join(screen) for word in (*words, "no model has read them"))
+        lambda screen: "ctrl+c stops" not in screen and all(word in _join(screen) for word in said)
     )
 
 
