@@ -210,7 +210,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.set_interval(_CHECK_SECONDS, self.check_for_changes)
-        self.watch(self.chat_log, "has_selected_passage", self._show_hints, init=False)
+        self.watch(self.chat_log, "has_selected_passage", self._update_hints, init=False)
 
     @on(ChatLog.Ready)
     def _restore_conversation(self) -> None:
