@@ -20,8 +20,7 @@ from roamtui.document.tokens import estimate_tokens
 _ABOVE_LENGTH_MAX = 1_000
 """Maximum length of a title in the paths of the nodes below, in characters. A title can be as long as a book."""
 _REPEATED_LENGTH_MAX = 50_000_000
-"""Maximum length of all repeats of a title in these paths, in characters. A title of 100 KB may be above 50,000
-nodes."""
+"""Maximum length of all repeats of a title in these paths, in characters. One of 100 KB may be above 50,000 nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +29,7 @@ class NodeRow:
 
     kind: NodeKind
     level: int
-    """The parent is the nearest row before it with a smaller level. A row of level 0 has neither parent nor
-    children."""
+    """The parent is the nearest row before with a smaller level. A row of level 0 has neither parent nor children."""
     title: str
     start: int
     """Offset of its first character in the document's text."""

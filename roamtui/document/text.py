@@ -150,8 +150,7 @@ _PAGE_LENGTH_MIN = 1_500
 def blank_footers(text: str | LongText, start: int, end: int) -> str:
     """Return the text from `start` to `end` (exclusive), with each page footer replaced by as many spaces.
 
-    A line with only a number is a footer if the page before it ends with the number before, or the page after it with
-    the number after.
+    A line with only a number is a footer if the page before or after has the number before or after.
     """
     low = max(0, start - _CONTEXT_LENGTH)
     window = text[low : end + _CONTEXT_LENGTH]

@@ -187,7 +187,6 @@ class _BlockBuilder:
         self._piece_span = (start, start)
         """Start and end of the current piece of HTML in the source."""
         self._heading_level = 0
-        """Level of the open heading, or 0."""
         self._hidden = ""
         """Name of the open element whose text is skipped."""
         self._piece_line: int | None = None

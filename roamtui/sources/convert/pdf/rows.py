@@ -173,10 +173,7 @@ def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
 
 
 def _group_opposite_runs(words: Iterable[Word], opposite: int) -> list[list[Word]]:
-    """Group runs of words in the `opposite` direction, with the figures before or inside them. Other words stay single.
-
-    See `get_direction` for the directions.
-    """
+    """Group runs of `opposite` words (see `get_direction`), with figures before or inside them. Others stay single."""
     runs: list[list[Word]] = []
     marks: list[Word] = []
     is_in_run = False
@@ -235,10 +232,7 @@ def _correct_brackets(text: str) -> str:
 
 
 def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
-    """Separate upright words, such as a stamp at the page edge, from the others. Join large initials to their words.
-
-    Otherwise, an upright word would join all rows next to it into one.
-    """
+    """Separate upright words, which would join all rows next to them, from others. Join large initials to words."""
     if not words:
         return [], []
     usual = median([word.bottom - word.top for word in words])

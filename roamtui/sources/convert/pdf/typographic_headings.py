@@ -166,10 +166,7 @@ class TypographicHeadings:
     def _divide(
         self, titles: Sequence[DetectedHeading], start: tuple[int, int], end: tuple[int, int], level: int
     ) -> Iterator[DetectedHeading]:
-        """Yield the titles with the strongest style, and divide the parts between them that are still long.
-
-        `level` is the level of the section from `start` to `end`.
-        """
+        """Yield the titles of a section that have the strongest style, and divide long parts between them further."""
         best = max((title.style for title in titles), default=None)
         chosen = [title for title in titles if title.style == best]
         weaker = [title for title in titles if title.style != best]

@@ -57,7 +57,6 @@ _NUMBERED_LENGTH_MAX = 110
 _CHARACTERS_PER_TITLE_MIN = 200
 """Minimum length of the text, in characters, for each numbered title. The lines of a form are numbered more densely."""
 _LEADING_MAX = 1.6
-"""Greatest distance between the rows of a title, in letter heights."""
 
 
 @dataclass(frozen=True, slots=True)
