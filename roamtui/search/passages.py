@@ -131,7 +131,8 @@ def _list_blocks(text: str) -> Iterator[_Block]:
 class QuestionWords:
     """The terms of a question, and the words of some texts that count for them."""
 
-    terms: tuple[str, ...]
+    words: tuple[str, ...]
+    """The terms, their synonyms and corrections, without single letters."""
     present: frozenset[str]
     """Terms that the texts contain."""
     forms: Mapping[str, str]
@@ -147,9 +148,7 @@ class QuestionWords:
 
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the start and end of each word in a text that counts for a term, in order, without single letters."""
-        others = (sorted(self.get_others(term)) for term in self.terms)
-        words = dict.fromkeys((*self.terms, *(other for group in others for other in group)))
-        found = locate_terms(text, [word for word in words if len(word) > 1 or word.isdigit()], self.forms)
+        found = locate_terms(text, self.words, self.forms)
         return [(start, start + measure_term(text, start, term)) for start, term in found]
 
 
@@ -164,10 +163,12 @@ def find_question_words(question: str, texts: Sequence[str]) -> QuestionWords:
     for term in missing:
         if len(term) >= _MISTYPED_MIN and term.isalpha():
             corrections[term] = frozenset(list_similar_words(term, words))
+    synonyms = {term: frozenset(get_synonyms((term,))) for term in terms}
+    others = sorted(frozenset().union(*synonyms.values(), *corrections.values()))
     return QuestionWords(
-        terms=terms,
+        words=tuple(word for word in dict.fromkeys((*terms, *others)) if len(word) > 1 or word.isdigit()),
         present=present,
         forms=forms,
-        synonyms={term: frozenset(get_synonyms((term,))) for term in terms},
+        synonyms=synonyms,
         corrections=corrections,
     )

@@ -15,6 +15,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.models.offline import OfflineModel
 from roamtui.search.keyword import KeywordSearcher
+from tests.real_documents import PROJECT_DIR
 
 MILL = """# Mill
 
@@ -33,8 +34,8 @@ Rye comes by boat on Mondays.
 """
 
 
-async def _ask(question: str, *, has_search: bool = True) -> tuple[Exchange, Library]:
-    library = Library(source="mill.md", root=parse_document(MILL))
+async def _ask(question: str, *, text: str = MILL, has_search: bool = True) -> tuple[Exchange, Library]:
+    library = Library(source="mill.md", root=parse_document(text))
     session = Session.start(library)
     agent = Agent(session, OfflineModel(), KeywordSearcher(library) if has_search else None)
     async for _ in agent.ask(question):
@@ -95,3 +96,33 @@ async def test_other_answers_have_no_passages(change: dict[str, object]) -> None
     exchange, library = await _ask("How heavy is the upper stone?")
     assert read_passage_reply(exchange, library) is not None
     assert read_passage_reply(replace(exchange, **change), library) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "place"),
+    [
+        ("How long is the grace period for a late bicycle?", "grace period of 24 hours", 0),
+        (
+            "Can I drop the folding bike off in the night locker on my way home?",
+            "anything with wheels may never be left in the locker",
+            0,
+        ),
+        (
+            "I've done the Saturday petrol course. Is that enough to take a chainsaw home?",
+            "lent only to members who show a chainsaw certificate as well as the petrol induction",
+            0,
+        ),
+        ("Every tallow command dies with T-1103. How far wrong may my clock be?", "at most 120 seconds", 0),
+        (
+            "A twelve-year-old cut her hand at the shed. Until when do you hold on to the report?",
+            "21st birthday",
+            1,
+        ),
+    ],
+    ids=["grace period", "locker", "chainsaw", "clock", "report"],
+)
+async def test_passages_answer_the_questions_of_the_readme(question: str, answer: str, place: int) -> None:
+    assert question in (PROJECT_DIR / "README.md").read_text("utf-8")
+    handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
+    texts = [" ".join(passage.text.split()) for passage in list_passages(*await _ask(question, text=handbook))]
+    assert [number for number, text in enumerate(texts) if answer in text][:1] == [place]

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.agent.loop import Agent
+from roamtui.agent.passages import list_passages
 from roamtui.agent.proof import read_proof
-from roamtui.headless.terminal import LineWrapper, render_answer, render_source_list
+from roamtui.conversation.session import Session
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.headless.terminal import LineWrapper, render_answer, render_passages, render_source_list
+from roamtui.models.offline import OfflineModel
+from roamtui.search.keyword import KeywordSearcher
 from tests.export.answering import LABELS, answer_question
 
 _SEQUENCE = re.compile(r"\x1b\[([\d;]+)m")
@@ -115,3 +122,24 @@ def test_plain_text_is_wrapped_at_words_while_it_arrives(pieces: tuple[str, ...]
     wrapper = LineWrapper(10)
     assert "".join(map(wrapper.feed, pieces)) == written
     assert "".join(map(LineWrapper(None).feed, pieces)) == "".join(pieces)
+
+
+async def test_passages_are_laid_out_with_path_place_and_words_of_the_question() -> None:
+    table = "| Season | Price |\n|---|---|\n| Summer | 30 crowns |\n"
+    text = f"# Ferry\n\n## Tickets\n\n### Cars\n\nA car costs this much:\n\n{table}"
+    library = Library(source="ferry.md", root=parse_document(text))
+    session = Session.start(library)
+    question = "What is the price of a car?"
+    async for _ in Agent(session, OfflineModel(), KeywordSearcher(library)).ask(question):
+        pass
+    passages = list_passages(session.state.transcript.exchanges[-1], library)
+    assert render_passages(passages, question, library, width=40, is_styled=False).splitlines() == [
+        "1 Tickets › Cars · lines 7-11",
+        "  A car costs this much:",
+        "",
+        "  Season │ Price",
+        "  ───────┼──────────",
+        "  Summer │ 30 crowns",
+    ]
+    styled = render_passages(passages, question, library, width=40, is_styled=True)
+    assert "A \x1b[1mcar\x1b[0m \x1b[1mcosts\x1b[0m this much" in styled

@@ -65,10 +65,14 @@ BICYCLE = "How much does a bicycle cost?"
 
 
 def make_offline_app(
-    *, store: ConversationStore | None = None, model: Model | None = None, options: TuiOptions | None = None
+    *,
+    text: str = FERRY,
+    store: ConversationStore | None = None,
+    model: Model | None = None,
+    options: TuiOptions | None = None,
 ) -> RoamApp:
     """Return an app over the handbook of a ferry; without a model, the offline model answers."""
-    library = build_library(RawText(text=FERRY, source="ferry.md", name="ferry"))
+    library = build_library(RawText(text=text, source="ferry.md", name="ferry"))
     session = Session.start(library, store=store)
     agent = Agent(session, model or OfflineModel(), KeywordSearcher(library))
     return RoamApp(AppContext(agent=agent, options=options or TuiOptions()))
@@ -113,6 +117,20 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
         shown = screen_text(app)
         assert not any(words in shown for words in ("“", "found in the text", "Sources", "does not reason"))
         assert not app.main_screen.query(AnswerView).last().display
+
+
+async def test_a_cut_table_keeps_its_head_and_cut_code_its_look() -> None:
+    rows = "".join(f"| tool {number} | for work of kind {number} |\n" for number in range(150))
+    code = "".join(f"run --number {number} --again\n" for number in range(150))
+    text = f"# Shop\n\n## Tools\n\n| Name | Use |\n|---|---|\n{rows}\n## Scripts\n\n```sh\n{code}```\n"
+    async with running(make_offline_app(text=text), LARGE) as (app, pilot):
+        await show_cards(pilot, app, "What is tool 120 for?")
+        lines = list_lines(app)
+        assert "│ Name     │ Use" in lines
+        assert "│ tool 120 │ for work of kind 120" in lines
+        assert "│ tool 1   │ for work of kind 1" not in lines
+        await show_cards(pilot, app, "What does run --number 120 do?")
+        assert "│  run --number 120 --again" in list_lines(app)
 
 
 async def test_words_of_the_question_are_marked_with_their_forms_and_synonyms() -> None:
