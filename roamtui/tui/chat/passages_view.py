@@ -155,7 +155,8 @@ def _read_blocks(passage: ShownPassage, library: Library) -> Sequence[Block]:
     first = start if section_id is None else library.get_own_content_span(section_id).start
     above = text[first:start].rstrip(" \t")
     line_start = first + len(above)
-    markdown = text[line_start:start] + passage.text
+    is_inside_line = above != "" and above[-1] not in "\r\n"
+    markdown = passage.text if is_inside_line else text[line_start:start] + passage.text
     context = ""
     if _CONTINUED.search(above):
         context = build_parser_context(text, first, line_start, "")

@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
+from roamtui.agent.passages import list_passages
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.notes import NoteStore
 from roamtui.conversation.session import Session
@@ -131,6 +132,18 @@ async def test_a_cut_table_keeps_its_head_and_cut_code_its_look() -> None:
         assert "│ tool 1   │ for work of kind 1" not in lines
         await show_cards(pilot, app, "What does run --number 120 do?")
         assert "│  run --number 120 --again" in list_lines(app)
+
+
+async def test_a_passage_that_starts_inside_a_line_is_prose() -> None:
+    prose = "\t".join(f"Sentence {number} says nothing at all." for number in range(300))
+    async with running(make_offline_app(text=f"# Book\n\n## Chapter\n\n{prose}\n"), LARGE) as (app, pilot):
+        await show_cards(pilot, app, "What does sentence 200 say?")
+        passage = list_passages(app.main_screen.session.state.transcript.exchanges[-1], app.main_screen.state.library)[
+            0
+        ]
+        assert passage.text.startswith("Sentence ")
+        assert not passage.text.startswith("Sentence 0 ")
+        assert list_lines(app)[3].startswith("│ Sentence ")
 
 
 async def test_words_of_the_question_are_marked_with_their_forms_and_synonyms() -> None:
