@@ -24,7 +24,7 @@ from roamtui.settings import Settings
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, format_keys
 
 _PROJECT = Path(__file__).resolve().parents[1]
-_EXAMPLE = ("ask", "examples/handbook.md", "Can I drop the folding bike off in the night locker on my way home?")
+_EXAMPLE = ("ask", "examples/handbook.md", "How long is the grace period for a late bicycle?")
 _COLUMNS = "80"
 _MAIN_ACTIONS = (
     "global.next_pane",

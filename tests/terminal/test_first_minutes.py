@@ -23,9 +23,9 @@ def _take(pattern: str) -> str:
     return found[1]
 
 
-QUESTION = _take(r'\$ roamtui ask examples/handbook\.md "([^"]+)"')
-WARNING = _take(r"(Petrol machines, loose batteries and anything with wheels may never be left in the locker\.)")
-FOLLOW_UP = _take(r"Other questions to try on `examples/handbook\.md`:\n\n- (.+)")
+QUESTION = _take(r"Other questions to try on `examples/handbook\.md`:\n\n- (.+)")
+WARNING = "Petrol machines, loose batteries and anything with wheels may never be left in the locker."
+FOLLOW_UP = _take(r'\$ roamtui ask examples/handbook\.md "([^"]+)"')
 
 
 def _join(screen: str) -> str:
