@@ -23,8 +23,9 @@ from roamtui.outline.render import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
+from roamtui.search.lexicon import Language, detect_language
 from roamtui.search.sentences import select_excerpt
-from roamtui.search.terms import locate_terms, query_terms
+from roamtui.search.terms import locate_terms, query_terms, tokenise
 from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
@@ -52,6 +53,12 @@ _LIMITED_MAX = 3
 _LIMIT_TOKENS = 120
 _EXCERPT_TOKENS_MIN = 40
 _SIBLINGS_MAX = 12
+_SCANNED_LENGTH_MAX = 20_000_000
+"""Characters of a library that are searched for a name; more would make a person wait."""
+_WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_./]?[^\W_]+)*)")
+"""A word, number or identifier, with `inside` if it has a capital letter inside a sentence."""
+_CAMEL_CASE = re.compile("[a-z][A-Z]")
+_DIGITS = re.compile(r"\d{2,}")
 _SHOWN_MARK = "excerpt above"
 _OPEN_MARK = "open: its text stands above"
 _GAP = "\n[…]\n"
@@ -137,7 +144,7 @@ async def retrieve_context(
     if room_tokens is not None:
         room_tokens -= sum(estimate_delivery_tokens(state.library, section_id) for section_id in opened)
     others = [hit for hit in hits if hit.section_id not in opened]
-    listed = format_hits(state, others, question, room_tokens=room_tokens, opened=opened)
+    listed = format_hits(state, others, question, room_tokens=room_tokens)
     return RetrievedContext(hits=hits, hit_list=listed, auto_opened=opened)
 
 
@@ -210,7 +217,6 @@ def format_hits(
     query: str,
     *,
     room_tokens: int | None = None,
-    opened: Sequence[str] = (),
 ) -> HitList:
     """Render hits as lines with excerpts, grouped by file. The file with the best hit comes first.
 
@@ -219,7 +225,6 @@ def format_hits(
         hits: Best first.
         query: The search query.
         room_tokens: Maximum of tokens for all excerpts, or None for no limit.
-        opened: Sections that the model gets at the same time. Their words do not count as missing.
     """
     library = state.library
     terms = query_terms(query)
@@ -253,14 +258,28 @@ def format_hits(
                 excerpts += spans
                 shown += spans
                 lines += _quote(library, hit.source_id, spans)
-    for section_id in (*opened, *(hit.section_id for hit in chosen)):
-        is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX  # opening it delivers its subsections too
-        shown.append(library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id))
-    covered = {term for span in shown for _, term in locate_terms(_read(library, span), terms)}
-    if missing := [term for term in terms if term not in covered]:
-        lines.append(f"(In none of these: {', '.join(missing)}.)")
+    if missing := _list_missing_names(query, library):
+        lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
     ids = tuple(hit.section_id for members in groups.values() for hit in members)
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
+
+
+def _list_missing_names(query: str, library: Library) -> list[str]:
+    """Return the names, numbers and identifiers of a query that no text of the library contains, in any case."""
+    texts = [document.text for document in library.documents]
+    if library.list_unloaded() or sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
+        return []
+    is_english = detect_language(tokenise(query)) is Language.ENGLISH  # German nouns have capitals too
+    words = dict.fromkeys(
+        match["word"]
+        for match in _WORD.finditer(query)
+        if not match["word"].isalpha()
+        or _CAMEL_CASE.search(match["word"])
+        or (is_english and match["inside"] is not None)
+    )
+    folded = [str(text).casefold() for text in texts] if words else []
+    forms = {word: [word.rstrip("s"), *_DIGITS.findall(word)] for word in words}  # of FY2022, 2022 is enough
+    return [word for word in words if not any(form.casefold() in text for form in forms[word] for text in folded)]
 
 
 def _format_delivery_note(state: ConversationState, hit: _HitLine, spans: Sequence[Span], shown: Sequence[Span]) -> str:
