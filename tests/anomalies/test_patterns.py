@@ -25,7 +25,7 @@ _SECONDS_MAX = 0.1
         (epub._ID, re.Pattern.search, "<", "a", ""),
         (outline.CONTINUED, re.Pattern.search, "", " ", "a"),
         (outline.CONTINUED, re.Pattern.search, "continued", "-", "a"),
-        (running_heads._NUMBER, re.Pattern.fullmatch, "page", " ", "a"),
+        (running_heads._NUMBER_ONLY, re.Pattern.fullmatch, "page", " ", "a"),
         (contents._TITLE_TAIL, re.Pattern.search, "", " ", "a"),
         (typographic_headings._NOT_A_TITLE, re.Pattern.match, "", "_", " a"),
         (worded_headings._STATEMENT, re.Pattern.fullmatch, "statement of income ", " ", "a"),

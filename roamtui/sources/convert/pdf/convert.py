@@ -65,14 +65,14 @@ def convert_pdf(
     repairer = WordRepairer(rows)
     for page_rows in rows:
         repairer.repair(page_rows)
-    rows, has_running_heads, printed = strip_running_heads(rows)
-    if has_running_heads:
+    stripped = strip_running_heads(rows)
+    if stripped.has_running_heads:
         notes.append("Running headers and footers were removed.")
-    for page, page_rows in zip(pages, rows, strict=True):
+    for page, page_rows in zip(pages, stripped.pages, strict=True):
         page.rows, page.tables = page_rows, detect_tables(page_rows)
     bookmarks = list(file.read_bookmarks()) if uses_bookmarks else []
     by_page: dict[int, list[DetectedHeading]] = {}
-    for heading in _detect_outline(pages, bookmarks, printed):
+    for heading in _detect_outline(pages, bookmarks, stripped.printed):
         by_page.setdefault(heading.page, []).append(heading)
     writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):

@@ -1,17 +1,22 @@
-"""Strip running headers and footers, and read the printed page numbers."""
+"""Strip running headers and footers, and read the printed page numbers.
+
+A printed number counts only if it agrees with numbers on pages nearby. A running head is a line that several pages
+repeat at about the same position, apart from their page number.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from roamtui.sources.convert.pdf.rows import PageRow
 
 _EDGE_ROWS = 3
 _REPEATS_MIN = 4
 _REPEATED_SHARE = 0.06
-"""Minimum share of pages that have a running head: the same line at the same height."""
+"""Minimum share of pages that have a running head: the same line at the same position."""
 _INNER_SHARE = 0.3
 """A line on this share of pages is removed even if it is not at the very edge."""
 _RUN_PAGES = 6
@@ -19,32 +24,49 @@ _RUN_PAGES = 6
 left and right pages."""
 _NEARBY_PAGES = 6
 """Greatest distance between pages whose printed numbers are compared."""
-_HEIGHT_TOLERANCE = 6
-"""Greatest difference between the heights of the same line on different pages, in points."""
+_NEARBY_NUMBERS = 6
+"""Greatest difference between a number that is looked up and a printed number from which its page is computed."""
+_POSITION_CLASS_POINTS = 12
+"""Rows are put into classes of this size by their distance from the top of the page. The same line may be in the next
+class on another page."""
 _HEAD_LENGTH_MAX = 140
+# The prefix and the number of a page at the start of a line (`Page 12`, `F-3 | Notes`, `12 of 90`), and at its end.
 _START_NUMBER = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
 _END_NUMBER = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
-_NUMBER = re.compile(r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE)
+_NUMBER_ONLY = re.compile(
+    r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE
+)
+"""A line that is only a page number: `12`, `Page F-3`, `- 12 -`, `12 of 90`."""
 _Edges = tuple[list[PageRow], list[PageRow]]
 """Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
 """0-based pages of each printed number (prefix and value), ascending. There are several if parts restart at 1."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrippedPages:
+    """Pages without their running heads."""
+
+    pages: list[list[PageRow]]
+    has_running_heads: bool
+    """Whether any row was removed."""
+    printed: PrintedNumbers
+
+
 def find_page_by_label(printed: PrintedNumbers, label: str, after: int) -> int | None:
     """Find the first page after page `after` that has a printed number such as `12` or `F-3`. Pages are 0-based.
 
-    If no page has it, compute the page from the nearest printed number. If that is more than 6 away, return None.
+    If no page has it, compute the page from the nearest printed number. If that is too far away, return None.
     """
     number = parse_label(label)
     if number is None:
         return None
     prefix, value = number
-    for distance in range(_NEARBY_PAGES + 1):
-        for near in (value - distance, value + distance):
-            for page in printed.get((prefix, near), ()):
-                if page + value - near > after:
-                    return page + value - near
+    for distance in range(_NEARBY_NUMBERS + 1):
+        for nearby in (value - distance, value + distance):
+            for page in printed.get((prefix, nearby), ()):
+                if page + value - nearby > after:
+                    return page + value - nearby
     return None
 
 
@@ -54,8 +76,11 @@ def parse_label(label: str) -> tuple[str, int] | None:
     return (match[1] or "", int(match[2])) if match else None
 
 
-def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], bool, PrintedNumbers]:
-    """Return the pages without their running heads, whether there were any, and the pages of the printed numbers."""
+def strip_running_heads(pages: Sequence[list[PageRow]]) -> StrippedPages:
+    """Remove running heads from the rows of pages, and read the printed page numbers.
+
+    If no row would be left in the whole document, nothing is removed.
+    """
     edges: list[_Edges] = []
     for rows in pages:
         ordered = sorted(rows, key=lambda row: row.top)
@@ -64,7 +89,7 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
         bottom = ordered[: len(ordered) - half - 1 : -1][:count] if len(ordered) > 1 else []
         edges.append((ordered[:count], bottom))
     numbers = _detect_page_numbers(edges)
-    running = _detect_repeated_rows(edges, numbers)
+    share_by_key = _detect_repeated_rows(edges, numbers)
     printed: PrintedNumbers = {}
     kept = []
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
@@ -76,46 +101,54 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
             is_edge = True
             for row in side:
                 is_number = (
-                    number is not None and _NUMBER.fullmatch(row.text) and number in _parse_page_numbers(row.text)
+                    number is not None and _NUMBER_ONLY.fullmatch(row.text) and number in _parse_page_numbers(row.text)
                 )
-                share = 1.0 if is_number else running.get(_make_key(row, number), 0.0)
-                is_edge = is_edge and share > 0
+                share = 1.0 if is_number else share_by_key.get(_make_key(row, number), 0.0)
+                is_edge = is_edge and share > 0  # a row stays if text of the page is between it and the edge
                 if is_edge or share >= _INNER_SHARE:
                     removed.add(id(row))
         kept.append([row for row in rows if id(row) not in removed])
-    has_any = sum(map(len, kept)) < sum(map(len, pages))
-    return (kept, has_any, printed) if any(kept) else (list(pages), False, printed)
+    if not any(kept):
+        return StrippedPages(pages=list(pages), has_running_heads=False, printed=printed)
+    has_removed = sum(map(len, kept)) < sum(map(len, pages))
+    return StrippedPages(pages=kept, has_running_heads=has_removed, printed=printed)
 
 
 def _make_key(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
-    """Return the text of a row, with the number of its page replaced, and its approximate height."""
+    """Return the text of a row, with the number of its page replaced, and the class of its position."""
     text = row.text if number is None else re.sub(rf"\b{number[1]}\b", "#", row.text)
-    return text, int(row.top // (2 * _HEIGHT_TOLERANCE))
+    return text, int(row.top // _POSITION_CLASS_POINTS)
 
 
 def _detect_repeated_rows(
     edges: Sequence[_Edges], numbers: Mapping[int, tuple[str, int]]
 ) -> dict[tuple[str, int], float]:
-    """Return the key of each repeated row, with the share of pages that have it."""
+    """Return the share of pages that have a repeated row, by the key of the row."""
     pages_by_key: dict[tuple[str, int], list[int]] = {}
     for page, sides in enumerate(edges):
         for row in (*sides[0], *sides[1]):
             if len(row.text) <= _HEAD_LENGTH_MAX and any(map(str.isalpha, row.text)):
                 pages_by_key.setdefault(_make_key(row, numbers.get(page)), []).append(page)
-    needed = max(_REPEATS_MIN, _REPEATED_SHARE * len(edges))
-    running = {}
-    for (text, height), found in pages_by_key.items():
-        # Rows near the border of two height classes may be in either.
-        near = sorted({*found, *pages_by_key.get((text, height - 1), ()), *pages_by_key.get((text, height + 1), ())})
-        is_close = any(last - first <= _RUN_PAGES for first, last in zip(near, near[_REPEATS_MIN - 1 :], strict=False))
-        if len(near) >= needed or is_close:
-            running[text, height] = len(near) / len(edges)
-    return running
+    repeats_needed = max(_REPEATS_MIN, _REPEATED_SHARE * len(edges))
+    share_by_key = {}
+    for text, position in pages_by_key:
+        # Rows near the border of two classes may be in either.
+        classes = ((text, position + step) for step in (-1, 0, 1))
+        repeats = sorted({page for key in classes for page in pages_by_key.get(key, ())})
+        runs = zip(repeats, repeats[_REPEATS_MIN - 1 :], strict=False)  # first and last page of four repeats in a row
+        is_close = any(last - first <= _RUN_PAGES for first, last in runs)
+        if len(repeats) >= repeats_needed or is_close:
+            share_by_key[text, position] = len(repeats) / len(edges)
+    return share_by_key
 
 
 def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
-    """Return the printed number of each page that agrees with the numbers on the pages near it."""
-    found = [
+    """Return the printed number of each page that agrees with the numbers on the pages near it.
+
+    A shift is a printed number minus the index of its page. Neighbouring pages of one part share it, other numbers at
+    their edges, such as years, do not.
+    """
+    candidates_by_page = [
         {
             number
             for side in sides
@@ -125,16 +158,20 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
         }
         for sides in edges
     ]
-    shifts = [{(prefix, value - page) for prefix, value in numbers} for page, numbers in enumerate(found)]
-    needed = 2 if len(edges) > _REPEATS_MIN else 1
-    chosen = {}
-    for page, page_shifts in enumerate(shifts):
-        around = (*shifts[max(0, page - _NEARBY_PAGES) : page], *shifts[page + 1 : page + 1 + _NEARBY_PAGES])
-        near = Counter(shift for other in around for shift in other)
-        best = max(page_shifts, key=lambda shift: near[shift], default=None)
-        if best is not None and near[best] >= needed:
-            chosen[page] = best[0], best[1] + page
-    return chosen
+    shifts_by_page = [
+        {(prefix, value - page) for prefix, value in candidates} for page, candidates in enumerate(candidates_by_page)
+    ]
+    pages_needed = 2 if len(edges) > _REPEATS_MIN else 1
+    number_by_page = {}
+    for page, shifts in enumerate(shifts_by_page):
+        before = shifts_by_page[max(0, page - _NEARBY_PAGES) : page]
+        after = shifts_by_page[page + 1 : page + 1 + _NEARBY_PAGES]
+        nearby_counts = Counter(shift for other in (*before, *after) for shift in other)
+        most_shared = max(shifts, key=lambda shift: nearby_counts[shift], default=None)
+        if most_shared is not None and nearby_counts[most_shared] >= pages_needed:
+            prefix, shift = most_shared
+            number_by_page[page] = prefix, shift + page
+    return number_by_page
 
 
 def _parse_page_numbers(text: str) -> Iterator[tuple[str, int]]:
