@@ -97,9 +97,9 @@ def reopen_source(
     if source.startswith("-"):
         raise SourceError("It came from standard input. Give its source with --source.")
     if is_address(source) and not is_own:
-        from roamtui.sources.web.urls import origin_of, parse_origins, parse_url  # noqa: PLC0415 - few sources are addresses
+        from roamtui.sources.web.urls import normalise_url, origin_of, parse_origins  # noqa: PLC0415 - few sources are addresses
 
-        origin = origin_of(parse_url(source))
+        origin = origin_of(normalise_url(source))
         allowed = (*web.allowed_origins, *load_settings().allowed_origins)
         if origin not in parse_origins(allowed, "--allow-origin"):
             raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")

@@ -99,7 +99,7 @@ def _format_nearby_sections(state: ConversationState, searcher: Searcher | None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnopenedHits:
-    """Search results for a question that nobody opened."""
+    """Likely search results for a question whose sections were not opened."""
 
     likely: tuple[SearchHit, ...]
     """The results with a score close to the best one, best first."""

@@ -250,9 +250,10 @@ def _take_directly_after(answer: str, position: int, marks: Sequence[CitationMar
 
 
 def _map_introduced_sentences(answer: str, ends: Sequence[int]) -> dict[int, int]:
-    """Map sentences to the earlier sentence with a colon at its end that introduces them.
+    """Map sentences to the earlier sentence with a colon at its end that introduces them, by index.
 
-    It introduces the next sentence, and the items of a list.
+    Such a sentence introduces the next sentence, and the items of a list. `ends` are the offsets after
+    each sentence but the last one.
     """
     introductions: dict[int, int] = {}
     introduction: int | None = None

@@ -65,7 +65,10 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
 
 
 def locate_in_span(words: str, library: Library, section: Span) -> Span | None:
-    """Return the span of words within another span, or None if they are not there."""
+    """Return the span of words within the span of a section, or None if they are not there.
+
+    They are searched as quotes are: the text may differ in Markdown, and pieces of several sentences may match.
+    """
     match = find_quoted_words(words, library.text_at(section)) if words else None
     if match is None:
         return None
@@ -87,33 +90,37 @@ def resolve_citation(citation: Citation | None, state: ConversationState) -> Spa
 
 
 def _find_similar_words(quote: str, section_id: str, state: ConversationState) -> tuple[Span, ...]:
-    """Return the words of a quote in the passage that is most similar to it. Of equally similar ones, use the first."""
+    """Find the passage most similar to a quote, the first of equals, and return the spans of the words that both share.
+
+    Empty if no passage is similar enough.
+    """
     from roamtui.agent.similar_words import TextWords, align_words  # noqa: PLC0415 - imports rapidfuzz
 
     def read(text: str) -> TextWords:
         found = [*_WORD.finditer(text)]
         return TextWords(tuple(word.group().casefold() for word in found), tuple(word.span() for word in found))
 
-    wanted = read(quote)
-    best = _SIMILARITY_MIN
+    quoted = read(quote)
+    best_similarity = _SIMILARITY_MIN
     best_spans: tuple[Span, ...] = ()
     for searched in _list_searched(section_id, state):
         text = state.library.text_at(searched)
-        given = read(text)
-        alignment = align_words(wanted.words[:_WORDS_MAX], given.words)
-        if alignment is None or alignment.similarity <= best:
+        passage = read(text)
+        alignment = align_words(quoted.words[:_WORDS_MAX], passage.words)
+        if alignment is None or alignment.similarity <= best_similarity:
             continue
-        runs: list[list[int]] = []
+        runs: list[list[int]] = []  # start and end of words that follow each other both in the quote and in the text
         for index, (in_quote, in_text) in enumerate(alignment.pairs):
-            start, end = given.bounds[in_text]
+            start, end = passage.bounds[in_text]
             if index and (in_quote - 1, in_text - 1) == alignment.pairs[index - 1]:
-                in_quote_gap = quote[wanted.bounds[in_quote - 1][1] : wanted.bounds[in_quote][0]]
-                # other signs may say something else
-                if _NO_SIGN.sub("", text[runs[-1][1] : start]) == _NO_SIGN.sub("", in_quote_gap):
+                gap_in_quote = quote[quoted.bounds[in_quote - 1][1] : quoted.bounds[in_quote][0]]
+                gap_in_text = text[runs[-1][1] : start]
+                # different signs between two words, such as a minus, may change the meaning
+                if _NO_SIGN.sub("", gap_in_text) == _NO_SIGN.sub("", gap_in_quote):
                     runs[-1][1] = end
                     continue
             runs.append([start, end])
-        best = alignment.similarity
+        best_similarity = alignment.similarity
         best_spans = tuple(
             Span(doc=searched.doc, start=searched.start + start, end=searched.start + end)
             for start, end in runs

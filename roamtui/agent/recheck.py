@@ -299,8 +299,8 @@ class LocatedNote:
     """A note with its place in the current document."""
 
     note: Note
-    standing: ClaimStatus
-    now: Citation | None = None
+    status: ClaimStatus
+    new_citation: Citation | None = None
     """The current place, or None if there is none."""
     message: str = ""
     """Why the place cannot be reached."""
@@ -308,13 +308,13 @@ class LocatedNote:
     @property
     def current_citation(self) -> Citation:
         """The current place, or the original one if there is none."""
-        return self.now or self.note.citation
+        return self.new_citation or self.note.citation
 
     @property
     def change_note(self) -> str:
         """What has changed at the place, in a few words for a person; empty if nothing has."""
         is_quote = self.note.citation.quote is not None
-        match self.standing:
+        match self.status:
             case ClaimStatus.SAME:
                 return ""
             case ClaimStatus.MOVED:
@@ -339,7 +339,7 @@ def locate_notes(notes: Iterable[Note], library: Library | None) -> tuple[Locate
         The notes in the order of the document, those without a place last. Without a library, the original order.
     """
     if library is None:
-        return tuple(LocatedNote(note=note, standing=ClaimStatus.SAME) for note in notes)
+        return tuple(LocatedNote(note=note, status=ClaimStatus.SAME) for note in notes)
     get_ids_by_hash = cache(partial(hash_sections, library))  # slow, and only needed if a section has disappeared
     located = [_locate_note(note, library, get_ids_by_hash) for note in notes]
     return tuple(sorted(located, key=lambda note: _get_note_position(note, library)))
@@ -350,7 +350,7 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
     exists = section_id in library
     is_unread = any(link in library and not library.is_loaded(link) for link in note.links)
     if not exists and (is_unread or library.list_unloaded()):
-        return LocatedNote(note=note, standing=ClaimStatus.UNREACHABLE)
+        return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
     if quote is not None:
         finding = recheck(Claim(quote=quote, place="", section_id=section_id), library)
         now = None
@@ -358,7 +358,7 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
             words = library.text_at(finding.span) if finding.standing is ClaimStatus.CHANGED else quote
             quote_state = QuoteState.JOINED if finding.standing is ClaimStatus.JOINED else QuoteState.EXACT
             now = make_citation(finding.section_id, words, quote_state, finding.span, library)
-        return LocatedNote(note=note, standing=finding.standing, now=now, message=finding.message)
+        return LocatedNote(note=note, status=finding.standing, new_citation=now, message=finding.message)
     if exists:
         current_hash = hash_section(library, section_id)
         is_changed = current_hash and note.content_hash not in ("", current_hash)
@@ -368,7 +368,9 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
         if not section_id and note.opening:
             section_id = recheck(Claim(quote=note.opening, place=""), library).section_id
         standing = ClaimStatus.MOVED if section_id else ClaimStatus.GONE
-    return LocatedNote(note=note, standing=standing, now=cite_span(section_id, None, library) if section_id else None)
+    return LocatedNote(
+        note=note, status=standing, new_citation=cite_span(section_id, None, library) if section_id else None
+    )
 
 
 def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
@@ -381,10 +383,10 @@ def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
 
 def _get_note_position(located: LocatedNote, library: Library) -> tuple[bool, tuple[int, ...], int]:
     """Return a sort key: the rows down to the section, then the offset of the words. A note without a place is last."""
-    candidates = [*([located.now.section_id] if located.now else []), *reversed(located.note.links)]
+    candidates = [*([located.new_citation.section_id] if located.new_citation else []), *reversed(located.note.links)]
     section_id = next((node_id for node_id in candidates if node_id in library), None)
     if section_id is None:
         return True, (), 0
     rows = tuple(library.locate(node_id)[1] for node_id in (*library.ancestors(section_id), section_id))
-    span = located.now.span if located.now else None
+    span = located.new_citation.span if located.new_citation else None
     return False, rows, span.start if span else 0

@@ -28,9 +28,9 @@ from roamtui.conversation.update import (
     Events,
     ExpandEvents,
     Update,
-    close,
     deliver_pending,
     expand_for_agent,
+    make_close_events,
     open_quoted_sections,
 )
 from roamtui.document.node import Span
@@ -93,10 +93,10 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     if state.options.mode is KeepOpenMode.FRESH:
         new = {s.section_id for s in state.open_sections if not s.deliveries and s.opened_by is Origin.PERSON}
         ids = [s.section_id for s in state.open_sections if not s.is_pinned and s.section_id not in new]
-        closed = close(state, ids, Origin.AGENT, CloseReason.FRESH)
+        closed = make_close_events(state, ids, Origin.AGENT, CloseReason.FRESH)
         state, events = apply_all(state, closed), (*events, *closed)
     if state.needs_rebuild or (state.model and state.model != context.model):
-        rebuilt = rebuild(state, context)
+        rebuilt = make_rebuild_event(state, context)
         state, events = apply(state, rebuilt), (*events, rebuilt)
     asked = QuestionAsked(
         number=state.question_number + 1,
@@ -153,9 +153,9 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Upda
     closed: Events = ()
     for origin in Origin:
         ids = [s.section_id for s in ended.open_sections if s.is_closing and (s.closing_by or Origin.PERSON) is origin]
-        closed = (*closed, *close(ended, ids, origin, CloseReason.ASKED))
+        closed = (*closed, *make_close_events(ended, ids, origin, CloseReason.ASKED))
     ended = apply_all(ended, closed)
-    over_budget = close(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
+    over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
     events = (*opening, *closed, *over_budget, answered)
     return apply_all(state, events), events
 
@@ -191,11 +191,11 @@ def rewind(state: ConversationState, number: int) -> Update:
     rewound = QuestionsRewound(first=number)
     before = apply(state, rewound)
     gone = tuple(section_id for section_id in before.open_ids if section_id not in state.library)
-    events = (rewound, *close(before, gone, Origin.PERSON, CloseReason.GONE))
+    events = (rewound, *make_close_events(before, gone, Origin.PERSON, CloseReason.GONE))
     return apply_all(state, events), events
 
 
-def rebuild(state: ConversationState, context: PromptContext) -> TranscriptRebuilt:
+def make_rebuild_event(state: ConversationState, context: PromptContext) -> TranscriptRebuilt:
     """Build a new transcript: the outline, the open sections, and earlier questions and answers without section text.
 
     During a question, the question and its steps stay as they are. The prologue then holds only the open text that
@@ -284,5 +284,5 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Updat
     if closing:
         closed = SectionsClosed(section_ids=tuple(closing), origin=Origin.AGENT, reason=CloseReason.OVERFLOW)
         events = (*events, closed)
-    rebuilt = rebuild(apply_all(state, events), context)
+    rebuilt = make_rebuild_event(apply_all(state, events), context)
     return apply_all(state, (*events, rebuilt)), (*events, rebuilt)

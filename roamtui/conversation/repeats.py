@@ -131,7 +131,7 @@ def _is_unique(event: ConversationEvent) -> bool:
 
 
 def _is_repeat(run: Sequence[ConversationEvent]) -> bool:
-    """Check whether a run of events that a log contains twice in a row can have happened only once."""
+    """Check whether the second of two equal runs of events in a log is a duplicate, not a real repetition."""
     if any(isinstance(event, QuestionsRewound) for event in run):
         return False  # the person asked again, or rewound twice
     return any(map(_is_unique, run)) or not any(isinstance(event, _UNDOING) for event in run)

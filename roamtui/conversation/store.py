@@ -245,7 +245,7 @@ class ConversationStore:
         return self._folder / f"{name}{LOG_SUFFIX}"
 
     def _exists(self, path: Path) -> bool:
-        """Check whether a log exists and has content. If a log is deleted but not its file, the file is empty."""
+        """Check whether a log exists. An empty file is left if a log was erased but its file could not be removed."""
         return path.exists() and path.stat().st_size > 0
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:

@@ -287,7 +287,7 @@ def update(state: ConversationState, command: Command) -> Update:
         case CloseAgentOpened(origin=origin):
             by_agent = [section.section_id for section in state.open_sections if _is_wanted_by_agent_only(section)]
             unfolded = dict.fromkeys(node_id for step in state.undo_stack for node_id in step.unfolded_ids)
-            events = (*close(state, by_agent, origin, CloseReason.ASKED), *_fold(state, unfolded, origin))
+            events = (*make_close_events(state, by_agent, origin, CloseReason.ASKED), *_fold(state, unfolded, origin))
         case _:
             assert_never(command)
     return apply_all(state, events), events
@@ -308,7 +308,7 @@ def _close_requested(state: ConversationState, command: CloseSections) -> Events
             declined.append((section_id, "just cited"))
         else:
             closing.append(section_id)
-    events = close(state, closing, command.origin, CloseReason.ASKED)
+    events = make_close_events(state, closing, command.origin, CloseReason.ASKED)
     return (*events, ClosingDeclined(reasons=tuple(declined), origin=command.origin)) if declined else events
 
 
@@ -365,7 +365,7 @@ def _undo(state: ConversationState, command: Undo) -> Events:
     folded = _fold(state, step.unfolded_ids, command.origin)
     unfolding = tuple(node_id for node_id in step.folded_ids if node_id in library and node_id not in state.unfolded)
     unfolded = (NodesUnfolded(section_ids=unfolding, origin=command.origin),) if unfolding else ()
-    events = (*close(state, closing, command.origin, CloseReason.UNDO), *folded, *unfolded)
+    events = (*make_close_events(state, closing, command.origin, CloseReason.UNDO), *folded, *unfolded)
     undone = UndoApplied(deed=step, restored=tuple(restored), is_redo=command.is_redo)
     after = apply_all(state, (*events, undone))
     return (*events, replace(undone, deed=_diff_states(state, after)))
@@ -397,7 +397,9 @@ def _is_wanted_by_agent_only(section: OpenSection) -> bool:
     return section.opened_by is Origin.AGENT and not section.is_pinned
 
 
-def close(state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason) -> Events:
+def make_close_events(
+    state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason
+) -> Events:
     """Close sections now; while a question is running, mark them to be closed when it ends."""
     wanted = set(section_ids)
     ids = tuple(section_id for section_id in state.open_ids if section_id in wanted)

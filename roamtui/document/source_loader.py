@@ -43,9 +43,9 @@ def open_sources(
     """
     if len(names) == 1 and is_address(names[0]):
         from roamtui.document.web_loader import make_page_loader, open_address  # noqa: PLC0415 - only addresses need the web
-        from roamtui.sources.web.urls import origin_of, parse_url  # noqa: PLC0415 - the same
+        from roamtui.sources.web.urls import normalise_url, origin_of  # noqa: PLC0415 - the same
 
-        url = parse_url(names[0])
+        url = normalise_url(names[0])
         loader = SourceLoader(None, web)
         loader.pages = pages = make_page_loader(web, frozenset({origin_of(url)}))
         return open_address(url, pages), loader

@@ -150,7 +150,7 @@ _PAGE_LENGTH_MIN = 1_500
 def blank_footers(text: str | LongText, start: int, end: int) -> str:
     """Return the text from `start` to `end` (exclusive), with each page footer replaced by as many spaces.
 
-    A line with only a number is a footer if the page before or after has the number before or after.
+    A line with only a number n is a footer if the page before ends with n - 1, or the page after with n + 1.
     """
     low = max(0, start - _CONTEXT_LENGTH)
     window = text[low : end + _CONTEXT_LENGTH]

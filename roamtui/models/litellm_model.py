@@ -68,7 +68,7 @@ class LitellmModel:
 
     @property
     def note(self) -> str:
-        """Notice once the model has started, if it has no tool calls or its price is unknown; otherwise empty."""
+        """Sentences for the person if the model has no tool calls or no known price; empty before it has started."""
         known, notes = self._description, []
         if known is not None and known.can_call_tools is False:
             words = f"{self.name} has no tool calls, so tool calls are described in the prompt."

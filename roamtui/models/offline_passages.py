@@ -14,7 +14,7 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.models.offline_request import HITS_MAX, DeliveredSection, ParsedRequest
 from roamtui.search.lexicon import Language, detect_language, list_words, stem
 from roamtui.search.passages import Passage, find_passage, find_question_words, split_passages
-from roamtui.search.sentences import best_sentences, get_first_sentence, split_sentences
+from roamtui.search.sentences import get_first_sentence, rank_sentences, split_sentences
 from roamtui.search.terms import (
     extract_names,
     fold_term,
@@ -99,7 +99,7 @@ class _Candidate:
 
 
 @dataclass(slots=True, kw_only=True)
-class Card:
+class QuotedRange:
     """One or several neighbouring passages that are shown as one."""
 
     section: DeliveredSection
@@ -121,7 +121,7 @@ class Card:
         between = section.text[min(self.end, passage.end) : max(self.start, passage.start)]
         return self.section is section and not between.strip()
 
-    def widen(self, cards: Sequence[Card], room_tokens: int) -> int:
+    def widen(self, cards: Sequence[QuotedRange], room_tokens: int) -> int:
         """Add neighbouring passages under the same heading as long as there is room. Return their tokens."""
         passages = split_passages(self.section.text)
         used = 0
@@ -153,7 +153,7 @@ class PassageRanking:
     """Words that each term may have meant if it is mistyped."""
     doubt: float = 0.0
 
-    def compute_evidence(self, cards: Sequence[Card]) -> float:
+    def compute_evidence(self, cards: Sequence[QuotedRange]) -> float:
         """Return the share of the question's subject that the best card contains. It is about 1 for all of it."""
         if not self.candidates:
             return 0.0
@@ -188,8 +188,8 @@ class PassageAnswer:
         return self.ranking.compute_evidence(self._cards)
 
     @cached_property
-    def _cards(self) -> Sequence[Card]:
-        return choose_cards(self.ranking, self.parsed.delivered, self._terms)
+    def _cards(self) -> Sequence[QuotedRange]:
+        return choose_ranges(self.ranking, self.parsed.delivered, self._terms)
 
     def write(self) -> str:
         """Write up to five passages with the exceptions to them, or say that nothing was found."""
@@ -201,9 +201,11 @@ class PassageAnswer:
         return "\n\n".join(map(_write_card, self._cards))
 
 
-def choose_cards(ranking: PassageRanking, delivered: Sequence[DeliveredSection], terms: Sequence[str]) -> list[Card]:
+def choose_ranges(
+    ranking: PassageRanking, delivered: Sequence[DeliveredSection], terms: Sequence[str]
+) -> list[QuotedRange]:
     """Choose the best passages, best first. Neighbours become one card. An exception follows the passage it limits."""
-    cards: list[Card] = []
+    cards: list[QuotedRange] = []
     used = 0
     for candidate in ranking.candidates:
         share = _EARLY_SHARE if used < _EARLY_TOKENS else _FURTHER_SHARE
@@ -224,7 +226,7 @@ def choose_cards(ranking: PassageRanking, delivered: Sequence[DeliveredSection],
             first.terms = candidate.terms.union(*(card.terms for card in near))
             cards = [card for card in cards if card is first or card not in near]
             continue
-        card = Card(section=section, start=passage.start, end=passage.end, terms=candidate.terms)
+        card = QuotedRange(section=section, start=passage.start, end=passage.end, terms=candidate.terms)
         cards.append(card)
         exception = _find_exception(section, passage, delivered, terms)
         if exception is not None and not any(other.overlaps(*exception) for other in cards):
@@ -235,13 +237,13 @@ def choose_cards(ranking: PassageRanking, delivered: Sequence[DeliveredSection],
                 used += end_tokens
             elif len(cards) < _PASSAGES_MAX:
                 used += estimate_tokens(limiting.text[limit.start : limit.end])
-                cards.append(Card(section=limiting, start=limit.start, end=limit.end))
+                cards.append(QuotedRange(section=limiting, start=limit.start, end=limit.end))
     for card in cards:  # a short answer has room for the paragraphs around it
         used += card.widen(cards, _EARLY_TOKENS - used)
     return cards
 
 
-def _write_card(card: Card) -> str:
+def _write_card(card: QuotedRange) -> str:
     """Write the titles above a passage, the passage as one quotation, and the id of its section."""
     section, words = card.section, card.text.strip()
     above = [(section_id, title) for offset, section_id, title in section.inside if offset <= card.start]
@@ -302,7 +304,7 @@ def rank_passages(parsed: ParsedRequest) -> PassageRanking:
         coverage = weigh(in_section) / total
         loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, HITS_MAX))
         best: dict[Passage, float] = {}
-        for sentence in best_sentences(section.text, ranked, limit=_SENTENCES_MAX, idf=weights, forms=forms):
+        for sentence in rank_sentences(section.text, ranked, limit=_SENTENCES_MAX, idf=weights, forms=forms):
             passage = _find_verbatim_passage(section.text, sentence.start)
             if passage is not None:
                 best.setdefault(passage, sentence.score)

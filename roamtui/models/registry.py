@@ -21,7 +21,7 @@ from roamtui.models.options import ModelOptions
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.secrets import PROVIDERS, get_key_variable
 from roamtui.sources.web.page import FetchError, FetchOptions, UnreachableError
-from roamtui.sources.web.urls import AllowedOrigins, origin_of, parse_url
+from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
 OFFLINE = "offline"
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
@@ -140,7 +140,7 @@ def check_address(api_base: str | None, flag: str = "--api-base") -> None:
     if "@" in api_base:
         raise UsageError(f"{flag} must not contain a name or password. Set the server's key in the environment.")
     try:
-        parse_url(api_base)
+        normalise_url(api_base)
     except SourceError:
         shown = shorten(sanitise_line(api_base), 80)
         raise UsageError(f'"{shown}" is not a server URL. Write {flag} like http://localhost:11434.') from None
@@ -150,7 +150,10 @@ def list_usable_models(
     environ: Mapping[str, str] | None = None,
     choose_options: Callable[[str], ModelOptions] | None = None,
 ) -> tuple[ModelOffer, ...]:
-    """List a model of each provider whose key is set, and then `offline`, without asking a server."""
+    """List one model of each provider whose key is set, and then `offline`, without asking a server.
+
+    `choose_options` returns the options for a model, by its name. Without it, the defaults apply.
+    """
     offline, *keyed = inspect_providers(os.environ if environ is None else environ)
     return tuple(
         ModelOffer(
@@ -167,7 +170,7 @@ def list_usable_models(
 
 
 def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
-    """Report whether `offline`, and a model of each known provider, can be used, by the keys that are set."""
+    """Report for `offline`, and for one model of each known provider, whether it can be used, that is, has its key."""
     reports = [ModelAvailability(name=OFFLINE, is_usable=True, reason=_OFFLINE_REASON)]
     for name, provider in PROVIDERS.items():
         if model := provider.suggestion:
@@ -236,7 +239,7 @@ def probe_server(address: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerSta
     from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
 
     try:
-        url, origin = parse_url(address).rstrip("/"), origin_of(address)
+        url, origin = normalise_url(address).rstrip("/"), origin_of(address)
     except SourceError:
         return ServerStatus(address="?", problem="its address is invalid; write it like " + OLLAMA_ADDRESS)
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0, retries_max=0)

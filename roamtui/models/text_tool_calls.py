@@ -46,7 +46,7 @@ TOOL_REFUSAL = re.compile(
 """Messages of servers whose model has no tool calls."""
 
 
-class FenceReader:
+class TextCallReader:
     """Reads a reply piece by piece. It passes text on up to the first call, and holds back the rest.
 
     Text between calls is dropped, because a model writes invented results there.
@@ -148,7 +148,7 @@ async def stream_with_text_tools(
     events: AsyncIterator[ModelEvent], request: ModelRequest
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of a reply to a translated request. Its blocks become calls before the end, and are not text."""
-    reader = FenceReader()
+    reader = TextCallReader()
     async for event in events:
         match event:
             case TextDelta(text):

@@ -22,7 +22,7 @@ from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.sentences import best_sentences, get_first_sentence, make_snippet, select_relevant_part
+from roamtui.search.sentences import get_first_sentence, make_snippet, rank_sentences, select_relevant_part
 from roamtui.search.terms import (
     Query,
     build_term_expression,
@@ -313,7 +313,7 @@ def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], qu
     for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ_MAX]:
         text = select_relevant_part(index.own_text(number), query.terms)
         forms = list_inflected_forms(text, query.terms, query.language)
-        for sentence in best_sentences(text, query.terms, limit=1, idf=weights, forms=forms):
+        for sentence in rank_sentences(text, query.terms, limit=1, idf=weights, forms=forms):
             boosted[number] += _SENTENCE_SHARE * best * sentence.score
     return boosted
 

@@ -101,7 +101,7 @@ def split_sentences(text: str) -> tuple[Unit, ...]:
     return tuple(Unit(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit))
 
 
-def best_sentences(
+def rank_sentences(
     text: str,
     query_terms: Sequence[str],
     *,
@@ -376,7 +376,7 @@ def select_excerpt(
 
 def _list_best(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the spans of the best sentences, or of the first sentence if none matches."""
-    best = best_sentences(text, terms, limit=_SENTENCES_MAX)
+    best = rank_sentences(text, terms, limit=_SENTENCES_MAX)
     for sentence in best:
         yield sentence.start, sentence.end
     if not best and (opening := get_first_sentence(text)) is not None:

@@ -342,7 +342,10 @@ def parse_query(text: str) -> Query:
 
 
 def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:
-    """Return the query with corrections, which are added to its terms, but replace the misspelt words in its stems."""
+    """Return a query with corrections of its misspelt words.
+
+    Its terms keep the misspelt words and gain the corrections. Its stems have only the corrections.
+    """
     if not corrections:
         return query
     added = dict.fromkeys(found for similar in corrections.values() for found in similar)

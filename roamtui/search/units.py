@@ -103,7 +103,10 @@ class _UnitReader:
                 kind = UnitKind.PROSE
 
     def _read_paragraph(self, first: int, content: str, kind: UnitKind) -> Iterator[Unit]:
-        """Yield the runs of lines between lines of markup as units, or each line of a table without delimiter row."""
+        """Divide a paragraph into units at lines that are only tags, images, link definitions or directives.
+
+        If it is a table without delimiter row, each line is a unit. `first` is the number of its first line.
+        """
         box = _TASK_BOX.match(content) if kind is UnitKind.ITEM else None
         lines = content[box.end() if box else 0 :].split("\n")
         run: list[tuple[int, str]] = []

@@ -202,25 +202,27 @@ ACTIONS: tuple[Action, ...] = (
         "a",
         "open",
         "Open the section: the model gets its text with your next question.",
-        "screen.send('open')",
+        "screen.apply('open')",
     ),
     _hinted_action(
-        "tree.close", "x", "close", "Close the section: the model no longer gets its text.", "screen.send('close')"
+        "tree.close", "x", "close", "Close the section: the model no longer gets its text.", "screen.apply('close')"
     ),
-    _hinted_action("tree.pin", "p", "pin", "Pin or unpin the section.", "screen.send('pin')"),
+    _hinted_action("tree.pin", "p", "pin", "Pin or unpin the section.", "screen.apply('pin')"),
     _action("tree.ask", "i", "ask about", "Ask about this section alone.", "screen.ask_about"),
-    _action("tree.keep", "b", "keep", "Add a note on this section.", "screen.keep"),
-    _action("tree.unfold_all", "E", "unfold all", "Unfold everything below the section.", "screen.send('unfold_all')"),
-    _action("tree.fold_all", "C", "fold all", "Fold everything below the section.", "screen.send('fold_all')"),
+    _action("tree.keep", "b", "keep", "Add a note on this section.", "screen.add_note"),
+    _action("tree.unfold_all", "E", "unfold all", "Unfold everything below the section.", "screen.apply('unfold_all')"),
+    _action("tree.fold_all", "C", "fold all", "Fold everything below the section.", "screen.apply('fold_all')"),
     _action(
         "tree.tidy_up",
         "z",
         "tidy up",
         "Close and fold everything the model opened that you did not pin.",
-        "screen.send('close_agent')",
+        "screen.apply('close_agent')",
     ),
-    _action("tree.undo", "u", "undo", "Undo the last open, close or pin, yours or the model's.", "screen.send('undo')"),
-    _action("tree.redo", "U", "redo", "Redo what was last undone.", "screen.send('redo')"),
+    _action(
+        "tree.undo", "u", "undo", "Undo the last open, close or pin, yours or the model's.", "screen.apply('undo')"
+    ),
+    _action("tree.redo", "U", "redo", "Redo what was last undone.", "screen.apply('redo')"),
     _action("tree.go_to_cited", ".", "cited", "Go to the next cited section, or the last one opened."),
     _action("tree.next_open", "}", "next open", "Go to the next open section.", "go_open(1)"),
     _action("tree.previous_open", "{", "previous open", "Go to the previous open section.", "go_open(-1)"),
@@ -262,10 +264,15 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("reader.page_down", "pagedown space ctrl+d", "page down", "Scroll down by a page.", "page(1)"),
     _navigation_action("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page.", "page(-1)"),
     _navigation_action(
-        "reader.next_section", "]", "next section", "Go to the next section.", "screen.go_on(1)", is_hinted=True
+        "reader.next_section", "]", "next section", "Go to the next section.", "screen.step_section(1)", is_hinted=True
     ),
     _navigation_action(
-        "reader.previous_section", "[", "before", "Go to the previous section.", "screen.go_on(-1)", is_hinted=True
+        "reader.previous_section",
+        "[",
+        "before",
+        "Go to the previous section.",
+        "screen.step_section(-1)",
+        is_hinted=True,
     ),
     _navigation_action("reader.top", "g home", "top", "Go to the beginning of the document."),
     _navigation_action("reader.bottom", "G end", "end", "Go to its end."),
@@ -280,11 +287,11 @@ ACTIONS: tuple[Action, ...] = (
     _action("reader.previous_link", "h", "previous link", "Select the previous link.", "step_link(-1)"),
     _hinted_action("reader.follow", "o enter", "follow link", "Follow the selected link, or fold the details."),
     _hinted_action("reader.back", "backspace", "back", "Go back.", "screen.back"),
-    _hinted_action("reader.open", "a", "open", "Open the section for the conversation.", "screen.send('open')"),
-    _action("reader.close", "x", "close", "Close the section.", "screen.send('close')"),
-    _action("reader.pin", "p", "pin", "Pin or unpin the section.", "screen.send('pin')"),
+    _hinted_action("reader.open", "a", "open", "Open the section for the conversation.", "screen.apply('open')"),
+    _action("reader.close", "x", "close", "Close the section.", "screen.apply('close')"),
+    _action("reader.pin", "p", "pin", "Pin or unpin the section.", "screen.apply('pin')"),
     _action("reader.ask", "i", "ask about", "Ask about the selected words, or this section alone.", "screen.ask_about"),
-    _hinted_action("reader.keep", "b", "keep", "Add a note on the selection or the section.", "screen.keep"),
+    _hinted_action("reader.keep", "b", "keep", "Add a note on the selection or the section.", "screen.add_note"),
     _hinted_action("reader.copy", "y", "copy", "Copy the selection, or the whole section."),
     _hinted_action("reader.raw", "r", "raw", "Toggle raw source."),
     _hinted_action("reader.wrap", "w", "wrap", "Toggle line wrapping."),

@@ -189,8 +189,8 @@ def keep(title: str, quote: str = "", words: str = "") -> Note:
 def test_a_noted_section_is_located(old: str, new: str, standing: ClaimStatus, title: str | None) -> None:
     library = make(TEXT.replace(old, new))
     [placed] = locate_notes([keep("Sheds")], library)
-    assert placed.standing is standing
-    assert (None if placed.now is None else library.title_of(placed.now.section_id)) == title
+    assert placed.status is standing
+    assert (None if placed.new_citation is None else library.title_of(placed.new_citation.section_id)) == title
     assert bool(placed.change_note) is (standing is not ClaimStatus.SAME)
 
 
@@ -206,8 +206,8 @@ def test_a_noted_section_is_located(old: str, new: str, standing: ClaimStatus, t
 def test_noted_words_are_located(old: str, new: str, standing: ClaimStatus, found: str | None) -> None:
     library = make(TEXT.replace(old, new))
     [placed] = locate_notes([keep("Tools", SPADE)], library)
-    assert placed.standing is standing
-    span = None if placed.now is None else placed.now.span
+    assert placed.status is standing
+    span = None if placed.new_citation is None else placed.new_citation.span
     assert (None if span is None else library.text_at(span)) == found
 
 

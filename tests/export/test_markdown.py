@@ -25,8 +25,8 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
     note = Note(id="1", at="", source="/docs/garden.md", citation=quoted, words="Dear!")
     shed = Note(id="2", at="", source="", citation=_make_citation("Tools", "Sheds", line=8), words="Ask *Anna*.")
     located = [
-        LocatedNote(note=note, standing=ClaimStatus.CHANGED, now=now),
-        LocatedNote(note=shed, standing=ClaimStatus.SAME),
+        LocatedNote(note=note, status=ClaimStatus.CHANGED, new_citation=now),
+        LocatedNote(note=shed, status=ClaimStatus.SAME),
     ]
     assert render_notes(located, "/docs/garden.md", "Garden manual") == (
         "# Notes: Garden manual\n\nSource: /docs/garden.md\n\n"

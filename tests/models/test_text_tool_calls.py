@@ -20,7 +20,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, ModelRequest, RetryPending, get_startup_note, warm_up_model
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
-from roamtui.models.text_tool_calls import FenceReader, format_fence, stream_with_text_tools, translate_request
+from roamtui.models.text_tool_calls import TextCallReader, format_fence, stream_with_text_tools, translate_request
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply, openai_error
@@ -37,7 +37,7 @@ REFUSAL = FakeReply(status=400, error={"error": "registry.ollama.ai/library/gemm
 
 def read(reply: str, size: int = 1_000) -> tuple[str, list[tuple[str, dict[str, object]]]]:
     """Return the text of a reply that comes in pieces, and its calls."""
-    reader = FenceReader()
+    reader = TextCallReader()
     shown = "".join(reader.feed(reply[start : start + size]) for start in range(0, len(reply), size))
     shown += reader.finish()
     return shown, [(tool, dict(arguments)) for tool, arguments in reader.calls]
@@ -116,7 +116,7 @@ def test_anything_else_is_text(reply: str) -> None:
 
 
 def test_text_is_let_through_as_it_comes() -> None:
-    reader = FenceReader()
+    reader = TextCallReader()
     assert [reader.feed(piece) for piece in ("Late ", "returns", "\n", "`x", "` cost", "\n", "a")] == [
         "Late",
         " returns",

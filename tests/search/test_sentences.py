@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.sentences import (
-    best_sentences,
     find_sentence_end,
     get_first_sentence,
     make_snippet,
+    rank_sentences,
     select_excerpt,
     split_sentences,
 )
@@ -95,7 +95,7 @@ def _split(text: str) -> list[str]:
 
 
 def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
-    best = best_sentences(text, query_terms(question), limit=limit)
+    best = rank_sentences(text, query_terms(question), limit=limit)
     return [text[sentence.start : sentence.end] for sentence in best]
 
 
@@ -184,7 +184,7 @@ def test_sentences_are_slices_in_order(text: str) -> None:
 @given(_TEXT, st.integers(0, 3))
 def test_best_sentences_are_sentences(text: str, limit: int) -> None:
     known = {(sentence.start, sentence.end) for sentence in split_sentences(text)}
-    best = best_sentences(text, ("a", "b"), limit=limit)
+    best = rank_sentences(text, ("a", "b"), limit=limit)
     assert len(best) <= limit
     assert all((sentence.start, sentence.end) in known and sentence.score > 0 for sentence in best)
     assert [sentence.score for sentence in best] == sorted((s.score for s in best), reverse=True)
@@ -269,7 +269,7 @@ def test_the_first_sentence_is_a_meaningful_one() -> None:
 
 def test_inflected_forms_count_as_their_term() -> None:
     text = "Der Rat tagt im Hafen. Der Hafenmeister wird vom Rat gewählt."
-    best = best_sentences(text, ("wahlt", "rat"), limit=1, forms={"gewahlt": "wahlt"})
+    best = rank_sentences(text, ("wahlt", "rat"), limit=1, forms={"gewahlt": "wahlt"})
     assert text[best[0].start : best[0].end] == "Der Hafenmeister wird vom Rat gewählt."
 
 

@@ -86,7 +86,7 @@ def parse_section_ids(arguments: Mapping[str, object], library: Library) -> tupl
 
 
 def parse_number(value: object, *, default: int, low: int, high: int) -> int:
-    """Return a value as an integer between `low` and `high`, or `default` if it is not a number."""
+    """Return a value as an integer, moved into the range `low` to `high`, or `default` if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return default
     try:

@@ -38,7 +38,7 @@ Inline = tuple[Words, ...]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The target of words that are a link or a mark, or that replace an image."""
+    """Where some words lead: a link, the mark of a footnote or citation, or an image that the words replace."""
 
     href: str
     is_mark: bool = False
@@ -128,11 +128,11 @@ class List:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote(Located):
-    """Quoted blocks, or the blocks of an alert, which starts with a line that names its kind."""
+    """A quotation, or an alert: a quotation whose first line names its kind, such as ``[!NOTE]``."""
 
     blocks: tuple[Block, ...]
     alert: str
-    """Kind of alert in lower case, such as ``note`` for ``[!NOTE]``; empty for a quotation."""
+    """Kind of alert in lower case, such as ``note``; empty for a quotation."""
     title: Inline
     """Title of an alert, which is written after its kind."""
 

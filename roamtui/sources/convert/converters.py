@@ -12,6 +12,8 @@ from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
 def get_converter(source_format: Format, report: PageReport | None = None) -> Callable[[bytes, str], ConvertedText]:
     """Return the function that converts a file, given its bytes and the name to use in messages.
 
+    `report` is called while a PDF or EPUB file is read.
+
     Raises:
         ImportError: The converter is not installed.
     """

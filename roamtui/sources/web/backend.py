@@ -171,7 +171,10 @@ def resolve_with_system(host: str, port: int) -> list[str]:
 
 
 class HostResolver:
-    """Resolves hosts to IP addresses, and refuses addresses that a site must not have. Thread-safe."""
+    """Resolves hosts to IP addresses. Refuses special addresses, and private ones unless a person typed the origin.
+
+    Thread-safe.
+    """
 
     def __init__(self, resolve: Resolve = resolve_with_system) -> None:
         self._resolve = resolve

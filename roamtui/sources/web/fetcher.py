@@ -23,7 +23,7 @@ from roamtui.sources.web.page import (
     make_status_error,
 )
 from roamtui.sources.web.throttling import ThrottledClient
-from roamtui.sources.web.urls import AllowedOrigins, is_same_site, origin_of, parse_url, resolve_href
+from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 ACCEPT = "text/markdown, text/plain;q=0.9, text/html;q=0.8, */*;q=0.5"
 _DEFAULT_OPTIONS = FetchOptions()
@@ -71,7 +71,7 @@ class Fetcher:
             FetchError: The page does not exist, or cannot or must not be fetched.
             SourceError: The URL is invalid.
         """
-        requested_url = parse_url(url)
+        requested_url = normalise_url(url)
         if not allowed.allows(requested_url):
             raise OriginNotApprovedError(origin_of(requested_url))
         current, problem = requested_url, ""
@@ -92,7 +92,7 @@ class Fetcher:
                 if target is None:
                     raise FetchError(f"{current} redirects to something other than a web page. It was not followed.")
                 is_downgrade = current.startswith("https:") and target.startswith("http:")
-                may_follow = allowed.allows(target) or is_same_site(origin_of(current), origin_of(target))
+                may_follow = allowed.allows(target) or covers_origin(origin_of(current), origin_of(target))
                 if not may_follow and (is_downgrade or not follows_public):
                     raise OriginNotApprovedError(origin_of(target))
                 current = target

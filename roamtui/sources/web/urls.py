@@ -30,7 +30,7 @@ _QUERY_SAFE = _PATH_SAFE + "?"
 _REMOVED_IN_LINKS = str.maketrans("", "", "\t\n\r")
 
 
-def parse_url(text: str) -> str:
+def normalise_url(text: str) -> str:
     """Normalise a URL: host in lower case and IDNA, no default port, no fragment.
 
     Raises:
@@ -70,7 +70,7 @@ def parse_url(text: str) -> str:
 
 def origin_of(url: str) -> str:
     """Return the origin of a URL: scheme, host, and the port unless it is the default one."""
-    parts = urlsplit(parse_url(url))
+    parts = urlsplit(normalise_url(url))
     return f"{parts.scheme}://{parts.netloc}"
 
 
@@ -82,12 +82,12 @@ def resolve_href(base: str, link: str) -> str | None:
         return None
     before, mark, query = link.partition("?")
     try:
-        return parse_url(urljoin(base, before.replace("\\", "/") + mark + query))
+        return normalise_url(urljoin(base, before.replace("\\", "/") + mark + query))
     except (SourceError, ValueError):
         return None
 
 
-def is_same_site(allowed: str, origin: str) -> bool:
+def covers_origin(allowed: str, origin: str) -> bool:
     """Check whether an origin is the allowed one, or differs only in `www.` or in https for http on default ports."""
     known, wanted = urlsplit(allowed), urlsplit(origin)
     if bare_host(known.hostname or "") != bare_host(wanted.hostname or ""):
@@ -167,7 +167,7 @@ class AllowedOrigins:
 
 
 def _is_among(origin: str, allowed: frozenset[str]) -> bool:
-    return origin in allowed or any(is_same_site(other, origin) for other in allowed)
+    return origin in allowed or any(covers_origin(other, origin) for other in allowed)
 
 
 def parse_origins(urls: Sequence[str], option: str) -> frozenset[str]:

@@ -18,7 +18,7 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.markdown.blocks import Link
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
 from roamtui.tui.markdown.layout import MarkdownLayout
-from roamtui.tui.markdown.line import Line, draw_code_background, render_run
+from roamtui.tui.markdown.line import Line, add_code_background, render_run
 
 _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4
@@ -124,7 +124,7 @@ class AnswerView(ContentView):
         parts = []
         for run in line.runs:
             words = render_run(run.text, run.style)
-            group, index = run.style.group, run.style.link
+            group, index = run.style.quote_number, run.style.link_number
             if index is not None and links[index].is_mark:
                 words = Content.styled(
                     run.text, f"bold {QUOTE_COLOURS[self.proof.marks[int(links[index].href)].state]}"
@@ -139,7 +139,7 @@ class AnswerView(ContentView):
                 words = link_target(words, index, is_selected=index == self.selected)
             parts.append(words)
         content = Content("").join(parts)
-        return draw_code_background(content, width) if line.is_code else content
+        return add_code_background(content, width) if line.is_code else content
 
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)

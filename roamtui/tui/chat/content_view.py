@@ -123,7 +123,7 @@ class ExampleTarget:
 
 @dataclass(frozen=True, slots=True)
 class EarlierTarget:
-    """The earlier questions that are not shown yet."""
+    """The earlier questions of the conversation that are not shown yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class ConversationTarget:
 
 @dataclass(frozen=True, slots=True)
 class NotesTarget:
-    """The list of notes."""
+    """The screen with the list of notes."""
 
 
 Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget | ConversationTarget | NotesTarget

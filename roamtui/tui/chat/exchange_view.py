@@ -118,7 +118,7 @@ class ExchangeView(Vertical):
         self._activity.add(notice)
 
     def pop_draft(self) -> tuple[AnswerStreamed, ...]:
-        """Remove and return the text that the model wrote before it continued to work."""
+        """Remove the text that the model wrote before calling more tools, and return it as events. Empty if none."""
         draft = make_draft_events(self.answer)
         if draft:
             self.answer = ""

@@ -22,7 +22,7 @@ from roamtui.search.passages import QuestionWords, find_question_words
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
 from roamtui.tui.labels import STEP, format_full_path
 from roamtui.tui.markdown.layout import MarkdownLayout
-from roamtui.tui.markdown.line import draw_code_background, render_run
+from roamtui.tui.markdown.line import add_code_background, render_run
 from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.status_line import format_key_hint
 
@@ -129,7 +129,7 @@ class PassagesView(ContentView):
             content = Content("").join([render_run(run.text, run.style) for run in line.runs])
             for start, end in self._words.locate(line.text) if self._words is not None else ():
                 content = content.stylize(_WORD_STYLE, start, end)
-            lines.append(lead + (draw_code_background(content, room) if line.is_code else content))
+            lines.append(lead + (add_code_background(content, room) if line.is_code else content))
         return lines
 
     @on(events.Click)

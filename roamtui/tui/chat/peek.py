@@ -13,7 +13,7 @@ from roamtui.document.markdown.parser import read_markdown
 from roamtui.tui.chat.answer_view import QUOTE_COLOURS
 from roamtui.tui.labels import format_node
 from roamtui.tui.markdown.layout import MarkdownLayout
-from roamtui.tui.markdown.line import Line, TextRole, draw_code_background, render_run
+from roamtui.tui.markdown.line import Line, TextRole, add_code_background, render_run
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import LineSpan, highlight_span
 
@@ -47,7 +47,7 @@ def draw_peek(citation: Citation, state: ConversationState, width: int) -> list[
         for mark in marks:
             if mark.line == number:
                 content = content.stylize(style, mark.start, mark.end)
-        content = draw_code_background(content, width) if lines[number].is_code else content
+        content = add_code_background(content, width) if lines[number].is_code else content
         is_cut = (number == shown.start > rows.start) or (number == shown.stop - 1 < rows.stop - 1)
         drawn.append(content.truncate(width - 2, ellipsis=True) + " …" if is_cut else content)
     return [_LEAD + content.truncate(width, ellipsis=True) for content in drawn]
@@ -70,8 +70,8 @@ def _lay_out(view: DocumentView, passage: CitedPassage, width: int) -> tuple[Seq
 def _choose_rows(lines: Sequence[Line], marks: Sequence[LineSpan]) -> range:
     """Return the numbers of the lines to show: the blocks with marks, else the first block that is no heading."""
     numbers = {mark.line for mark in marks} or set(_list_text_lines(lines)[:1])
-    blocks = {lines[number].block for number in numbers}
-    inside = [number for number, line in enumerate(lines) if line.block in blocks and line.block >= 0]
+    blocks = {lines[number].block_number for number in numbers}
+    inside = [number for number, line in enumerate(lines) if line.block_number in blocks and line.block_number >= 0]
     return range(inside[0], inside[-1] + 1) if inside else range(0)
 
 

@@ -64,7 +64,7 @@ class WelcomeView(ContentView):
         stale = (quote.target for quote in self._stale[:_QUOTES_SHOWN])
         return (*saved, *stale, *map(ExampleTarget, self._examples))
 
-    def show_title(self, *, has_title: bool) -> None:
+    def set_title_shown(self, *, has_title: bool) -> None:
         """Show the document's title if the first line of the screen does not."""
         if has_title != self._has_title:
             self._has_title = has_title
@@ -74,12 +74,12 @@ class WelcomeView(ContentView):
         self._examples = examples
         self.invalidate()
 
-    def show_place(self, place: str) -> None:
+    def show_reading_place(self, place: str) -> None:
         """Show where the person stopped reading."""
         self._place = place
         self.invalidate()
 
-    def show_earlier(self, earlier: tuple[tuple[str, str], ...]) -> None:
+    def show_saved_conversations(self, earlier: tuple[tuple[str, str], ...]) -> None:
         """Show saved conversations by id and title, the newest first."""
         self._earlier = earlier
         self.invalidate()

@@ -40,7 +40,7 @@ _RECHECKED_CONVERSATIONS_MAX = 10
 """Number of conversations whose quotes are looked up, because each takes some milliseconds."""
 
 
-async def list_earlier(session: Session) -> tuple[ConversationSummary, ...]:
+async def list_saved_conversations(session: Session) -> tuple[ConversationSummary, ...]:
     """List the other answered conversations about the same document. If they cannot be read, return none."""
     state, store = session.state, session.store
     if store is None or store.problem:

@@ -162,12 +162,15 @@ class MarkdownLayout:
             self.folds.append(block)
             link = -len(self.folds)
         is_open = self.toggled is None or block.is_open != (block.start in self.toggled)
-        triangle = Run("▾ " if is_open else "▸ ", RunStyle(TextRole.BULLET, link=link))
+        triangle = Run("▾ " if is_open else "▸ ", RunStyle(TextRole.BULLET, link_number=link))
         with self._within(_Container((triangle,), (Run("  "),))):
             runs = to_runs(block.summary, RunStyle(emphasis=Emphasis.STRONG)) or [
                 Run("Details", RunStyle(TextRole.ASIDE))
             ]
-            runs = [Run(run.text, replace(run.style, link=link)) if run.style.link is None else run for run in runs]
+            runs = [
+                Run(run.text, replace(run.style, link_number=link)) if run.style.link_number is None else run
+                for run in runs
+            ]
             if is_open:
                 self._add_titled(self._wrap(runs), block)
             else:
@@ -225,7 +228,7 @@ class MarkdownLayout:
         is_tight = self._is_titled or bool(lists and lists[-1].is_tight)
         if self.lines and not is_next and not is_tight:
             gap = tuple(run for container in self._containers if container.has_lines for run in container.rest)
-            self.lines.append(Line(runs=gap, start=start, end=start, block=-self._block))
+            self.lines.append(Line(runs=gap, block_start=start, block_end=start, block_number=-self._block))
         self._is_titled = False
         for text in texts:
             prefixes = [container.rest if container.has_lines else container.first for container in self._containers]
@@ -233,7 +236,14 @@ class MarkdownLayout:
             length = sum(len(run.text) for run in prefix)
             runs = (*prefix, *(run for run in text if run is not HARD_BREAK and run.text))
             self.lines.append(
-                Line(runs=runs, start=start, end=end, block=self._block, prefix_length=length, is_code=is_code)
+                Line(
+                    runs=runs,
+                    block_start=start,
+                    block_end=end,
+                    block_number=self._block,
+                    prefix_length=length,
+                    is_code=is_code,
+                )
             )
             for container in self._containers:
                 container.has_lines = True
@@ -253,7 +263,7 @@ def to_runs(words: Inline, base: RunStyle) -> list[Run]:
     """Convert inline text to runs, each with the style `base` and its own emphasis, link and quote."""
     runs: list[Run] = []
     for piece in words:
-        style = replace(base, emphasis=base.emphasis | piece.emphasis, link=piece.link, group=piece.group)
+        style = replace(base, emphasis=base.emphasis | piece.emphasis, link_number=piece.link, quote_number=piece.group)
         if piece is LINE_BREAK:
             runs.append(HARD_BREAK)
         elif piece.is_image:

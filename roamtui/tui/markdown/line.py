@@ -28,6 +28,7 @@ class TextRole(StrEnum):
     H3 = "h3"
     H4 = "h4"
     BULLET = "bullet"
+    """The mark of a list item: a bullet or a number."""
     QUOTE = "quote"
     BAR = "bar"
     """The vertical line to the left of a quote."""
@@ -35,6 +36,7 @@ class TextRole(StrEnum):
     """A horizontal line."""
     GRID = "grid"
     """Border lines of a table."""
+    # The roles of alerts, such as `[!NOTE]`: their titles, and the bars beside them.
     NOTE = "note"
     TIP = "tip"
     IMPORTANT = "important"
@@ -45,6 +47,7 @@ class TextRole(StrEnum):
     CODE = "code"
     CODE_KEYWORD = "code-keyword"
     CODE_NAME = "code-name"
+    """Names that code defines or calls, as the highlighter recognises them."""
     CODE_STRING = "code-string"
     CODE_NUMBER = "code-number"
     CODE_COMMENT = "code-comment"
@@ -56,10 +59,10 @@ class RunStyle:
 
     role: TextRole = TextRole.TEXT
     emphasis: Emphasis = Emphasis.NONE
-    link: int | None = None
+    link_number: int | None = None
     """Number of the run's link within the chunk."""
-    group: int | None = None
-    """Number of the quote that the run belongs to."""
+    quote_number: int | None = None
+    """Number of the quote that the run belongs to; only in answers of a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,12 @@ class Line:
     """A line as it is shown."""
 
     runs: tuple[Run, ...] = ()
-    start: int
-    """Start offset of its block in the document."""
-    end: int
+    block_start: int
+    """Offset in the document of the block that the line belongs to."""
+    block_end: int
     """Offset after that block."""
-    block: int
-    """Number of that block within the chunk, shared by all lines of a paragraph or table row. Negative for gaps."""
+    block_number: int
+    """Number of the block within the chunk, shared by all lines of a paragraph or table row. Negative for gaps."""
     prefix_length: int = 0
     """Number of characters at its start that are not from the document, such as indents, bullets and bars."""
     is_code: bool = False
@@ -110,7 +113,7 @@ _WRAPPED_PIECE = re.compile(rf"{LINE_SPACE}+|{_CITATION_MARK}|{UNBROKEN_TEXT}")
 _WORD_AND_SPACE = re.compile(r"\S+\s*|\s+")
 """A word with the spaces after it, or the spaces at the start."""
 HARD_BREAK = Run("\n")
-"""A marker among runs that forces a line break."""
+"""A marker among runs that forces a line break. It is recognised by identity: an equal `Run("\\n")` is no break."""
 
 
 def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
@@ -132,18 +135,18 @@ def wrap_keeping_spaces(runs: Sequence[Run], width: int | None) -> list[list[Run
     text = "".join(run.text for run in runs)
     if width is None or cell_len(text) <= width:
         return [list(runs)]
-    ends: list[int] = []
-    filled = position = 0
+    line_ends: list[int] = []
+    filled_cells = position = 0
     for piece in _WORD_AND_SPACE.finditer(text):
         for part in chop_cells(piece[0], max(1, width)):
             cells = cell_len(part)
-            if filled + cells > width:
-                ends.append(position)
-                filled = 0
-            filled += cells
+            if filled_cells + cells > width:
+                line_ends.append(position)
+                filled_cells = 0
+            filled_cells += cells
             position += len(part)
-    ends.append(position)
-    return [slice_runs(runs, start, end) for start, end in pairwise([0, *ends])]
+    line_ends.append(position)
+    return [slice_runs(runs, start, end) for start, end in pairwise([0, *line_ends])]
 
 
 def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
@@ -172,28 +175,28 @@ def _wrap_paragraph(runs: list[Run], width: int | None) -> Iterator[list[Run]]:
 
 
 def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each line, without the spaces around it."""
-    line_start, line_end, filled = -1, 0, 0
+    """Yield the start and end of each line, without the spaces around it. A piece wider than a line is chopped."""
+    line_start: int | None = None  # None until the line has its first piece
+    line_end = filled_cells = 0  # cells of the line so far, with the spaces that would precede the next piece
     for piece in _WRAPPED_PIECE.finditer(text):
         if piece[0].isspace():
-            filled += len(piece[0])
+            filled_cells += len(piece[0])
             continue
         cells = cell_len(piece[0])
-        if line_start >= 0 and filled + cells > width:
+        if line_start is not None and filled_cells + cells > width:
             yield line_start, line_end
-            line_start = -1
-        if line_start < 0:
-            line_start, filled = piece.start(), 0
-        position = piece.start()
+            line_start = None
+        if line_start is None:
+            line_start, filled_cells = piece.start(), 0
         if cells > width:
-            *whole, rest = chop_cells(piece[0], width)
-            for part in whole:
-                yield position, position + len(part)
-                position += len(part)
-            line_start, cells = position, cell_len(rest)
+            *full_lines, rest = chop_cells(piece[0], width)
+            for part in full_lines:
+                yield line_start, line_start + len(part)
+                line_start += len(part)
+            cells = cell_len(rest)
         line_end = piece.end()
-        filled += cells
-    if line_start >= 0:
+        filled_cells += cells
+    if line_start is not None:
         yield line_start, line_end
     elif not text.strip():
         yield 0, 0
@@ -238,8 +241,8 @@ def render_run(text: str, style: RunStyle) -> Content:
     return content
 
 
-def draw_code_background(content: Content, width: int) -> Content:
-    """Give a line of code its background, up to the right edge."""
+def add_code_background(content: Content, width: int) -> Content:
+    """Add the background of code to a line, up to the right edge."""
     return content.pad_right(max(0, width - content.cell_length)).stylize_before(_CODE_BACKGROUND)
 
 
@@ -249,6 +252,6 @@ def _get_styles(style: RunStyle) -> tuple[str, ...]:
     if Emphasis.CODE in style.emphasis:
         styles.append(_INLINE_CODE_STYLE)
     styles.extend(markup for emphasis, markup in _EMPHASIS_STYLES.items() if emphasis in style.emphasis)
-    if style.link is not None:
+    if style.link_number is not None:
         styles.append(LINK_STYLE)
     return tuple(filter(None, styles))

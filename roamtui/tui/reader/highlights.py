@@ -63,9 +63,11 @@ class Highlights:
             for span in match:
                 yield span, HighlightKind.MATCH
         offset = -1 if self.current_match is None else self.current_match
-        in_block = [match for match in matches if lines[match[0].line].start <= offset < lines[match[0].line].end]
+        in_block = [
+            match for match in matches if lines[match[0].line].block_start <= offset < lines[match[0].line].block_end
+        ]
         if in_block:  # the n-th match of a block in the source is the n-th one shown
-            ordinal = len(match_ranges(text[lines[in_block[0][0].line].start : offset], self.words))
+            ordinal = len(match_ranges(text[lines[in_block[0][0].line].block_start : offset], self.words))
             for span in in_block[min(ordinal, len(in_block) - 1)]:
                 yield span, HighlightKind.CURRENT_MATCH
 
@@ -87,7 +89,7 @@ class _Block(NamedTuple):
 
 
 def _join_blocks(lines: Sequence[Line]) -> Iterator[_Block]:
-    for _, group in groupby(enumerate(lines), key=lambda pair: pair[1].block):
+    for _, group in groupby(enumerate(lines), key=lambda pair: pair[1].block_number):
         numbered = list(group)
         origins: list[tuple[int, int] | None] = []
         for number, line in numbered:
@@ -109,10 +111,10 @@ def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: i
     """
     spans: list[LineSpan] = []
     for block in _join_blocks(lines):
-        low, high = max(start, block.source.start), min(end, block.source.end)
+        low, high = max(start, block.source.block_start), min(end, block.source.block_end)
         quote = text[low:high]
         if any(character.isalnum() for character in quote):
-            spans += block.to_line_spans(*_locate_quote(block.text, text[block.source.start : low], quote))
+            spans += block.to_line_spans(*_locate_quote(block.text, text[block.source.block_start : low], quote))
     return spans
 
 
@@ -180,7 +182,7 @@ def compute_selection_span(selected: Sequence[SelectedText], document: Document)
     if not selected:
         return None
     first, last = selected[0].line, selected[-1].line
-    block = document.text[first.start : last.end]
+    block = document.text[first.block_start : last.block_end]
     cuts = [[max(part.start, part.line.prefix_length), min(part.end, len(part.line.text))] for part in selected]
     while cuts[0][0] > first.prefix_length and first.text[cuts[0][0] - 1 : cuts[0][0] + 1].isalnum():
         cuts[0][0] -= 1
@@ -191,5 +193,7 @@ def compute_selection_span(selected: Sequence[SelectedText], document: Document)
     words = " ".join(part.line.text[slice(*cut)] for part, cut in zip(selected, cuts, strict=True))
     match = find_quoted_words(words, block)
     if match is not None:
-        return Span(doc=document.key, start=first.start + match.start, end=first.start + match.end)
-    return Span(doc=document.key, start=last.end - len(block.lstrip()), end=first.start + len(block.rstrip()))
+        return Span(doc=document.key, start=first.block_start + match.start, end=first.block_start + match.end)
+    return Span(
+        doc=document.key, start=last.block_end - len(block.lstrip()), end=first.block_start + len(block.rstrip())
+    )

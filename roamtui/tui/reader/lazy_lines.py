@@ -45,7 +45,7 @@ class LinkPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkLines:
-    """The lines of a chunk, with its links."""
+    """A chunk, which is a part of the document, laid out for a width: its lines, with its links."""
 
     lines: tuple[Line, ...]
     links: Mapping[int, str | int] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class LazyLines:
             return 0
         chunk = self.get_chunk_at(offset)
         lines = self.get_chunk_lines(chunk).lines
-        matching = (number for number, line in enumerate(lines) if line.end > offset and line.text.strip())
+        matching = (number for number, line in enumerate(lines) if line.block_end > offset and line.text.strip())
         return self.top(chunk) + next(matching, len(lines))
 
     def get_line_at(self, offset: int) -> int:
@@ -174,8 +174,8 @@ class LazyLines:
             return links
         for number, line in enumerate(self.get_chunk_lines(chunk).lines):
             for index, run in enumerate(line.runs):
-                if run.style.link is not None and run.style.link not in links:
-                    links[run.style.link] = self.top(chunk) + number, measure_runs(line.runs[:index])
+                if run.style.link_number is not None and run.style.link_number not in links:
+                    links[run.style.link_number] = self.top(chunk) + number, measure_runs(line.runs[:index])
         return links
 
     def get_adjacent_link(self, current: LinkPosition | None, direction: int, view: range) -> LinkPosition | None:
@@ -224,7 +224,7 @@ class LazyLines:
         layout.add_blocks(markdown.blocks)
         lines = layout.lines
         if lines and not chunk.is_continued:
-            lines.append(Line(start=chunk.end, end=chunk.end, block=lines[-1].block + 1))
+            lines.append(Line(block_start=chunk.end, block_end=chunk.end, block_number=lines[-1].block_number + 1))
         page_starts = self.document.page_starts
         page = bisect_right(page_starts, chunk.start)
         if page and page_starts[page - 1] == chunk.start:
@@ -232,9 +232,9 @@ class LazyLines:
             stroke = "─" * max(0, min(self._width, PROSE_WIDTH_MAX) - len(label))
             page_mark = Line(
                 runs=(Run(stroke, RunStyle(TextRole.RULE)), Run(label, RunStyle(TextRole.ASIDE))),
-                start=chunk.start,
-                end=chunk.start,
-                block=-1,
+                block_start=chunk.start,
+                block_end=chunk.start,
+                block_number=-1,
                 prefix_length=len(stroke) + len(label),
                 is_page_mark=True,
             )
@@ -249,15 +249,15 @@ class LazyLines:
         lines = [
             Line(
                 runs=(Run(" ", RunStyle(TextRole.CODE)), *runs),
-                start=chunk.start + starts[number],
-                end=chunk.start + starts[number + 1],
-                block=number,
+                block_start=chunk.start + starts[number],
+                block_end=chunk.start + starts[number + 1],
+                block_number=number,
                 prefix_length=1,
                 is_code=True,
             )
             for number, runs in enumerate(highlight_code(normalise_line_ends(text), "yaml"))
         ]
-        return (*lines, Line(start=chunk.end, end=chunk.end, block=-1))
+        return (*lines, Line(block_start=chunk.end, block_end=chunk.end, block_number=-1))
 
     def _lay_out_raw(self, chunk: TextChunk) -> tuple[Line, ...]:
         """Return the source lines of a chunk with their line numbers."""
@@ -273,7 +273,9 @@ class LazyLines:
             label = f"{number:>{gutter - 1}} " if starts[number - 1] == start else " " * gutter
             for runs in wrap_keeping_spaces([Run(source)], width):
                 numbered = (Run(label, RunStyle(TextRole.ASIDE)), *runs)
-                lines.append(Line(runs=numbered, start=start, end=end, block=number, prefix_length=gutter))
+                lines.append(
+                    Line(runs=numbered, block_start=start, block_end=end, block_number=number, prefix_length=gutter)
+                )
                 label = " " * gutter
             start = end
             number += 1

@@ -72,7 +72,7 @@ class ReaderPalette:
             for emphasis, added in _EMPHASIS_STYLES.items():
                 if emphasis in run_style.emphasis:
                     style += added
-            self._cache[run_style] = style if run_style.link is None else style + self._roles["link"]
+            self._cache[run_style] = style if run_style.link_number is None else style + self._roles["link"]
         return self._cache[run_style]
 
     def draw(self, line: Line, width: int, overlays: Iterable[tuple[int, int, Style]]) -> Strip:

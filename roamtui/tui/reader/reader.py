@@ -227,7 +227,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _offset_in_view(self) -> int:
         line = self.line_in_view()
-        return line.start if line else self._start
+        return line.block_start if line else self._start
 
     def page_in_view(self) -> int | None:
         """Return the page at the top of the view, or None if the document has no pages."""
@@ -245,7 +245,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         selected = self.get_selection(selection) if selection else None
         if selected and selected[0]:
             first = self.lines.line_at(selection.start.y) if selection and selection.start else None
-            text, page = selected[0], document.page_at(first[1].start) if first else self.page_in_view()
+            text, page = selected[0], document.page_at(first[1].block_start) if first else self.page_in_view()
         elif self._view.is_generated:
             text, page = str(document.text), None
         else:
@@ -261,7 +261,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if span is None and self._highlights.quote:
             first, last = self._highlights.quote[0], self._highlights.quote[-1]
             quote = Span(doc=first.doc, start=first.start, end=last.end)
-            if any(line.start < quote.end and quote.start < line.end for line in self._iter_lines_in_view()):
+            if any(
+                line.block_start < quote.end and quote.start < line.block_end for line in self._iter_lines_in_view()
+            ):
                 return quote
         return span
 
@@ -377,7 +379,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=top, animate=False, force=True)
         self._lay_out_viewport(is_upward=True)
         self._is_jumping = False
-        self.section_id = section_id or (self._get_section_at(found[1].start) if found else self.section_id)
+        self.section_id = section_id or (self._get_section_at(found[1].block_start) if found else self.section_id)
         self._anchor = self._offset_in_view()
         self._post_position()
 
@@ -422,7 +424,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._link is not None and self._link.chunk == position.chunk:
             column = 0
             for run in self.lines.get_chunk_lines(position.chunk).lines[position.line].runs:
-                if run.style.link == self._link.number:
+                if run.style.link_number == self._link.number:
                     highlights.append((column, column + len(run.text), HighlightKind.CURRENT_LINK))
                 column += len(run.text)
         return highlights
@@ -540,8 +542,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         for run in line.runs:
             end += cell_len(run.text)
             if offset.x + self.scroll_offset.x < end:
-                if run.style.link is not None:
-                    self.activate_link(self.lines.get_chunk_lines(position.chunk).links[run.style.link])
+                if run.style.link_number is not None:
+                    self.activate_link(self.lines.get_chunk_lines(position.chunk).links[run.style.link_number])
                 return
 
     def activate_link(self, link: str | int) -> None:

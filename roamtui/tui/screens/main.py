@@ -173,7 +173,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return NotesController(self.controller, self.tree_pane.outline, self.keys)
 
     @cached_property
-    def _switcher(self) -> ConversationSwitcher:
+    def _conversation_switcher(self) -> ConversationSwitcher:
         from roamtui.tui.controllers.conversations import ConversationSwitcher
 
         return ConversationSwitcher(self.controller, self, self.keys, self.warn_if_busy, self._on_switched)
@@ -236,9 +236,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._index_ahead()
         self.reader_controller.resume()
         position = self.reader_controller.describe_position()
-        self.welcome.show_place(position)
+        self.welcome.show_reading_place(position)
         self._hints.show_extra(("global.continue_reading",) if position else ())
-        self._show_earlier(is_announced=True)
+        self._show_saved_conversations(is_announced=True)
         self._refresh_note_markers()
 
     def on_unmount(self) -> None:
@@ -304,19 +304,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await index_ahead(self.controller, self.post_message)
 
     @work(group="earlier", exit_on_error=False)
-    async def _show_earlier(self, *, is_announced: bool) -> None:
+    async def _show_saved_conversations(self, *, is_announced: bool) -> None:
         """Show the earlier conversations, and their quotes that are no longer in the document.
 
         Args:
             is_announced: Whether the status line shows how many conversations there are.
         """
-        from roamtui.tui.controllers.startup import list_earlier, list_stale_quotes
+        from roamtui.tui.controllers.startup import list_saved_conversations, list_stale_quotes
 
-        earlier = await list_earlier(self.session)
+        earlier = await list_saved_conversations(self.session)
         if earlier and is_announced:
             words = format_count(len(earlier), "earlier conversation")
             self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
-        self.welcome.show_earlier(tuple((summary.id, summary.title) for summary in earlier))
+        self.welcome.show_saved_conversations(tuple((summary.id, summary.title) for summary in earlier))
         self.welcome.show_stale(await list_stale_quotes(self.session, earlier))
 
     def watch_state(self, state: ConversationState) -> None:
@@ -361,7 +361,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if words:
             self.status_line.update_status(message=words, is_progress=False)
 
-    def action_send(self, command_name: str) -> None:
+    def action_apply(self, command_name: str) -> None:
         is_read = self.panes.scope is Scope.READER
         section_id = self.reader_pane.section_id if is_read else self.tree_pane.outline.cursor_id
         if section_id is not None:
@@ -381,7 +381,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(events.Resize)
     def _fit_welcome(self, event: events.Resize) -> None:
-        self.welcome.show_title(has_title=event.size.height < _HEADER_ROWS_MIN)
+        self.welcome.set_title_shown(has_title=event.size.height < _HEADER_ROWS_MIN)
 
     @on(events.DescendantFocus)
     def _update_hints(self) -> None:
@@ -455,7 +455,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.question_controller.ask_again(len(self.session.state.transcript.exchanges), event.open_first)
 
     @on(ChatLog.ModelRequested)
-    def _ask_model(self, event: ChatLog.ModelRequested) -> None:
+    def _ask_again_with_model(self, event: ChatLog.ModelRequested) -> None:
         """Ask the question of some passages again, once a model is chosen."""
         if self.warn_if_busy():
             return
@@ -485,7 +485,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.clear_selection()
             self.panes.focus_question_box()
 
-    def action_keep(self) -> None:
+    def action_add_note(self) -> None:
         section_id, span = self._selection
         if section_id is not None:
             self._save_note(section_id, span)
@@ -547,23 +547,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(f"Nothing to copy or stop. Press {quit_key} to quit.", markup=False)
 
     def action_conversations(self) -> None:
-        self._switcher.choose()
+        self._conversation_switcher.choose()
 
     def resume(self, conversation_id: str | None) -> None:
         """Switch to a saved conversation about this document, or to a new one for None."""
-        self._switcher.resume(conversation_id)
+        self._conversation_switcher.resume(conversation_id)
 
     def action_new_conversation(self) -> None:
         self.question_controller.take_back()
-        self._switcher.resume(None)
+        self._conversation_switcher.resume(None)
 
     @on(ChatLog.ForkRequested)
     def _fork_conversation(self, event: ChatLog.ForkRequested) -> None:
-        self._switcher.fork(event.number)
+        self._conversation_switcher.fork(event.number)
 
     def _on_switched(self, edited: Exchange | None) -> None:
         self.reader_controller.resume()
-        self._show_earlier(is_announced=False)
+        self._show_saved_conversations(is_announced=False)
         self.action_go_chat()
         self.question_controller.on_conversation_switched(edited)
 
@@ -629,7 +629,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _on_position_changed(self, event: ReadingPositionChanged) -> None:
         self.reader_controller.on_position_changed(event.section_id)
 
-    def action_go_on(self, direction: int) -> None:
+    def action_step_section(self, direction: int) -> None:
         self.reader_controller.step(direction)
 
     @on(ScrolledPastEnd)

@@ -213,7 +213,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 pass
 
     def go_parent(self) -> None:
-        """Move the cursor to its parent."""
+        """Move the cursor to the parent of its node."""
         above = None if self.cursor_id is None else self.lines.parent(self.lines.numbers[self.cursor_line])
         line = self.lines.get_line(above)
         if line is not None:

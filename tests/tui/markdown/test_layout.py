@@ -103,7 +103,7 @@ def test_code_has_colours_of_its_language() -> None:
 def test_lines_know_their_source_whatever_ends_them(line_end: str) -> None:
     text = "# Title\n\nA paragraph of words\nover two lines.\n\n```\none\ntwo\n```\n\n| a |\n|---|\n| b |\n"
     text = text.replace("\n", line_end)
-    found = {line.text.strip(): text[line.start : line.end] for line in read_lines(text, width=60)}
+    found = {line.text.strip(): text[line.block_start : line.block_end] for line in read_lines(text, width=60)}
     assert found["Title"] == f"# Title{line_end}"
     prose = f"A paragraph of words{line_end}over two lines.{line_end}"
     assert found["A paragraph of words over two lines."] == prose
@@ -122,7 +122,9 @@ def test_what_nests_deep_is_shown_and_what_follows_too(mark: str, depth: int) ->
 def test_html_knows_its_source() -> None:
     table = "<table>\n<tr><td>one</td></tr>\n<tr><td>two</td></tr>\n</table>\n"
     text = f"{table}\n> [!NOTE]\n> three\n\n<pre>\nfour\nfive\n</pre>\n"
-    found = {line.text[line.prefix_length :].strip(): text[line.start : line.end] for line in read_lines(text)}
+    found = {
+        line.text[line.prefix_length :].strip(): text[line.block_start : line.block_end] for line in read_lines(text)
+    }
     assert found["one"] == "<tr><td>one</td></tr>\n"
     assert found["two"] == "<tr><td>two</td></tr>\n"
     assert found["Note"] == "> [!NOTE]\n"
@@ -140,8 +142,8 @@ def test_any_text_is_laid_out_safely_and_in_order(text: str, width: int) -> None
     for chunk in read_chunks(text, width=width):
         for line in chunk.lines:
             assert not UNSAFE.search(line.text)
-            assert 0 <= line.start <= line.end <= len(section.document.text)
-            assert all(run.style.link is None or run.style.link in chunk.links for run in line.runs)
+            assert 0 <= line.block_start <= line.block_end <= len(section.document.text)
+            assert all(run.style.link_number is None or run.style.link_number in chunk.links for run in line.runs)
 
 
 @pytest.mark.parametrize("name", list_documents("adversarial/files/*"))

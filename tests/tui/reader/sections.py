@@ -52,7 +52,7 @@ def find_runs(
         return (
             (role is None or style.role is role)
             and (emphasis is None or emphasis in style.emphasis)
-            and (not is_link or style.link is not None)
+            and (not is_link or style.link_number is not None)
         )
 
     return [run.text for line in lines for run in line.runs if is_wanted(run.style)]

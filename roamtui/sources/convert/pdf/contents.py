@@ -77,10 +77,10 @@ class _ContentsLine:
 
 
 def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[list[TocEntry], set[tuple[int, int]]]:
-    """Return the entries of all contents pages, and the page and row numbers of the rows that list them.
+    """Return the entries of all tables of contents, and the page and row numbers of the rows that belong to them.
 
-    The first list has all rows of its pages. A later list has only the rows that name a page, because it may be on the
-    same page as the title of its section.
+    All rows on the pages of the first table of contents belong to it. Of later ones, only rows with a page number do,
+    because other rows of their pages, such as a section's title, may not belong to the table of contents.
     """
     entries: list[TocEntry] = []
     contents_rows: set[tuple[int, int]] = set()
