@@ -65,6 +65,7 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         text = screen_text(app)
         assert text.index("─ p. 2") < text.index("its end") < text.index("Second.")
         app.main_screen.panes.focus_reader()
+        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.reader_pane.reader)
         await pilot.press("pagedown")
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Two"))
         await pilot.press("a")
