@@ -92,9 +92,9 @@ def main(argv: list[str] | None = None) -> int:  # noqa: PLR0911 - one for each 
         gc.enable()
         return command.run()
     except RoamtuiError as error:
-        from roamtui.headless.output import write_note
+        from roamtui.headless.output import write_notice
 
-        write_note(f"roamtui: {error}")
+        write_notice(f"roamtui: {error}")
         return error.exit_code
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -154,9 +154,9 @@ def _print(text: str) -> int:
     except BrokenPipeError:
         return 1
     except OSError as error:
-        from roamtui.headless.output import OutputError, write_note
+        from roamtui.headless.output import OutputError, write_notice
 
-        write_note(f"roamtui: {OutputError(error)}")
+        write_notice(f"roamtui: {OutputError(error)}")
         return 1
     finally:
         _detach_stdout()

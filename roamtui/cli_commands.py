@@ -18,7 +18,7 @@ from roamtui.document.loader import Loader
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
-from roamtui.headless.output import warn, write_json, write_notes, write_text
+from roamtui.headless.output import warn, write_json, write_notices, write_text
 from roamtui.library_loader import open_all_pages, open_lazily, open_library, open_pages, reopen_source
 from roamtui.option_fields import (
     FILES_HELP,
@@ -58,15 +58,15 @@ class Command(Protocol):
 
 def _load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     settings = load_settings(overrides)
-    write_notes(settings.warnings)
+    write_notices(settings.warnings)
     return settings
 
 
 def _open_with_notes(
     sources: Sequence[str], web: WebArguments, index: str | None = None
 ) -> tuple[Library, Loader | None]:
-    library, loader = open_lazily(sources, is_whole=True, web=web, index=index)
-    write_notes(library.notes)
+    library, loader = open_lazily(sources, load_all=True, web=web, index=index)
+    write_notices(library.notes)
     return library, loader
 
 
@@ -113,7 +113,7 @@ class ShowCommand:
             known_notes = library.notes
             references = filter(None, map(parse_reference, section_ids))
             library = open_pages(library, loader, [reference.section_id for reference in references])
-            write_notes(note for page in library.documents for note in page.notes if note not in known_notes)
+            write_notices(note for page in library.documents for note in page.notes if note not in known_notes)
         print_sections(library, section_ids)
         return 0
 
@@ -266,7 +266,7 @@ class ConversationsCommand:
         if (self.conversation_id is None) != (self.action == "list"):
             raise UsageError(f"{self.action} takes {'no' if self.action == 'list' else 'the'} ID of a conversation.")
         store = ConversationStore(data_path())
-        write_notes(store.pop_warnings())
+        write_notices(store.pop_warnings())
         if self.conversation_id is None:
             summaries = store.list()
             if self.output_format == "json":
@@ -282,7 +282,7 @@ class ConversationsCommand:
             return 0
         if self.action == "delete":
             store.delete(self.conversation_id)
-            write_notes((f"Deleted {self.conversation_id}.", *store.pop_warnings()))
+            write_notices((f"Deleted {self.conversation_id}.", *store.pop_warnings()))
             return 0
         sources, prefix = {summary.id: summary.source for summary in store.list()}, self.conversation_id
         matches = [known_id for known_id in sources if known_id.startswith(prefix)]
@@ -334,7 +334,7 @@ class NotesCommand:
             if not counts:
                 write_text("No notes yet. In the app, b adds one.\n")
             if Path("notes").exists():
-                write_notes(["To open the file or folder named notes: roamtui ./notes"])
+                write_notices(["To open the file or folder named notes: roamtui ./notes"])
             return 0
         store, library = NoteStore(folder, self.source), None
         try:
@@ -345,10 +345,10 @@ class NotesCommand:
                 raise
             warn(f"showing notes as saved: {error}")
         notes = store.read()
-        write_notes(filter(None, [store.damage]))
+        write_notices(filter(None, [store.damage]))
         if self.delete:
             store.delete([note.id for note in notes])
-            write_notes([f"Deleted {_format_note_count(len(notes))}."])
+            write_notices([f"Deleted {_format_note_count(len(notes))}."])
         elif notes:
             title = library.title if library is not None else notes[0].source
             write_text(render_notes(locate_notes(notes, library), notes[0].source, title))
@@ -531,10 +531,10 @@ class CheckCommand:
         from roamtui.search_setup import make_searcher_factory
 
         rules = choose_rules(self.selected, self.ignored)
-        library, loader = open_lazily((self.source,), is_whole=True, web=self.web)
+        library, loader = open_lazily((self.source,), load_all=True, web=self.web)
         if self.fetch_pages and loader is not None:
             library, notes = open_all_pages(library, loader)
-            write_notes(notes)
+            write_notices(notes)
         searcher = make_searcher_factory(_load_settings())(library) if self.questions is not None else None
         output_format = "json" if self.as_json else self.output_format
         return run_check(library, rules, output_format, self.questions, searcher)
@@ -613,7 +613,7 @@ class McpCommand:
             make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make_required_searcher,
             read_stamps=FileStamps(self.sources).read,
         )
-        write_notes(shared.library.notes)
+        write_notices(shared.library.notes)
         if self.is_http:
             serve_http(shared, port=self.port or _MCP_PORT, title=shared.library.title)
         else:

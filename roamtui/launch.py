@@ -23,7 +23,7 @@ from roamtui.document.source_loader import is_address, suggest_address
 from roamtui.errors import UsageError
 from roamtui.library_loader import open_lazily, open_library, reload_changed_files, reload_with_pages
 from roamtui.option_fields import AppArguments, ConversationArguments
-from roamtui.paths import config_path, places_path, preferences_path, sites_path, themes_path
+from roamtui.paths import config_path, preferences_path, reading_positions_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, save_settings
 from roamtui.sources.file_sources import split_sources
@@ -77,10 +77,10 @@ def run_app(arguments: AppArguments) -> int:
     source = arguments.sources[0] if is_loaded_later else ""
     exit_code, failures = show_app(RoamApp(first, opener, _make_initial_options(settings), source))
     if failures:
-        from roamtui.headless.output import write_note
+        from roamtui.headless.output import write_notice
 
         for failure in failures:
-            write_note(f"roamtui: {failure}")
+            write_notice(f"roamtui: {failure}")
     return exit_code
 
 
@@ -88,13 +88,13 @@ def _open_initial_document(
     arguments: AppArguments, settings: Settings, model: Model | None = None, report: PageReport | None = None
 ) -> StartupContext:
     # `model` replaces the model of the settings.
-    is_whole = (  # a resumed conversation, a trace's digest and vector search need the text before the app starts
+    load_all = (  # a resumed conversation, a trace's digest and vector search need the text before the app starts
         settings.retrieval.needs_vectors
         or settings.model.startswith("recorded")
         or arguments.conversation != ConversationArguments()
     )
     index = settings.retrieval.index
-    library, loader = open_lazily(arguments.sources, is_whole=is_whole, web=arguments.web, index=index, report=report)
+    library, loader = open_lazily(arguments.sources, load_all=load_all, web=arguments.web, index=index, report=report)
     from roamtui.tui.context import StartupContext
 
     state = begin_conversation(library, settings.keep_options())
@@ -152,7 +152,7 @@ def _confirm_address(arguments: AppArguments) -> AppArguments:
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     gc.enable()
     index = settings.retrieval.index
-    library, loader = open_lazily(arguments.sources, is_whole=True, web=arguments.web, index=index)
+    library, loader = open_lazily(arguments.sources, load_all=True, web=arguments.web, index=index)
     if "-" in arguments.sources:
         _reattach_terminal()
     from roamtui.headless.plain_chat import PlainChat
@@ -200,7 +200,7 @@ def _make_initial_options(settings: Settings) -> TuiOptions:
         theme=settings.theme,
         keys={action: (keys,) for action, keys in settings.keys.items()},
         themes_dirs=(themes_path(),),
-        places_path=places_path(),
+        reading_positions_path=reading_positions_path(),
         save_settings=partial(save_settings, config_path()),
     )
 
@@ -245,7 +245,7 @@ def _make_context(
         reload_library=_make_reloader(library, arguments, settings),
         read_stamps=FileStamps(arguments.sources).read if library.root.columns.has_files else None,
         reload_on_change=arguments.is_watching,
-        notes=tuple(notes),
+        notices=tuple(notes),
     )
     gc.freeze()  # everything loaded so far stays, so collections need not scan it
     gc.enable()

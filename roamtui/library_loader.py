@@ -18,7 +18,7 @@ from roamtui.document.loader import (
 )
 from roamtui.document.source_loader import SourceLoader, is_address, open_sources
 from roamtui.errors import SourceError, StoreError, UsageError
-from roamtui.headless.output import report_conversion, write_note
+from roamtui.headless.output import report_conversion, write_notice
 from roamtui.option_fields import WebArguments
 from roamtui.paths import conversions_path, pages_path, summaries_path
 from roamtui.settings import load_settings
@@ -33,22 +33,22 @@ _FILES_REPORTED_MIN = 200
 
 def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
     """Return the library of some sources, with all its files loaded. Arguments and errors are as in `open_lazily`."""
-    return open_lazily(sources, is_whole=True, web=web, index=index)[0]
+    return open_lazily(sources, load_all=True, web=web, index=index)[0]
 
 
 def open_lazily(
     sources: Sequence[str],
     *,
-    is_whole: bool = False,
+    load_all: bool = False,
     web: WebArguments | None = None,
     index: str | None = None,
     report: PageReport | None = None,
 ) -> tuple[Library, Loader | None]:
-    """Open sources as a library, and return it with a loader. The files of a large folder are not loaded yet.
+    """Open sources as a library, and return it with a loader. The files of a large folder are loaded later, if needed.
 
     Args:
         sources: Paths or URLs.
-        is_whole: Whether to load all files now, for instance to resume a conversation.
+        load_all: Whether to load all files now, for instance to resume a conversation.
         web: Options for fetching, or None for the defaults.
         index: A LanceDB database with summaries of the documents.
         report: Receives the progress of a conversion, or None for lines on stderr.
@@ -61,17 +61,17 @@ def open_lazily(
     if not sources:
         raise UsageError("no document given. Try `roamtui handbook.md` or `roamtui --help`.")
     if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
-        write_note(f"Fetching {sources[0]}…")
+        write_notice(f"Fetching {sources[0]}…")
     with report_conversion(sources[0]) as write_progress:
         library, loader = _open_with_summaries(sources, web, report=report or write_progress)
     if index is not None:
         from roamtui.search.lance import LanceDatabase, load_summaries  # noqa: PLC0415 - few searches have one
 
         library = replace(library, summaries={**load_summaries(LanceDatabase(index)), **library.summaries})
-    if loader is not None and (is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES):
+    if loader is not None and (load_all or loader.bytes_total <= _LOADED_AT_START_BYTES):
         count = len(library.list_unloaded())
         if count >= _FILES_REPORTED_MIN:
-            write_note(f"Reading {count:,} files…")
+            write_notice(f"Reading {count:,} files…")
         library = load_files(library, loader)
     return library, loader
 
@@ -103,7 +103,7 @@ def reopen_source(
         allowed = (*web.allowed_origins, *load_settings().allowed_origins)
         if origin not in parse_origins(allowed, "--allow-origin"):
             raise SourceError(f"Fetching from an address found in a file needs --allow-origin {origin}.")
-    library, loader = open_lazily(split_sources(source), is_whole=True, web=web)
+    library, loader = open_lazily(split_sources(source), load_all=True, web=web)
     if loader is None:
         return library
     library = load_linked_pages(library, links, loader, approved)
@@ -184,7 +184,7 @@ def _open_with_summaries(
         try:
             library = replace(library, summaries=SummaryStore(path).load())
         except StoreError as error:
-            write_note(f"roamtui: {error}")
+            write_notice(f"roamtui: {error}")
     return library, loader
 
 

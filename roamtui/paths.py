@@ -33,7 +33,7 @@ def data_path() -> Path:
     return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations"
 
 
-def places_path() -> Path:
+def reading_positions_path() -> Path:
     """Return the file with the last reading position in each document."""
     return data_path().with_name("places.json")
 

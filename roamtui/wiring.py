@@ -175,15 +175,16 @@ def list_model_offers(settings: Settings) -> tuple[ModelOffer, ...]:
     return (selected, *(offer for offer in usable if offer.name != settings.model))
 
 
-def make_named_model(settings: Settings, name: str, api_base: str | None, is_trial: bool) -> Model:  # noqa: FBT001 - as `MakeModel` says
-    """Create a model that a person named in the app. A trial request is one token long and not retried.
+def make_named_model(settings: Settings, name: str, api_base: str | None, *, is_test: bool) -> Model:
+    """Create a model that a person named in the app. With `is_test`, a reply is one token long, and not retried.
 
     Raises:
         UsageError: The name or URL is invalid.
     """
     options = settings.model_options(name)
-    trial = replace(options, output_tokens=1, retries=0)
-    return make_model(name, api_base=api_base, options=trial if is_trial else options)
+    if is_test:
+        options = replace(options, output_tokens=1, retries=0)
+    return make_model(name, api_base=api_base, options=options)
 
 
 def discover_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:

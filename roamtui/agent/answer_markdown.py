@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from roamtui.agent.proof import AnswerProof, ProvenMark
+from roamtui.agent.proof import AnswerProof, JudgedMark
 from roamtui.document.markdown.blocks import (
     LINE_BREAK,
     Block,
@@ -106,7 +106,7 @@ def _list_replacements(answer: str, proof: AnswerProof, *, with_unquoted: bool) 
             yield mark.start, mark.end, _make_placeholder(_MARKS, index)
 
 
-def is_link_text(answer: str, mark: ProvenMark) -> bool:
+def is_link_text(answer: str, mark: JudgedMark) -> bool:
     """Check whether the brackets of a mark belong to a Markdown link, or to the definition of one."""
     line_start = answer.rfind("\n", 0, mark.start) + 1
     is_definition = answer.startswith(":", mark.end) and not answer[line_start : mark.start].strip()

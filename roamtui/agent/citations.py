@@ -165,7 +165,7 @@ def _list_quotes(answer: str) -> Iterator[Quotation]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedAnswer:
-    """The quotes and marks of an answer, and how it divides into sentences."""
+    """The quotes and the ids in square brackets of an answer, and the bounds of its sentences."""
 
     quotes: tuple[Quotation, ...]
     """In order, each with the marks that may be its source."""

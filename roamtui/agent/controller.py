@@ -226,7 +226,10 @@ class ConversationController:
         return tuple(hit for hit in hits if hit.section_id in self.state.library)
 
     async def warm_up(self) -> str:
-        """Prepare for the first question: fill caches and start the model. Return the model's note."""
+        """Prepare for the first question: fill caches and start the model.
+
+        Return a sentence to show to the person, such as that the model has no tool calls; usually empty.
+        """
         await asyncio.to_thread(_warm_caches, self.state.library)
         model = self.agent.model
         await warm_up_model(model)

@@ -283,7 +283,7 @@ class Agent:
                 progress.stopped = StopReason.STEP_LIMIT
                 step = replace(reply.make_step(LIMIT_REACHED), text="")  # the text is the answer
             elif reply.calls:
-                async with aclosing(self._run_calls(progress, is_next_last=number + 1 == steps_max)) as events:
+                async with aclosing(self._run_calls(progress, is_before_last_step=number + 1 == steps_max)) as events:
                     async for event in events:
                         yield event
                 progress.reply, step = StepReply(), reply.make_step()
@@ -346,8 +346,10 @@ class Agent:
                 self._calibration.learn(model_name, request, progress.reply.usage)
                 return
 
-    async def _run_calls(self, progress: QuestionRun, *, is_next_last: bool) -> AsyncGenerator[ConversationEvent, None]:
-        """Run the calls of a reply in order."""
+    async def _run_calls(
+        self, progress: QuestionRun, *, is_before_last_step: bool
+    ) -> AsyncGenerator[ConversationEvent, None]:
+        """Run the calls of a reply in order. If `is_before_last_step`, say in the last result that one step is left."""
         reply = progress.reply
         progress.is_running_calls = True
         self.session.record(progress.pop_draft())
@@ -362,7 +364,7 @@ class Agent:
             for event in outcome.events:
                 yield event
             yield outcome.finished
-        if is_next_last:
+        if is_before_last_step:
             reply.uses[-1] = replace(reply.uses[-1], result=f"{reply.uses[-1].result}\n{LAST_STEP_NOTE}")
         progress.is_running_calls = False
 

@@ -362,7 +362,8 @@ def _choose_spans(
 ) -> dict[_HitLine, tuple[Span, ...]]:
     """Choose the excerpt of each hit: a small section whole while there is room, otherwise its best part.
 
-    A hit whose excerpt is part of another one is left out.
+    A hit whose excerpt is part of another one is left out. After a hit come the small sections that limit its excerpt,
+    which may not be in `hits`. Hits are left out once `room_tokens` is used up.
     """
     chosen: dict[_HitLine, tuple[Span, ...]] = {}
     used = rank = 0

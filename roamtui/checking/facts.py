@@ -73,7 +73,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """The content of a library that rules check."""
+    """What the rules need to know about a library."""
 
     library: Library
     sections: list[SourceLocation] = field(default_factory=list)

@@ -41,7 +41,7 @@ from roamtui.conversation.events import (
     StepRecorded,
 )
 from roamtui.conversation.question_flow import finish_question
-from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply, apply_all, fold
+from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply, apply_all, fold_events
 from roamtui.conversation.transcript import OpenSection, StopReason
 from roamtui.conversation.update import Update, estimate_delivery_tokens, hash_own_text
 from roamtui.document.document import Document
@@ -229,7 +229,7 @@ def resume_state(events: Iterable[ConversationEvent], library: Library, options:
 
     A question that was still running when the program ended is cancelled.
     """
-    state = fold(library, events, options)
+    state = fold_events(library, events, options)
     ended: tuple[ConversationEvent, ...] = ()
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
@@ -250,7 +250,9 @@ def reload_state(state: ConversationState, library: Library) -> Update:
     state = replace(state, library=library)
     is_same_content = state.content_hash == library.content_hash
     unchanged = {
-        document.key for document in library.documents if state.documents.get(document.key) == document.content_hash
+        document.key
+        for document in library.documents
+        if state.document_hashes.get(document.key) == document.content_hash
     }
     # version 0.2 logged no digests of files that only search results showed, but the digest of the library covers all
     if is_same_content:
@@ -338,7 +340,7 @@ def make_document_events(
     identified = DocumentIdentified(
         source=get_source_key(library),
         content_hash=library.content_hash,
-        documents=tuple((key, digest) for key, digest in hashes.items() if state.documents.get(key) != digest),
+        documents=tuple((key, digest) for key, digest in hashes.items() if state.document_hashes.get(key) != digest),
         links=tuple((section_id, above) for section_id, above in links.items() if above),
     )
     is_same = identified.source == state.source and identified.content_hash == state.content_hash

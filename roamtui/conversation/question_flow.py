@@ -203,7 +203,7 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     """
     exchanges = state.transcript.exchanges
     current_text = collect_delivered_text(exchanges[-1]) if state.is_asking else ""
-    rebuilt_at = len(exchanges) - 1 if state.is_asking else len(exchanges)
+    first_with_steps = len(exchanges) - 1 if state.is_asking else len(exchanges)
     blocks: list[str] = []
     rendered: dict[str, list[Bounds]] = {}
     for section in state.open_sections:
@@ -225,21 +225,21 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     parts.append(context.outline.rstrip())
     if blocks:
         parts += ["Sections that are open already:", *blocks]
-    history_from, history_room = 0, context.history_tokens_max
+    first_sent, history_room = 0, context.history_tokens_max
     if history_room is not None:  # keep the newest exchanges that fit
-        for index in range(rebuilt_at - 1, -1, -1):
+        for index in range(first_with_steps - 1, -1, -1):
             history_room -= estimate_tokens(exchanges[index].question) + estimate_tokens(exchanges[index].reply)
             if history_room < 0:
-                history_from = index + 1
+                first_sent = index + 1
                 break
-    if history_from:
-        parts.append(f"({history_from} earlier questions of this conversation are left out here to save room.)")
+    if first_sent:
+        parts.append(f"({first_sent} earlier questions of this conversation are left out here to save room.)")
     return TranscriptRebuilt(
         system=context.system,
         prologue="\n\n".join(parts),
         model=context.model,
-        rebuilt_at=rebuilt_at,
-        history_from=history_from,
+        rebuilt_at=first_with_steps,
+        history_from=first_sent,
         was_refused=context.is_overflow_retry,
     )
 
@@ -250,7 +250,7 @@ def collect_delivered_text(exchange: Exchange) -> str:
 
 
 def is_delivered_in(state: ConversationState, section: OpenSection, span: Span, text: str) -> bool:
-    """Check whether a text contains what was delivered of an open section for a span."""
+    """Check whether `text` (a preface or tool results) holds the block that delivered a span of an open section."""
     return bool(text) and annotate_with_ids(state.library, span, section_id=section.section_id) in text
 
 
@@ -262,9 +262,9 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Updat
     """
     number, transcript = state.question_number, state.transcript
     closing = [s.section_id for s in state.open_sections if s.last_used < number and not s.is_pinned]
-    has_earlier_steps = any(e.steps or e.preface for e in transcript.exchanges[transcript.rebuilt_at : -1])
+    has_earlier_steps = any(e.steps or e.preface for e in transcript.exchanges[transcript.first_with_steps : -1])
     events: Events = ()
-    if not closing and not has_earlier_steps and transcript.rebuilt_at >= number - 1:
+    if not closing and not has_earlier_steps and transcript.first_with_steps >= number - 1:
         last = transcript.exchanges[-1]
         dropped = last.steps[:-1] or last.steps
         if not dropped:

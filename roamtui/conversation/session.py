@@ -50,12 +50,12 @@ from roamtui.conversation.question_flow import (
     shrink_transcript,
 )
 from roamtui.conversation.state import (
-    OPEN_TOKENS_MAX,
+    OPEN_TOKENS_DEFAULT,
     ConversationState,
     OpenSectionOptions,
     apply_all,
     begin_conversation,
-    fold,
+    fold_events,
     make_conversation_id,
 )
 from roamtui.conversation.store import ConversationStore
@@ -180,7 +180,7 @@ class Session:
         options: OpenSectionOptions,
         loader: Loader | None,
     ) -> Session:
-        before = fold(library, log.events, options)
+        before = fold_events(library, log.events, options)
         if loader is not None and (links := list_links_to_reload(before)):
             library = load_linked_pages(library, links, loader, before.approved_origins)
         damage = (
@@ -276,7 +276,7 @@ class Session:
     def set_context_window(self, window_tokens: int | None) -> None:
         """Compute the budget of open sections from a model's context window, unless the person set the budget."""
         if self.state.options.follows_window:
-            budget = OPEN_TOKENS_MAX
+            budget = OPEN_TOKENS_DEFAULT
             if window_tokens is not None:
                 budget = min(budget, int(window_tokens * _WINDOW_SHARE))
             self.state = replace(self.state, options=replace(self.state.options, budget_tokens=budget))

@@ -62,7 +62,7 @@ from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.outline.spans import Bounds, merge_bounds
 
-OPEN_TOKENS_MAX = 32_000
+OPEN_TOKENS_DEFAULT = 32_000
 """Default budget, in tokens, for the section text that stays open between questions."""
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
@@ -90,7 +90,7 @@ class OpenSectionOptions:
     """Limits on what stays open between questions."""
 
     mode: KeepOpenMode = KeepOpenMode.KEEP
-    budget_tokens: int = OPEN_TOKENS_MAX
+    budget_tokens: int = OPEN_TOKENS_DEFAULT
     follows_window: bool = False
     """Whether each model's context window sets the budget."""
 
@@ -174,10 +174,10 @@ class Transcript:
     prologue: str = ""
     """The outline and the open sections at the last rebuild."""
     exchanges: tuple[Exchange, ...] = ()
-    rebuilt_at: int = 0
-    """Exchanges before this index are sent as question and answer only."""
-    history_from: int = 0
-    """Exchanges before this index are not sent, and the prologue says that they are missing."""
+    first_with_steps: int = 0
+    """Index of the first exchange that is sent with its steps. Those before it are sent as question and answer only."""
+    first_sent: int = 0
+    """Index of the first exchange that is sent. The prologue says how many are missing before it."""
 
     def messages(self) -> Iterator[Message]:
         """Yield the messages of the next request.
@@ -185,11 +185,11 @@ class Transcript:
         Until the transcript is rebuilt, each request begins with all messages of the previous one.
         """
         yield Message(role=Role.SYSTEM, text=self.system)
-        lead = self.prologue
+        lead = self.prologue  # before the first exchange that is sent
         for index, exchange in enumerate(self.exchanges):
-            if index < self.history_from:
+            if index < self.first_sent:
                 continue
-            with_steps = index >= self.rebuilt_at
+            with_steps = index >= self.first_with_steps
             parts = [part for part in (lead, exchange.preface if with_steps else "") if part]
             question = f"{QUESTION_START}{exchange.question}" if parts else exchange.question
             yield Message(role=Role.USER, text="\n\n".join([*parts, question]))
@@ -217,15 +217,19 @@ class ConversationState:
     open_sections: tuple[OpenSection, ...] = ()
     """Oldest first."""
     unfolded: frozenset[str] = frozenset()
+    """Ids of the nodes that are unfolded in the tree."""
     reading_id: str | None = None
+    """Id of the section that the person is reading, or None."""
     undo_stack: tuple[UndoStep, ...] = ()
     """Newest last."""
     redo_stack: tuple[UndoStep, ...] = ()
     """Newest last."""
     is_asking: bool = False
+    """Whether the last question has no answer yet."""
     needs_rebuild: bool = True
     """Whether the next question starts with a rebuild of the transcript."""
     model: str = ""
+    """Name of the model that was asked last."""
     title: str = ""
     approved_origins: frozenset[str] = frozenset()
     """Origins that the person allowed, in addition to those that they typed."""
@@ -233,8 +237,8 @@ class ConversationState:
     """Key of the source at the last change; see `get_source_key`."""
     content_hash: str = ""
     """Digest of the library at the last change."""
-    documents: Mapping[str, str] = field(default_factory=dict)
-    """Digests of the documents whose text was delivered or shown, by key."""
+    document_hashes: Mapping[str, str] = field(default_factory=dict)
+    """Digest of each document whose text was delivered or shown, by key."""
     links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each section of a linked page, the links that lead to it, outermost first."""
 
@@ -321,19 +325,19 @@ def begin_conversation(library: Library, options: OpenSectionOptions) -> Convers
     Otherwise, unfold each folder, from the top down, as long as it is the only node on its level.
     """
     unfolded: list[str] = []
-    below = library.children(library.root_id)
+    level = library.children(library.root_id)
     if (title_id := library.title_id()) is not None:
-        unfolded, below = [title_id], ()
-    while len(below) == 1 and library.node(below[0]).kind is NodeKind.FOLDER:
-        unfolded.append(below[0])
-        below = library.children(below[0])
+        unfolded, level = [title_id], ()
+    while len(level) == 1 and library.node(level[0]).kind is NodeKind.FOLDER:
+        unfolded.append(level[0])
+        level = library.children(level[0])
     return ConversationState(id=make_conversation_id(), library=library, options=options, unfolded=frozenset(unfolded))
 
 
-def fold(
+def fold_events(
     library: Library, events: Iterable[ConversationEvent], options: OpenSectionOptions | None = None
 ) -> ConversationState:
-    """Compute the state of a conversation from all its events.
+    """Compute the state of a conversation from all its events, by applying them in order.
 
     `library` is the current version of the document. The events may name sections that it no longer has.
     """
@@ -371,8 +375,8 @@ def _apply(state: ConversationState, event: ConversationEvent) -> ConversationSt
         case ConversationRenamed(title=title):
             return replace(state, title=title)
         case DocumentIdentified(source=source, content_hash=content_hash):
-            documents, links = {**state.documents, **dict(event.documents)}, {**state.links, **dict(event.links)}
-            return replace(state, source=source, content_hash=content_hash, documents=documents, links=links)
+            hashes, links = {**state.document_hashes, **dict(event.documents)}, {**state.links, **dict(event.links)}
+            return replace(state, source=source, content_hash=content_hash, document_hashes=hashes, links=links)
         case LogEntrySkipped():
             return replace(state, needs_rebuild=True)
         case OriginsApproved(origins=origins):
@@ -418,13 +422,13 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
             transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
             title = state.title or shorten(sanitise_line(event.question), _TITLE_LENGTH)
             return replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
-        case TranscriptRebuilt(rebuilt_at=rebuilt_at, history_from=history_from):
+        case TranscriptRebuilt():
             rebuilt = Transcript(
                 system=event.system,
                 prologue=event.prologue,
                 exchanges=exchanges,
-                rebuilt_at=rebuilt_at,
-                history_from=history_from,
+                first_with_steps=event.rebuilt_at,
+                first_sent=event.history_from,
             )
             return replace(state, transcript=rebuilt, needs_rebuild=False, model=event.model)
         case StepRecorded(step=step):
@@ -437,12 +441,12 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
                 replace(step, uses=tuple(ToolUse(call=use.call, result=DROPPED) for use in step.uses))
                 for step in steps[:count]
             )
-            left = {delivery.section_id: delivery for delivery in event.left}
+            remaining = {delivery.section_id: delivery for delivery in event.left}
             return _change_open(
                 _change_last(state, steps=(*stubs, *steps[count:])),
-                left,
+                remaining,
                 lambda section: replace(
-                    section, deliveries=left[section.section_id].spans, tokens=left[section.section_id].tokens
+                    section, deliveries=remaining[section.section_id].spans, tokens=remaining[section.section_id].tokens
                 ),
             )
         case QuestionAnswered(number=number):
@@ -460,9 +464,9 @@ def _apply_to_transcript(  # noqa: PLR0911 - one case an event
         case QuestionsRewound(first=first):
             kept = first - 1
             # If there was no rebuild since the question, the transcript before it is still exactly what the model got.
-            was_rebuilt = transcript.rebuilt_at >= kept
+            was_rebuilt = transcript.first_with_steps >= kept
             if was_rebuilt:
-                transcript = replace(transcript, rebuilt_at=kept, history_from=min(transcript.history_from, kept))
+                transcript = replace(transcript, first_with_steps=kept, first_sent=min(transcript.first_sent, kept))
             return replace(
                 state,
                 transcript=replace(transcript, exchanges=exchanges[:kept]),
@@ -482,10 +486,10 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
 ) -> ConversationState:
     match event:
         case SectionsExpanded(origin=origin, unfolded_ids=unfolded_ids):
-            before, number = set(state.open_ids), state.question_number
+            open_before, number = set(state.open_ids), state.question_number
             state = _deliver(state, event.deliveries, origin)
             state = _change_open(state, event.used_ids, lambda section: replace(section, last_used=number))
-            opened = tuple(section for section in state.open_sections if section.section_id not in before)
+            opened = tuple(section for section in state.open_sections if section.section_id not in open_before)
             if origin is Origin.PERSON or not (opened or unfolded_ids):
                 return state
             step = UndoStep(after=opened, unfolded_ids=unfolded_ids)
@@ -508,8 +512,8 @@ def _apply_to_open_sections(  # noqa: PLR0911 - one case an event
         case SectionsClosed(section_ids=ids):
             closed = frozenset(ids)
             had_text = any(section.deliveries for section in state.open_sections if section.section_id in closed)
-            left = tuple(section for section in state.open_sections if section.section_id not in closed)
-            return replace(state, open_sections=left, needs_rebuild=state.needs_rebuild or had_text)
+            remaining = tuple(section for section in state.open_sections if section.section_id not in closed)
+            return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or had_text)
         case SectionsMarkedForClosing(section_ids=ids, origin=origin):
 
             def mark(section: OpenSection) -> OpenSection:
@@ -542,13 +546,13 @@ def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: O
         )
         spans = (*section.deliveries, *delivery.spans)
         section = replace(section, deliveries=spans, tokens=delivery.tokens, last_used=number)
-        stays = origin is Origin.PERSON or section.closing_by is not Origin.PERSON
-        sections[delivery.section_id] = keep_open(section) if stays else section
+        removes_mark = origin is Origin.PERSON or section.closing_by is not Origin.PERSON
+        sections[delivery.section_id] = keep_open(section) if removes_mark else section
     return replace(state, open_sections=tuple(sections.values()))
 
 
 def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationState:
-    # Undo steps name sections by their old ids, so they are removed.
+    # `moved` has the new id of each section by its old one. Undo steps name sections by old ids, so they are removed.
     return replace(
         state,
         open_sections=tuple(

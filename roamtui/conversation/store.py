@@ -32,7 +32,7 @@ from roamtui.conversation.log import (
     read_at,
     shred,
 )
-from roamtui.conversation.state import ConversationState, apply, fold
+from roamtui.conversation.state import ConversationState, apply, fold_events
 from roamtui.errors import ConversationConflictError, StoreError
 from roamtui.paths import open_private_file, write_private_file
 
@@ -136,7 +136,7 @@ class ConversationStore:
         Raises:
             StoreError: The conversation does not exist or cannot be read.
         """
-        state = fold(EMPTY_LIBRARY, self.read(conversation_id).events)
+        state = fold_events(EMPTY_LIBRARY, self.read(conversation_id).events)
         return apply(state, state.transcript.exchanges[-1].outcome) if state.is_asking else state
 
     def write(self, log: ConversationLog) -> None:
@@ -284,9 +284,12 @@ class ConversationStore:
         return newest
 
 
-def _refresh_index(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row]:
-    """Update the entries of all logs that were changed, added or deleted, then run the query."""
-    with closing(sqlite3.connect(place, timeout=_BUSY_SECONDS)) as connection, connection:
+def _refresh_index(folder: Path, database: str, sql: str) -> Sequence[sqlite3.Row]:
+    """Bring the index up to date with the logs in `folder`, and return the rows of the query `sql`.
+
+    `database` is the path of the index, or ":memory:" to build one for this query only.
+    """
+    with closing(sqlite3.connect(database, timeout=_BUSY_SECONDS)) as connection, connection:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA synchronous = OFF")
@@ -302,19 +305,19 @@ def _refresh_index(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row
                     found[entry.name.removesuffix(LOG_SUFFIX)] = (status.st_size, status.st_mtime_ns)
         for conversation_id in known.keys() - found.keys():
             connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
-        for conversation_id, state in found.items():
-            if known.get(conversation_id) != state:
+        for conversation_id, size_and_time in found.items():
+            if known.get(conversation_id) != size_and_time:
                 with suppress(FileNotFoundError):
                     content = (folder / f"{conversation_id}{LOG_SUFFIX}").read_bytes()
-                    row = (conversation_id, *state, *_summarise(content))
+                    row = (conversation_id, *size_and_time, *_summarise(content))
                     connection.execute(_INSERT, row)
-        return connection.execute(query).fetchall()
+        return connection.execute(sql).fetchall()
 
 
 def _summarise(content: bytes) -> tuple[str | int, ...]:
     """Compute the columns of a log's entry in the index, starting with `source`."""
     events = decode_log(content)[0]
-    state = fold(EMPTY_LIBRARY, events)
+    state = fold_events(EMPTY_LIBRARY, events)
     exchanges = state.transcript.exchanges
     words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
     lines = content.split(b"\n")

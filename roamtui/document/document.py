@@ -231,7 +231,7 @@ class Document:
 
     @cached_property
     def rows_by_number(self) -> dict[str, int]:
-        """Row of each number with which exactly one title starts: "12.1" leads to "Section 12.1 Term"."""
+        """Row of each section number that exactly one title has: "12.1" leads to "12.1 Term" or "Section 12.1 Term"."""
         rows: dict[str, int] = {}
         counts: Counter[str] = Counter()
         for row, title in enumerate(self.columns.titles):

@@ -19,7 +19,7 @@ from typing import Any
 
 from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import read_answer_markdown
-from roamtui.agent.proof import AnswerProof, ProvenMark, read_proof
+from roamtui.agent.proof import AnswerProof, JudgedMark, match_citations
 from roamtui.agent.source_list import find_holder, format_place
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import make_outcome_notices
@@ -133,7 +133,7 @@ class _ReplayPage:
         items = []
         for position, citation in enumerate(exchange.citations, 1):
             items.append(self._render_citation(f"c{number}-{position}", citation))
-        proof = read_proof(exchange.answer, exchange.citations)
+        proof = match_citations(exchange.answer, exchange.citations)
         markdown = read_answer_markdown(exchange.answer, proof)
         renderer = _BlockRenderer(markdown.links, proof, f"c{number}-", self.opened)
         self.timeline.append({"stream": f"a{number}", "say": "Answer"})
@@ -217,7 +217,7 @@ class _ReplayPage:
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}
 """Element of each emphasis, innermost first."""
-_EMPTY_PROOF = read_proof("", ())
+_EMPTY_PROOF = match_citations("", ())
 
 
 @dataclass(slots=True)
@@ -279,7 +279,7 @@ class _BlockRenderer:
                 self._render_link(index, linked) for index, linked in groupby(quoted, key=lambda words: words.link)
             )
             if group is not None:
-                state = self.proof.quotes[group].state
+                state = self.proof.quotes[group].verdict
                 text = f'<span class="quote {state.value}" title="{escape(state.label)}">{text}</span>'
             parts.append(text)
         return "".join(parts)
@@ -295,7 +295,7 @@ class _BlockRenderer:
             return f"<a>{text}</a>"
         return f'<a href="{escape(link.href)}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
 
-    def _render_mark(self, mark: ProvenMark) -> str:
+    def _render_mark(self, mark: JudgedMark) -> str:
         """Render a citation mark as on the screen, with a link for each of its numbers."""
         if not mark.numbers:
             text = f"[{mark.section_id}]"
@@ -303,8 +303,8 @@ class _BlockRenderer:
                 f'<a class="cite" href="#s-{mark.section_id}">{text}</a>' if mark.section_id in self.shown_ids else text
             )
         numbers = ",".join(f'<a href="#{self.source_prefix}{number}">{number}</a>' for number in mark.numbers)
-        sign = f" {mark.state.sign}" if mark.state.sign else ""
-        return f'<span class="cite {mark.state.value}" title="{escape(mark.state.label)}">[{numbers}{sign}]</span>'
+        sign = f" {mark.verdict.sign}" if mark.verdict.sign else ""
+        return f'<span class="cite {mark.verdict.value}" title="{escape(mark.verdict.label)}">[{numbers}{sign}]</span>'
 
 
 def _render_emphasis(words: Words) -> str:

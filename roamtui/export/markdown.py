@@ -13,7 +13,7 @@ from pathlib import PurePath
 from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import is_link_text
 from roamtui.agent.citations import extract_quotations
-from roamtui.agent.proof import AnswerProof, read_proof
+from roamtui.agent.proof import AnswerProof, match_citations
 from roamtui.agent.recheck import LocatedNote
 from roamtui.agent.source_list import list_path_titles
 from roamtui.conversation.notices import make_outcome_notices
@@ -38,7 +38,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in state.transcript.exchanges:
         parts.append(f"## {sanitise_line(exchange.question)}")
-        proof = read_proof(exchange.answer, exchange.citations)
+        proof = match_citations(exchange.answer, exchange.citations)
         if exchange.answer:
             pieces, position = list[str](), 0
             for start, end, text in sorted(_list_replacements(exchange.answer, proof)):
@@ -54,7 +54,11 @@ def render_markdown(state: ConversationState, source: str) -> str:
 
 
 def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, end and text of each replacement. Marks in code, in a link or without a citation are kept."""
+    """Yield (start, end, text) of what to change in an answer.
+
+    Marks become numbers with signs, except in code, in a link or without a citation. Quotes that are not found in the
+    text are struck through.
+    """
     code = [span for span in extract_quotations(answer) if span.is_code]
     for start, group in groupby(proof.marks, key=lambda mark: mark.start):
         marks = [*group]
@@ -64,7 +68,7 @@ def _list_replacements(answer: str, proof: AnswerProof) -> Iterator[tuple[int, i
     for quote in proof.quotes:
         # Inside the quotation marks, because outside them ~~ has no effect next to a letter, as in Chinese.
         words = _QUOTED_WORDS.match(answer, quote.start, quote.end)
-        if quote.state is QuoteState.UNVERIFIED and words is not None and not _NO_STRIKE.search(words["words"]):
+        if quote.verdict is QuoteState.UNVERIFIED and words is not None and not _NO_STRIKE.search(words["words"]):
             yield words.start("words"), words.start("words"), "~~"
             yield words.end("words"), words.end("words"), "~~"
 

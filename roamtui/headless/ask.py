@@ -18,7 +18,7 @@ from roamtui.agent.answer import format_verification, list_unopened_hits
 from roamtui.agent.controller import ConversationController, ConversationUpdated
 from roamtui.agent.loop import Agent
 from roamtui.agent.passages import list_passages
-from roamtui.agent.proof import read_proof
+from roamtui.agent.proof import match_citations
 from roamtui.conversation.events import (
     EVENT_NAMES,
     CloseReason,
@@ -43,7 +43,7 @@ from roamtui.conversation.notices import format_event_lines
 from roamtui.conversation.transcript import StopReason
 from roamtui.document.plain import sanitise_line
 from roamtui.export.json import to_json_citation, to_json_passage
-from roamtui.headless.output import warn, write_json, write_notes, write_styled, write_text
+from roamtui.headless.output import warn, write_json, write_notices, write_styled, write_text
 from roamtui.headless.terminal import (
     LineWrapper,
     has_styles,
@@ -116,7 +116,7 @@ class _AskReport:
             print_event(event)
         match event:
             case QuestionAsked():
-                write_notes(filter(None, [get_startup_note(self._agent.model)]))
+                write_notices(filter(None, [get_startup_note(self._agent.model)]))
             case StepStarted():
                 self._has_started = True
             case SectionsExpanded(opened_ids=opened) if not self._has_started:
@@ -136,7 +136,7 @@ class _AskReport:
             is_warning = isinstance(event, SaveFailed | SaveWarningRaised)
             is_reported = is_warning or (isinstance(event, NodesLoaded) and bool(event.notes))
         if is_reported:
-            write_notes(format_event_lines(event, library))
+            write_notices(format_event_lines(event, library))
 
     def finish(self) -> int:
         """Write the answer, and return the exit status."""
@@ -184,7 +184,7 @@ class _AskReport:
 
     def _show_answer(self, final: QuestionAnswered, width: int) -> None:
         """Write the answer for a person at a terminal."""
-        proof, is_styled = read_proof(final.answer, final.citations), has_styles()
+        proof, is_styled = match_citations(final.answer, final.citations), has_styles()
         state = self._agent.session.state
         exchange = state.transcript.exchanges[-1]
         if passages := list_passages(exchange, state.library):

@@ -17,7 +17,7 @@ from roamtui.document.source_loader import is_address
 from roamtui.document.text import line_number_at
 from roamtui.errors import UsageError
 from roamtui.evaluation.question_set import SearchedQuestion, read_questions
-from roamtui.headless.output import write_json, write_notes, write_text
+from roamtui.headless.output import write_json, write_notices, write_text
 from roamtui.search.base import Searcher
 
 
@@ -47,7 +47,7 @@ def run_check(
             raise UsageError("search is off, so questions cannot be checked. Set retrieval.mode to keyword.")
         file = read_questions(questions)
         searched, problems = search_questions(library, file.questions, searcher)
-        write_notes((*file.problems, *problems))
+        write_notices((*file.problems, *problems))
     report = check(replace(read_facts(library), questions=searched), rules)
     rows: list[dict[str, Any]] = []
     for rule, finding in report.findings:

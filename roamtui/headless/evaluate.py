@@ -13,7 +13,7 @@ from roamtui.evaluation.options import EvalOptions
 from roamtui.evaluation.question_set import read_questions, sample_questions
 from roamtui.evaluation.runner import EvalPlan, run_questions
 from roamtui.evaluation.scoring import ResultFile, RunKey, RunScore, score_run, to_json_score
-from roamtui.headless.output import PROGRESS_LINES_MAX, write_json, write_note, write_notes, write_text
+from roamtui.headless.output import PROGRESS_LINES_MAX, write_json, write_notice, write_notices, write_text
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.search.options import SearchMode
@@ -58,7 +58,7 @@ def run_evaluation(
         raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
     path = options.questions
     file = read_questions(path)
-    write_notes(file.problems)
+    write_notices(file.problems)
     questions = file.questions
     if not questions:
         raise SourceError(f"{path} contains no usable question.")
@@ -82,15 +82,15 @@ def run_evaluation(
     )
     results = ResultFile(options.questions_out, key) if options.questions_out is not None else None
     if results is not None:
-        write_notes(results.problems)
+        write_notices(results.problems)
     interval = max(1, len(questions) // PROGRESS_LINES_MAX)
 
     def report_progress(done: int, count: int) -> None:
         if sys.stderr.isatty() and done % interval == 0:
-            write_note(f"{done} of {count} questions")
+            write_notice(f"{done} of {count} questions")
 
     run = asyncio.run(run_questions(plan, results, report_progress))
-    write_notes(run.problems)
+    write_notices(run.problems)
     rows = [run.rows[question.id] for question in questions if question.id in run.rows]
     if not rows:
         raise SourceError("no question could be scored. Check --docs and the headings or lines of the questions.")

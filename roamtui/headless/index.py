@@ -14,7 +14,7 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
 from roamtui.errors import ModelError, StoreError, UsageError
-from roamtui.headless.output import PROGRESS_LINES_MAX, write_note, write_notes, write_text
+from roamtui.headless.output import PROGRESS_LINES_MAX, write_notice, write_notices, write_text
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.registry import OFFLINE
@@ -38,7 +38,7 @@ class _IndexProgress:
     def __call__(self, done: int, total: int) -> None:
         self.total = total
         if sys.stderr.isatty():
-            write_note(f"{done:,} of {total:,} sections")
+            write_notice(f"{done:,} of {total:,} sections")
 
 
 def update_index(library: Library, location: IndexLocation, *, delete: bool) -> None:
@@ -56,7 +56,7 @@ def update_index(library: Library, location: IndexLocation, *, delete: bool) -> 
             raise StoreError(f"could not delete the index {path}: {error.strerror}.") from None
         write_text(f"Deleted {path}\n" if existed else "There is no index of this source.\n")
         return
-    write_notes(library.notes)
+    write_notices(library.notes)
     if path is None:
         raise UsageError(_STDIN_MESSAGE)
     progress = _IndexProgress()
@@ -82,7 +82,7 @@ def update_database(library: Library, options: RetrievalOptions, services: Searc
         return
     if library.source == "-":
         raise UsageError(_STDIN_MESSAGE)
-    write_notes(library.notes)
+    write_notices(library.notes)
     save_summaries(database, library.summaries)
     library = replace(library, summaries=load_summaries(database))
     progress = _IndexProgress()
@@ -126,7 +126,7 @@ async def _write_missing(
 ) -> None:
     try:
         if not plan(window_tokens=model.window_tokens):
-            write_note(f"All summaries by {model.name} exist already.")
+            write_notice(f"All summaries by {model.name} exist already.")
             return
         prices = await model.describe() if isinstance(model, LitellmModel) else None
         tasks = plan(window_tokens=model.window_tokens)  # again, because `describe` finds out the window
@@ -136,7 +136,7 @@ async def _write_missing(
             cost = f", about ${usd:.2f}"
         sent, received = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
         head = f"{estimate.texts:,} summaries by {model.name}: {estimate.requests:,} requests"
-        write_note(f"{head}, about {sent} input and {received} output tokens{cost}.")
+        write_notice(f"{head}, about {sent} input and {received} output tokens{cost}.")
         if not assume_yes:
             if not sys.stdin.isatty():
                 raise UsageError("confirmation needed. Add --yes to continue without a terminal.")
@@ -161,12 +161,12 @@ async def _write_missing(
                 done += 1
                 spent += summary.usage
                 if done == len(tasks) or done % max(1, len(tasks) // PROGRESS_LINES_MAX) == 0:
-                    write_note(f"{done:,} of {len(tasks):,} summaries")
+                    write_notice(f"{done:,} of {len(tasks):,} summaries")
 
         await asyncio.gather(*(work() for _ in range(_REQUESTS_AT_ONCE)))
         cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
         sent, received = format_tokens(spent.input_tokens), format_tokens(spent.output_tokens)
-        write_note(f"{sent} input tokens, {received} output tokens{cost}.")
+        write_notice(f"{sent} input tokens, {received} output tokens{cost}.")
         if failures:
             saved = f"{done:,} of {len(tasks):,} summaries are saved; run it again to continue."
             raise ModelError(f"{failures[0]} {saved}")

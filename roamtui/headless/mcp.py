@@ -34,7 +34,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line
 from roamtui.errors import RoamtuiError, UnknownSectionError
 from roamtui.headless.mcp_session import ROOM_TOKENS, CallResult, ClientSession, SharedLibrary, list_specs
-from roamtui.headless.output import write_note
+from roamtui.headless.output import write_notice
 from roamtui.outline.expansion import render_section
 from roamtui.outline.labels import format_node_and_heading, format_size
 from roamtui.outline.structure import list_roots, parse_reference
@@ -119,9 +119,9 @@ def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
         server_header=False,
         timeout_graceful_shutdown=_CLOSING_SECONDS,
     )
-    write_note(f"roamtui: serving {sanitise_line(title)} at http://{_HOST}:{port}{_PATH} (ctrl+c to stop)")
+    write_notice(f"roamtui: serving {sanitise_line(title)} at http://{_HOST}:{port}{_PATH} (ctrl+c to stop)")
     if not own_token:
-        write_note(f"roamtui: clients must send the header  Authorization: Bearer {token}")
+        write_notice(f"roamtui: clients must send the header  Authorization: Bearer {token}")
     with listener, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
 
@@ -182,7 +182,7 @@ class _Handlers:
             reply = CallResult(text=str(error), is_error=True)
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
             if os.environ.get("ROAMTUI_DEBUG"):
-                write_note("".join(traceback.format_exception(error)))
+                write_notice("".join(traceback.format_exception(error)))
             text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another call may work."
             reply = CallResult(text=text, is_error=True)
         content = types.TextContent(type="text", text=_replace_surrogates(reply.text))

@@ -111,7 +111,7 @@ def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[o
     write_text(_escape_surrogates(opening) + closing)
 
 
-def write_note(text: str) -> None:
+def write_notice(text: str) -> None:
     """Write one line of progress or a warning to stderr. If that fails, ignore it."""
     _write_quietly(sanitise_line(text) + "\n")
 
@@ -124,13 +124,13 @@ def _write_quietly(text: str) -> None:
 
 def warn(text: str) -> None:
     """Write a sentence about a limitation or a failure to stderr."""
-    write_note(f"roamtui: {text}")
+    write_notice(f"roamtui: {text}")
 
 
-def write_notes(notes: Iterable[str]) -> None:
+def write_notices(notes: Iterable[str]) -> None:
     """Write a line for each note to stderr."""
     for note in notes:
-        write_note(note)
+        write_notice(note)
 
 
 @contextmanager
@@ -168,7 +168,7 @@ class EmbeddingProgress:
             return
         if done == count or (done - self._reported) * PROGRESS_LINES_MAX >= count:
             self._reported = done
-            write_note(f"embedded {done:,} of {count:,} chunks")
+            write_notice(f"embedded {done:,} of {count:,} chunks")
 
 
 def open_closed_streams() -> None:

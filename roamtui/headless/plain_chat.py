@@ -40,7 +40,7 @@ from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.errors import RoamtuiError
 from roamtui.headless.ask import format_sources
 from roamtui.headless.hits import format_hits
-from roamtui.headless.output import warn, write_notes, write_sanitised
+from roamtui.headless.output import warn, write_notices, write_sanitised
 from roamtui.headless.terminal import LineWrapper, measure_terminal
 from roamtui.models.base import Model, get_startup_note
 from roamtui.models.registry import OFFLINE, list_usable_models
@@ -195,11 +195,11 @@ class PlainChat:
     def _greet(self) -> None:
         state = self._controller.state
         count = len(state.library)
-        write_notes(self._notes)
+        write_notices(self._notes)
         title = sanitise_line(state.library.title)
         write_sanitised(f"{title}, {count:,} section{'' if count == 1 else 's'}. {self._agent.model.name} answers.\n")
         for event in self._controller.session.opening_events:
-            write_notes(format_event_lines(event, state.library))
+            write_notices(format_event_lines(event, state.library))
         exchanges = state.transcript.exchanges
         if exchanges:
             write_sanitised(f"Resuming after question {len(exchanges)}: {exchanges[-1].question}\n")
@@ -246,7 +246,7 @@ class PlainChat:
                 model = self._agent.model
                 is_slow = self._is_typed and model.name != OFFLINE
                 hint = f"{sanitise_line(model.name)} is answering; ctrl+c stops it." if is_slow else ""
-                write_notes(filter(None, [get_startup_note(model), hint]))
+                write_notices(filter(None, [get_startup_note(model), hint]))
             case StepStarted():
                 writer.begin_step()
             case AnswerStreamed(text=text):
@@ -262,7 +262,7 @@ class PlainChat:
                     warn(_name_commands(event.error))
             case event:
                 writer.end_line()
-                write_notes(format_event_lines(event, library))
+                write_notices(format_event_lines(event, library))
 
     async def _run_command(self, line: str) -> None:  # noqa: PLR0912 - one case per command
         word, _, text = line.strip().partition(" ")

@@ -12,7 +12,7 @@ from pathlib import Path
 from roamtui.document.plain import sanitise_line, sanitise_text
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.headless.output import write_note, write_text
+from roamtui.headless.output import write_notice, write_text
 from roamtui.paths import make_private_folder, write_private_file
 
 LENGTH_MAX = 4_000
@@ -82,13 +82,13 @@ def print_preferences(path: Path) -> None:
         RoamtuiError: They cannot be read.
     """
     preferences = load_preferences(path)
-    write_note(str(path))
+    write_notice(str(path))
     if not preferences.text:
-        write_note("No preferences yet. Add some with `roamtui preferences --edit`.")
+        write_notice("No preferences yet. Add some with `roamtui preferences --edit`.")
         return
     write_text(f"{_read(path).strip()}\n")
     if preferences.note:
-        write_note(preferences.note)
+        write_notice(preferences.note)
 
 
 def edit_preferences(path: Path) -> None:
@@ -117,9 +117,9 @@ def edit_preferences(path: Path) -> None:
         raise RoamtuiError(f"{command[0]} ended with status {status}. `roamtui preferences` shows what was saved.")
     preferences = load_preferences(path)
     if not preferences.text:
-        write_note("No preferences saved.")
+        write_notice("No preferences saved.")
     else:
-        write_note(preferences.note or "Saved. Applies to new conversations.")
+        write_notice(preferences.note or "Saved. Applies to new conversations.")
 
 
 def add_preference(path: Path, text: str) -> str:

@@ -9,7 +9,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import sanitise_line, strip_anchor
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.headless.output import write_json_with_rows, write_note, write_notes, write_text
+from roamtui.headless.output import write_json_with_rows, write_notice, write_notices, write_text
 from roamtui.outline.labels import format_path
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import split_pages
@@ -62,7 +62,7 @@ def resolve_title(library: Library, name: str) -> str:
                 (exact if title == last else begin_with).append(section_id)
         matches = exact or begin_with
         if len(matches) > 1:
-            write_notes(f"[{section_id}] {format_path(library, section_id)}" for section_id in matches[:_LISTED_MAX])
+            write_notices(f"[{section_id}] {format_path(library, section_id)}" for section_id in matches[:_LISTED_MAX])
             more = f", the first {_LISTED_MAX} of them above" if len(matches) > _LISTED_MAX else ", listed above"
             raise UsageError(f'{len(matches):,} sections match "{sanitise_line(name)}"{more}. Give an id.')
         if matches:
@@ -98,7 +98,7 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
         section_id = reference.section_id
         page = library.page_of(library.span(section_id)) if section_id in library and not reference.steps else None
         if page is not None and reference.page is None:
-            write_note(f"[{section_id}] starts on p. {page}.")
+            write_notice(f"[{section_id}] starts on p. {page}.")
         for text in _iter_texts(library, reference):
             write_text(text)
 

@@ -18,7 +18,7 @@ from unicodedata import category, east_asian_width
 from roamtui.agent.answer import format_verification
 from roamtui.agent.answer_markdown import read_answer_markdown
 from roamtui.agent.passages import ShownPassage
-from roamtui.agent.proof import AnswerProof, read_proof
+from roamtui.agent.proof import AnswerProof, match_citations
 from roamtui.agent.source_list import describe_place, format_place, format_source, list_path_titles, strip_links
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
@@ -150,7 +150,7 @@ def render_passages(
         head = [_Piece(path, (_BOLD,)), _Piece(f" · {describe_place(citation, path)}", (_DIM,))]
         lead = _Piece(f"{number} ", (_BOLD,))
         markdown = read_markdown(passage.text)
-        layout = _Layout(read_proof("", ()), markdown.links)
+        layout = _Layout(match_citations("", ()), markdown.links)
         text = layout.lay_out(markdown.blocks, width - len(lead.text))
         lines += [[]] if lines else []
         lines += _indent(_wrap(head, width - len(lead.text)), lead, _Piece("  "))
@@ -312,10 +312,10 @@ class _Layout:
         if link is not None and link.is_mark:
             mark = self.proof.marks[int(link.href)]
             text = words.text if mark.numbers else f"[{mark.section_id}]"
-            return _Piece(text, (_BOLD, _COLOURS[mark.state]), is_whole=True)
+            return _Piece(text, (_BOLD, _COLOURS[mark.verdict]), is_whole=True)
         codes += tuple(code for emphasis, code in _EMPHASIS_CODES.items() if emphasis in words.emphasis)
         if words.group is not None:
-            state = self.proof.quotes[words.group].state
+            state = self.proof.quotes[words.group].verdict
             codes += (_STRUCK if state is QuoteState.UNVERIFIED else _UNDERLINED, _COLOURS[state])
         text = f"[image: {words.text}]" if words.is_image else words.text
         return _Piece(text, tuple(dict.fromkeys(codes)))

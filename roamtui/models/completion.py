@@ -1,4 +1,6 @@
-"""Send requests to providers through litellm: convert jobs to arguments, and chunks to model events.
+"""Send requests for completions and embeddings to providers through litellm.
+
+Jobs are converted to its arguments, and its chunks to model events.
 
 Replies in the history are repaired so that every provider accepts them, because a single message that cannot be sent
 would block the conversation forever.
@@ -28,22 +30,24 @@ _OUTPUT_TOKENS_DEFAULT = 4_096
 _BRACKETS_MAX = 200
 """Maximum in the arguments of a call. Our tools need three, and JSON parsers fail at a few hundred nested levels."""
 _TOOL_NAME_LENGTH_MAX = 64
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+"""Longest name of a tool that every provider accepts."""
+_INVALID_NAME_CHARACTER = re.compile(r"[^a-zA-Z0-9_-]")
 _CACHE_MARK = {"type": "ephemeral"}
-_CLOSE_SECONDS = 2.0
+_CLOSE_SECONDS_MAX = 2.0
+"""Longest wait for the connection to close."""
 _FINISH_REASONS = {"length": "length", "content_filter": "filtered"}
 """Our names for reasons why a reply ended early, by litellm's names."""
 
 
-async def stream_completion(litellm: Any, job: Job, target: ResolvedModel) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401
+async def stream_completion(litellm: Any, job: Job, resolved: ResolvedModel) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401
     """Yield the events of one reply. If this is closed or cancelled, the connection is closed.
 
     Raises:
         Exception: Any litellm exception, a reply that breaks off, or a timeout.
     """
     reply = _ReplyAssembler(job)
-    arguments = build_arguments(job, target)
-    first_seconds = job.options.wait_for_first_token(is_local=target.is_local)
+    arguments = build_arguments(job, resolved)
+    first_seconds = job.options.wait_for_first_token(is_local=resolved.is_local)
     # The time limit of the connection is a last resort, so it is longer than ours.
     httpx: Any = importlib.import_module("httpx")
     timeout = httpx.Timeout(max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds)
@@ -64,14 +68,14 @@ async def stream_completion(litellm: Any, job: Job, target: ResolvedModel) -> As
     finally:
         if stream is not None:
             with suppress(TimeoutError):
-                async with asyncio.timeout(_CLOSE_SECONDS):
+                async with asyncio.timeout(_CLOSE_SECONDS_MAX):
                     await stream.aclose()
 
 
-def build_arguments(job: Job, target: ResolvedModel) -> dict[str, Any]:
+def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
     """Build the arguments for a completion by litellm, except for timeouts."""
-    arguments = _build_common_arguments(target) | {
-        "messages": _build_messages(job.request.messages, target.provider),
+    arguments = _build_common_arguments(resolved) | {
+        "messages": _build_messages(job.request.messages, resolved.provider),
         "stream": True,
         "stream_options": {"include_usage": True},
         "num_retries": 0,
@@ -86,11 +90,11 @@ def build_arguments(job: Job, target: ResolvedModel) -> dict[str, Any]:
         ]
         if not job.request.allow_calls:
             arguments["tool_choice"] = "none"
-    if target.is_ollama:
-        arguments["num_ctx"] = target.window_tokens
+    if resolved.is_ollama:
+        arguments["num_ctx"] = resolved.window_tokens
     output_tokens = job.options.output_tokens
-    if output_tokens is None and target.provider == "anthropic":
-        output_tokens = min(_OUTPUT_TOKENS_MAX, target.output_tokens or _OUTPUT_TOKENS_DEFAULT)
+    if output_tokens is None and resolved.provider == "anthropic":
+        output_tokens = min(_OUTPUT_TOKENS_MAX, resolved.output_tokens or _OUTPUT_TOKENS_DEFAULT)
     if output_tokens is not None:
         arguments["max_tokens"] = output_tokens
     if job.options.temperature is not None:
@@ -98,11 +102,11 @@ def build_arguments(job: Job, target: ResolvedModel) -> dict[str, Any]:
     return arguments
 
 
-def _build_common_arguments(target: ResolvedModel) -> dict[str, Any]:
-    arguments: dict[str, Any] = {"model": target.model, "max_retries": 0}
-    if target.api_base:
-        arguments["api_base"] = target.api_base
-    if target.missing_keys:
+def _build_common_arguments(resolved: ResolvedModel) -> dict[str, Any]:
+    arguments: dict[str, Any] = {"model": resolved.model, "max_retries": 0}
+    if resolved.api_base:
+        arguments["api_base"] = resolved.api_base
+    if resolved.missing_keys:
         arguments["api_key"] = "none"  # clients of providers refuse to start without one
     return arguments
 
@@ -118,9 +122,9 @@ def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[s
             fields["content"] = text or None
             fields["tool_calls"] = []
             for call in message.tool_calls:
-                name = _NOT_IN_NAMES.sub("_", call.name)[:_TOOL_NAME_LENGTH_MAX] or "unnamed"
+                name = _INVALID_NAME_CHARACTER.sub("_", call.name)[:_TOOL_NAME_LENGTH_MAX] or "unnamed"
                 arguments = _replace_surrogates(call.arguments)
-                if not _is_json_object(arguments):  # most providers refuse a history with broken arguments
+                if not _are_acceptable_arguments(arguments):  # most providers refuse a history with broken arguments
                     arguments = json.dumps({"invalid_arguments": arguments})
                 function = {"name": name, "arguments": arguments}
                 fields["tool_calls"].append({"id": call.id, "type": "function", "function": function})
@@ -147,7 +151,8 @@ def _replace_surrogates(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _is_json_object(arguments: str) -> bool:
+def _are_acceptable_arguments(arguments: str) -> bool:
+    """Check whether every provider accepts these arguments: a JSON object, not too nested, encodable as UTF-8."""
     if arguments.count("{") + arguments.count("[") > _BRACKETS_MAX:
         return False
     try:
@@ -166,7 +171,7 @@ class _ReplyAssembler:
         self._calls = CallAssembler(taken_ids=(call.id for call in calls))
         self._thinking = ThinkingAssembler()
         self._usage: Any = None
-        self._reason = "stop"
+        self._finish_reason = "stop"
         self.has_begun = False
         """Whether any text, thinking or call has arrived."""
 
@@ -177,9 +182,9 @@ class _ReplyAssembler:
         if not chunk.choices:
             return
         choice = chunk.choices[0]
-        self._reason = choice.finish_reason or self._reason
-        names = ("reasoning_content", "content", "tool_calls", "thinking_blocks")
-        thought, text, pieces, blocks = (getattr(choice.delta, name, None) for name in names)
+        self._finish_reason = choice.finish_reason or self._finish_reason
+        attributes = ("reasoning_content", "content", "tool_calls", "thinking_blocks")
+        thought, text, pieces, blocks = (getattr(choice.delta, attribute, None) for attribute in attributes)
         self.has_begun = self.has_begun or bool(thought or text or pieces)
         if thought:
             yield ThinkingDelta(thought)
@@ -187,8 +192,8 @@ class _ReplyAssembler:
             yield TextDelta(text)
         self._thinking.add(blocks or ())
         for piece in pieces or ():
-            call = piece.function
-            self._calls.add(index=piece.index or 0, id=piece.id, name=call.name, arguments=call.arguments)
+            function = piece.function
+            self._calls.add(index=piece.index or 0, id=piece.id, name=function.name, arguments=function.arguments)
 
     def finish(self, stream: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
         """Yield the events that are known only at the end: calls, usage, and the finish reason.
@@ -216,7 +221,7 @@ class _ReplyAssembler:
                     source="provider" if is_counted else "estimate",
                 )
             )
-        reason = "tool_calls" if calls else _FINISH_REASONS.get(self._reason, "stop")
+        reason = "tool_calls" if calls else _FINISH_REASONS.get(self._finish_reason, "stop")
         yield ReplyFinished(reason, self._thinking.finish())
 
 
@@ -231,11 +236,11 @@ class CallAssembler:
     """Assembles the tool calls of one reply from their pieces.
 
     Pieces with the same index belong together. But another id with the same index starts a new call, because parallel
-    calls of Ollama all have index 0.
+    calls of Ollama all have index 0. A name after complete arguments does so too.
     """
 
     def __init__(self, taken_ids: Iterable[str] = ()) -> None:
-        self._taken = set(taken_ids)
+        self._taken_ids = set(taken_ids)
         self._calls: list[_PartialCall] = []
         self._last_by_index: dict[int, _PartialCall] = {}
 
@@ -243,8 +248,11 @@ class CallAssembler:
         """Add a piece as the provider sent it."""
         call = self._last_by_index.get(index)
         if call is not None:
-            is_whole = name and not id and call.arguments and _is_json_object(call.arguments)
-            if id != call.id if id and call.id else is_whole:
+            if id and call.id:
+                starts_new = id != call.id
+            else:  # without ids, a name after complete arguments starts a new call too
+                starts_new = bool(name and not id and call.arguments and _are_acceptable_arguments(call.arguments))
+            if starts_new:
                 call = None
         if call is None:
             call = self._last_by_index[index] = _PartialCall()
@@ -258,9 +266,9 @@ class CallAssembler:
         calls = []
         for call in self._calls:
             if call.name or call.arguments:
-                while not call.id or call.id in self._taken:
+                while not call.id or call.id in self._taken_ids:
                     call.id = f"call_{uuid4().hex[:24]}"
-                self._taken.add(call.id)
+                self._taken_ids.add(call.id)
                 calls.append(ToolCall(id=call.id, name=call.name or "unnamed", arguments=call.arguments or "{}"))
         return tuple(calls)
 
@@ -289,23 +297,29 @@ class ThinkingAssembler:
 
     def finish(self) -> str:
         """Return the signed blocks as JSON, or an empty string. No provider accepts unsigned blocks back."""
-        whole = [block for block in self._blocks if block["type"] != "thinking" or "signature" in block]
-        return json.dumps(whole) if whole else ""
+        accepted = [block for block in self._blocks if block["type"] != "thinking" or "signature" in block]
+        return json.dumps(accepted) if accepted else ""
 
 
-async def compute_vectors(litellm: Any, job: Job, target: ResolvedModel) -> list[list[float]]:  # noqa: ANN401
-    """Return a vector for each text, in order."""
-    arguments = _build_common_arguments(target) | {
+async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> list[list[float]]:  # noqa: ANN401
+    """Return a vector for each text, in order.
+
+    Raises:
+        Exception: Any litellm exception, or a reply that does not fit the texts.
+    """
+    arguments = _build_common_arguments(resolved) | {
         "input": list(job.texts),
-        "timeout": job.options.wait_for_first_token(is_local=target.is_local),
+        "timeout": job.options.wait_for_first_token(is_local=resolved.is_local),
     }
-    if target.is_ollama:
-        arguments["model"] = f"ollama/{target.model.removeprefix('ollama_chat/')}"  # litellm's name for embedding
+    if resolved.is_ollama:
+        arguments["model"] = f"ollama/{resolved.model.removeprefix('ollama_chat/')}"  # litellm's name for embedding
     else:
         arguments["encoding_format"] = "float"
     reply = await litellm.aembedding(**arguments)
     entries = sorted(reply.data, key=lambda entry: int(entry["index"]))
     vectors = [list(map(float, entry["embedding"])) for entry in entries]
-    if len(vectors) != len(job.texts) or len({len(vector) for vector in vectors}) > 1:
-        raise ValueError(f"{len(vectors)} vectors of unequal length for {len(job.texts)} texts")
+    if len(vectors) != len(job.texts):
+        raise ValueError(f"{len(vectors)} vectors for {len(job.texts)} texts")
+    if len({len(vector) for vector in vectors}) > 1:
+        raise ValueError("vectors of unequal length")
     return vectors

@@ -82,8 +82,8 @@ The first row with a matching cause counts.
 """
 
 
-def to_failure(error: BaseException, target: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
-    """Translate an exception of a request to the model `target` into words for a person."""
+def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
+    """Translate an exception of a request to the model `resolved` into words for a person."""
     seen: set[int] = set()
     chain: list[BaseException] = []  # the error and its causes, nearest first
     pending: list[object] = [error]
@@ -96,15 +96,15 @@ def to_failure(error: BaseException, target: ResolvedModel, environ: Mapping[str
     for kinds, reason, advice, is_transient in _CAUSES:
         if found := _get_first_cause(chain, kinds):
             words = {
-                "who": target.title,
-                "where": target.address or target.title,
-                "start": "start Ollama" if target.is_ollama else "start the server",
+                "who": resolved.title,
+                "where": resolved.address or resolved.title,
+                "start": "start Ollama" if resolved.is_ollama else "start the server",
                 "detail": _clean(str(found), environ),
             }
             return ModelFailure(
                 reason=reason.format_map(words), advice=advice.format_map(words), is_transient=is_transient
             )
-    return _explain_status(chain, target, environ)
+    return _explain_status(chain, resolved, environ)
 
 
 def _get_first_cause(
@@ -117,23 +117,25 @@ def _get_first_cause(
     return None
 
 
-def _explain_status(chain: Sequence[BaseException], target: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
-    who, text, status = target.title, " ".join(map(str, chain)), _get_http_status(chain)
-    model = _clean(target.model.partition("/")[2] or target.model, environ)
+def _explain_status(
+    chain: Sequence[BaseException], resolved: ResolvedModel, environ: Mapping[str, str]
+) -> ModelFailure:
+    who, text, status = resolved.title, " ".join(map(str, chain)), _get_http_status(chain)
+    model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
     is_too_long = status in (400, 413, 422, 429, 500, None) and _OVERFLOW.search(text) is not None
     is_too_long = is_too_long or status == 413 or _get_first_cause(chain, ("ContextWindowExceededError",)) is not None
     is_busy, advice = False, f"check it or {CHOOSE_ADVICE}"
     if is_too_long:
         reason = f'The conversation exceeds the context window of "{model}"'
         advice = f"close some sections or {CHOOSE_ADVICE}"
-    elif status in (401, 403) and target.missing_keys:
-        reason, advice = f"{who} asks for a key ({status})", f"export {target.missing_keys[0]} or {CHOOSE_ADVICE}"
+    elif status in (401, 403) and resolved.missing_keys:
+        reason, advice = f"{who} asks for a key ({status})", f"export {resolved.missing_keys[0]} or {CHOOSE_ADVICE}"
     elif status in (401, 403):
-        key = f"the key in {target.key_variable}" if target.key_variable else "your key"
+        key = f"the key in {resolved.key_variable}" if resolved.key_variable else "your key"
         reason = f'{who} does not accept {key} for "{model}" ({status})'
     elif status == 404:
         reason = f'{who} has no model "{model}"'
-        advice = f'run "ollama pull {model}"' if target.is_ollama else "check the name"
+        advice = f'run "ollama pull {model}"' if resolved.is_ollama else "check the name"
         advice = f"{advice} or {CHOOSE_ADVICE}"
     elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
         reason, advice = f"No credit left at {who}", f"add some or {CHOOSE_ADVICE}"

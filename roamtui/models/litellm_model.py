@@ -33,12 +33,14 @@ from roamtui.models.worker_protocol import (
 
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
 """Arguments for Python. -P keeps the working directory off the import path, because its files may not be trusted."""
-_END_SECONDS_MAX = 1.0
+_EXIT_SECONDS_MAX = 1.0
+"""Longest wait for the process to exit by itself before it is killed."""
 _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch", "cancelled"})
+"""Names of the events that end a job: those of `encode_event`, and the worker's answer to a cancelled job."""
 _CRASHED = ModelFailure(reason="The model's process ended unexpectedly", advice="ask again", is_transient=True)
-_Reply = TypeVar("_Reply", ResolvedModel, EmbeddingBatch)
+_Result = TypeVar("_Result", ResolvedModel, EmbeddingBatch)
 
 
 class LitellmModel:
@@ -58,7 +60,7 @@ class LitellmModel:
         self._job = Job(operation="complete", model=name, api_base=api_base, options=self._options)
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
-        self._description: ResolvedModel | None = None
+        self._resolved: ResolvedModel | None = None
         self._lacks_tools = False
         """Whether the model has no tool calls, according to litellm or its server."""
         self.window_tokens = self._options.window_tokens
@@ -69,11 +71,11 @@ class LitellmModel:
     @property
     def note(self) -> str:
         """Sentences for the person if the model has no tool calls or no known price; empty before it has started."""
-        known, notes = self._description, []
-        if known is not None and known.can_call_tools is False:
+        resolved, notes = self._resolved, []
+        if resolved is not None and resolved.can_call_tools is False:
             words = f"{self.name} has no tool calls, so tool calls are described in the prompt."
             notes.append(f"{words} Expect more mistakes.")
-        is_priced = known is None or known.input_usd is not None or known.is_ollama
+        is_priced = resolved is None or resolved.input_usd is not None or resolved.is_ollama
         if self._options.has_spending_cap and not is_priced:
             notes.append(f"No price known for {self.name}; the spending limit does not apply.")
         return " ".join(notes)
@@ -84,7 +86,7 @@ class LitellmModel:
         Once the window size is known, this does nothing, even if the process has ended, because waiting here would
         delay the question.
         """
-        if self._description is None:
+        if self._resolved is None:
             with suppress(ModelError):
                 await self.describe()
 
@@ -94,11 +96,12 @@ class LitellmModel:
         Raises:
             ModelError: The name is unknown, or the process could not be started.
         """
+        # Nothing is sent, so a failure (the name is unknown, or the process ended) is reported at once.
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
-        found = await self._worker.run_to_result(job, ResolvedModel)
-        self._description, self.window_tokens = found, found.window_tokens
-        self._lacks_tools = self._lacks_tools or found.can_call_tools is False
-        return found
+        resolved = await self._worker.run_to_result(job, ResolvedModel)
+        self._resolved, self.window_tokens = resolved, resolved.window_tokens
+        self._lacks_tools = self._lacks_tools or resolved.can_call_tools is False
+        return resolved
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of one reply. `ReplyFinished` is the last.
@@ -126,8 +129,8 @@ class LitellmModel:
                 return
             yield RetryPending(f"{self.name} refuses tool calls, so they are described in the prompt.", 0.0)
         async with (
-            aclosing(self._send_request(translate_request(request))) as replies,
-            aclosing(stream_with_text_tools(replies, request)) as events,
+            aclosing(self._send_request(translate_request(request))) as raw_events,
+            aclosing(stream_with_text_tools(raw_events, request)) as events,
         ):
             async for event in events:
                 yield event
@@ -139,7 +142,7 @@ class LitellmModel:
                 yield event
 
     async def close(self) -> None:
-        """End the process, unless it is shared. A later request starts it again."""
+        """Make the process exit, unless it is shared. A later request starts it again."""
         if self._owns_worker:
             await self._worker.close()
 
@@ -152,18 +155,18 @@ class WorkerProcess:
         self._command = command
         self._process: Process | None = None
         """The process that was started last."""
-        self._is_ended = True
-        """Whether the process accepts no more jobs."""
-        self._reading: asyncio.Task[None] | None = None
-        self._starting = asyncio.Lock()
+        self._accepts_jobs = False
+        """Whether jobs can be sent to the process: from its start until its input is closed."""
+        self._reader_task: asyncio.Task[None] | None = None
+        self._start_lock = asyncio.Lock()
         self._frames_by_job: dict[int, asyncio.Queue[Frame | None]] = {}
-        """Frames for each job, by its number. None marks the end of the process."""
+        """Frames received for each job, by its number. None means that no more will come."""
         self._job_numbers = count(1)
 
     @property
     def pid(self) -> int | None:
         """Id of the running process, or None."""
-        return None if self._process is None or self._is_ended else self._process.pid
+        return None if self._process is None or not self._accepts_jobs else self._process.pid
 
     async def run(self, job: Job) -> AsyncGenerator[ModelEvent | ResolvedModel | EmbeddingBatch, None]:
         """Yield the events of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
@@ -173,7 +176,7 @@ class WorkerProcess:
         Raises:
             ModelError: There is no reply, or only a partial one.
         """
-        for retries in count():
+        for attempt in count():  # from 0
             failure, has_begun = None, False
             async with aclosing(self._run_once(job)) as events:
                 async for event in events:
@@ -186,14 +189,14 @@ class WorkerProcess:
                 return
             options, wait = job.options, failure.wait_seconds
             if wait is None:
-                wait = min(options.retry_wait_seconds * float(2**retries), options.retry_wait_seconds_max)
-            can_retry = failure.is_transient and not has_begun and retries < options.retries
+                wait = min(options.retry_wait_seconds * float(2**attempt), options.retry_wait_seconds_max)
+            can_retry = failure.is_transient and not has_begun and attempt < options.retries
             if not can_retry or wait > options.retry_wait_seconds_max:
                 raise ModelError(failure.message, overflow=failure.is_overflow)
             yield RetryPending(failure.reason, wait)
             await asyncio.sleep(wait)
 
-    async def run_to_result(self, job: Job, kind: type[_Reply]) -> _Reply:
+    async def run_to_result(self, job: Job, kind: type[_Result]) -> _Result:
         """Run a job, and return its last event, which has type `kind`.
 
         Raises:
@@ -205,12 +208,13 @@ class WorkerProcess:
         return last
 
     async def close(self) -> None:
-        """End the process, and kill it if it does not end soon. A later job starts another one."""
-        async with self._starting:
-            await self._finish()
+        """Make the process exit, and kill it if it does not exit soon. A later job starts another one."""
+        async with self._start_lock:
+            await self._wait_for_exit()
 
     async def _run_once(self, job: Job) -> AsyncGenerator[JobEvent, None]:
-        # Leaving before the last event cancels the job. A process that does not confirm that in time is killed.
+        # If the caller stops before the last event, the job is cancelled. A process that does not confirm that in time
+        # is killed.
         process, number = await self._start(), next(self._job_numbers)
         frames = self._frames_by_job[number] = asyncio.Queue()
         is_over = False
@@ -234,10 +238,10 @@ class WorkerProcess:
                 del self._frames_by_job[number]
 
     async def _start(self) -> Process:
-        async with self._starting:
-            if self._process is not None and not self._is_ended:
+        async with self._start_lock:
+            if self._process is not None and self._accepts_jobs:
                 return self._process
-            await self._finish()
+            await self._wait_for_exit()
             try:
                 # A new session, or a group on Windows, so that ctrl+c in the terminal does not interrupt the process.
                 self._process = await asyncio.create_subprocess_exec(
@@ -254,8 +258,8 @@ class WorkerProcess:
             except OSError as error:
                 reason = f"Could not start the model process ({error.strerror or error})"
                 raise ModelError(f"{reason}; free some memory and ask again.") from None
-            self._is_ended = False
-            self._reading = asyncio.create_task(self._read(self._process))
+            self._accepts_jobs = True
+            self._reader_task = asyncio.create_task(self._read(self._process))
             return self._process
 
     async def _read(self, process: Process) -> None:
@@ -268,29 +272,29 @@ class WorkerProcess:
         except (ConnectionError, ValueError, KeyError, TypeError):  # something else wrote to the pipe
             self._kill(process)
         finally:
-            self._end(process)
+            self._stop_accepting(process)
         await process.wait()
 
-    async def _finish(self) -> None:
-        # Waits until the process has ended, if there is one.
-        if self._process is not None and self._reading is not None:
-            self._end(self._process)
-            await asyncio.wait({self._reading}, timeout=_END_SECONDS_MAX)
-            if not self._reading.done():
+    async def _wait_for_exit(self) -> None:
+        # Does nothing if no process was started. The task that reads its output ends when the process has exited.
+        if self._process is not None and self._reader_task is not None:
+            self._stop_accepting(self._process)
+            await asyncio.wait({self._reader_task}, timeout=_EXIT_SECONDS_MAX)
+            if not self._reader_task.done():
                 self._kill(self._process)
-            await self._reading
-        self._process = self._reading = None
+            await self._reader_task
+        self._process = self._reader_task = None
 
     def _kill(self, process: Process) -> None:
-        self._end(process)
+        self._stop_accepting(process)
         with suppress(ProcessLookupError):
             process.kill()
 
-    def _end(self, process: Process) -> None:
-        # The process takes no more jobs, and every waiting job learns that it ended.
-        if process is self._process and not self._is_ended:
+    def _stop_accepting(self, process: Process) -> None:
+        # Closing its input makes the process exit. Every waiting job learns that no more events will come.
+        if process is self._process and self._accepts_jobs:
             assert process.stdin is not None
-            self._is_ended = True
+            self._accepts_jobs = False
             process.stdin.close()
             for frames in self._frames_by_job.values():
                 frames.put_nowait(None)

@@ -104,26 +104,26 @@ class LitellmWorker:
             reason = f"litellm cannot be loaded ({shorten(sanitise_line(str(error)), 200)})"
             yield ModelFailure(reason=reason, advice="install roamtui again, or use --model offline")
             return
-        target = resolve_model(litellm, job, self._environ)
-        if target is None:
+        resolved = resolve_model(litellm, job, self._environ)
+        if resolved is None:
             examples = _EMBEDDER_EXAMPLES if job.operation == "embed" else _MODEL_EXAMPLES
             reason = f'"{shorten(sanitise_line(job.model), 80)}" names no provider that is known'
             yield ModelFailure(reason=reason, advice=f"write provider/model, such as {examples}")
         elif job.operation == "describe":
-            yield target
-        elif not target.can_be_asked:
-            reason = f"{' or '.join(target.missing_keys)} is not set"
+            yield resolved
+        elif not resolved.can_be_asked:
+            reason = f"{' or '.join(resolved.missing_keys)} is not set"
             yield ModelFailure(reason=reason, advice=f"export it or {CHOOSE_ADVICE}")
         else:
             try:
                 if job.operation == "embed":
-                    yield EmbeddingBatch.encode(await compute_vectors(litellm, job, target))
+                    yield EmbeddingBatch.encode(await compute_vectors(litellm, job, resolved))
                     return
-                async with aclosing(stream_completion(litellm, job, target)) as events:
+                async with aclosing(stream_completion(litellm, job, resolved)) as events:
                     async for event in events:
                         yield event
             except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
-                yield to_failure(error, target, self._environ)
+                yield to_failure(error, resolved, self._environ)
 
     def _send(self, number: int, frame: Mapping[str, object]) -> None:
         # os.write blocks while the pipe is full, which stops all jobs until the program reads again.

@@ -66,7 +66,7 @@ class DeliveredSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedHit:
-    """A hit of the last search."""
+    """A search hit, as the model reads it."""
 
     section_id: str
     path: str

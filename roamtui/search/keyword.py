@@ -366,10 +366,10 @@ def _join(expressions: Iterable[str]) -> str:
 
 
 def dedupe_parents_and_children(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
-    """Return the first `limit` sections, without those that add nothing to a better section above or below them.
+    """Return the first `limit` sections, best first.
 
-    A section below another adds nothing if only the titles above it match. A section above another adds nothing if it
-    is a bare heading.
+    A descendant of a kept section is left out if its own title and text do not match; an ancestor, if it is a bare
+    heading.
     """
     kept: list[int] = []
     for number in numbers:

@@ -180,7 +180,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.push_screen(dialog, self._on_document_chosen)
 
     def _on_document_chosen(self, chosen: OpenChoice | RoamtuiError | None) -> None:
-        """Show the chosen document. If the person chose none and no document is open, exit."""
+        """Show the chosen document. Exit on an error, which becomes `failure`, or if no document is chosen or open."""
         if isinstance(chosen, RoamtuiError):
             self.failure = chosen
             self.exit()

@@ -1,4 +1,4 @@
-"""Everything that the app is started with."""
+"""What the app needs for each open document: its agent, and how to reload, watch and save it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -38,16 +38,27 @@ class StartOffer:
 
     group: OfferGroup
     name: str
-    """Safe for the screen, as `note` is."""
+    """Title of the document or conversation. Sanitised, as `note` is."""
     note: str
+    """More about it, such as the folder or the number of questions."""
     source: str
     """A path, as a person may type it, or a URL."""
     conversation_id: str | None = None
     """The conversation to resume, or None for a new one."""
 
 
-ModelFactory = Callable[[str, "str | None", bool], "Model"]
-"""Makes a model from its name, the URL of its server or None, and whether it is only tested: one token, no retries."""
+class ModelFactory(Protocol):
+    """Makes a model that a person named."""
+
+    def __call__(self, name: str, api_base: str | None, *, is_test: bool) -> Model:
+        """Make the model. `api_base` is the URL of its server, or None for the default.
+
+        With `is_test`, it may reply with only one token, and requests are not retried.
+
+        Raises:
+            UsageError: The name or URL is invalid.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +74,7 @@ class TuiOptions:
     examples: tuple[str, ...] = ()
     """Questions proposed in an empty conversation."""
     model_offers: tuple[ModelOffer, ...] = ()
+    """Models to choose from."""
     discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
     """Looks for models on this machine, and returns them with a summary. Called in a thread, and only when a person
     chooses a model."""
@@ -70,13 +82,13 @@ class TuiOptions:
     """Makes any model. None if only the offered models can be used."""
     save_settings: Callable[[Mapping[str, str]], None] | None = None
     """Saves settings, by name, for the next start, or raises `RoamtuiError`."""
-    places_path: Path | None = None
+    reading_positions_path: Path | None = None
     """File of the reading positions, or None if they are not saved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppContext:
-    """Everything that the app shows and drives."""
+    """One open document: its agent, and how to reload and watch it."""
 
     agent: Agent
     options: TuiOptions = TuiOptions()
@@ -87,13 +99,13 @@ class AppContext:
     """Returns the stamps of all files. None if the document is a single file."""
     reload_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
-    notes: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     """Sentences to show at the start, such as about characters that were replaced in the document."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartupContext:
-    """What the first screen shows, and a function that makes the rest of the app afterwards."""
+    """What the first screen shows, and a function that makes the `AppContext` afterwards."""
 
     initial_state: ConversationState
     model_name: str
@@ -112,18 +124,18 @@ class StartupContext:
             options=context.options,
             make_app_context=lambda: context,
         )
-        _ = startup.app_context
+        _ = startup.app_context  # fills the cache, so that `is_ready` is true
         return startup
 
     @cached_property
     def app_context(self) -> AppContext:
-        """Everything that the app shows and drives."""
+        """The context, made when it is first needed."""
         return self.make_app_context()
 
     @property
     def is_ready(self) -> bool:
         """Whether `app_context` was made."""
-        return "app_context" in vars(self)
+        return "app_context" in vars(self)  # the cache of `cached_property`; asking the property would make it
 
     def save(self) -> str:
         """Save the rest of the conversation. Return a sentence if that fails, otherwise an empty string."""
@@ -134,7 +146,7 @@ class StartupContext:
 
     @property
     def state(self) -> ConversationState:
-        """The newest state of the conversation."""
+        """The newest state of the conversation, or the initial one until `is_ready`."""
         return self.app_context.agent.session.state if self.is_ready else self.initial_state
 
 

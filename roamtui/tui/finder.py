@@ -130,7 +130,7 @@ def _list_groups(
     """Return the groups that have results. Groups that are only similar to the query come last."""
     make_result = partial(_make_result, library, matches)
     groups: list[ResultGroup] = []
-    if titles.is_close or matches.are_scattered or not matches.count:
+    if titles.is_close or matches.is_by_section or not matches.count:
         title_group = ResultGroup(
             kind=SearchKind.TITLES,
             summary=f"{titles.count:,}" if titles.is_close else "similar titles",
@@ -142,17 +142,17 @@ def _list_groups(
         groups.append(title_group)
     keyword_hits = {hit.section_id: hit for hit in hits if "text rank" in hit.why}
     meaning_hits = [hit for hit in hits if "vector rank" in hit.why or "hybrid rank" in hit.why]
-    unmatched_hits = [hit for hit in hits if matches.first_in(library.own_span(hit.section_id)) is None]
+    unmatched_hits = [hit for hit in hits if matches.get_first_in(library.own_span(hit.section_id)) is None]
     ranked = [] if start else [hit.section_id for hit in hits if hit not in unmatched_hits]
     listed = [section_id for section_id, _ in matches.list_sections(start or TextPosition("", 0), LIMIT)]
     text_ids = list(dict.fromkeys((*ranked, *listed)))[:LIMIT]
     summary = format_count(matches.count, "match", "matches")
-    if matches.are_scattered:
+    if matches.is_by_section:
         summary = f"{format_count(matches.count, 'section')}, words not adjacent"
     terms = query_terms(query)
     words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms))
     similar_hits = [hit for hit in unmatched_hits if hit.section_id in keyword_hits]
-    lacks_phrase = matches.are_scattered or not matches.count
+    lacks_phrase = matches.is_by_section or not matches.count
     groups += (
         ResultGroup(
             kind=SearchKind.TEXT,
@@ -183,7 +183,7 @@ def _list_groups(
 def _make_result(
     library: Library, matches: TextMatches, section_id: str, hit: Hit | None = None, *, has_excerpt: bool = True
 ) -> FindResult:
-    match = matches.first_in(library.own_span(section_id))
+    match = matches.get_first_in(library.own_span(section_id))
     excerpt = _strip_markup(hit.snippet) if hit is not None else ""
     if has_excerpt and match is not None and not match_ranges(excerpt, matches.words):
         excerpt = _make_excerpt(library, section_id, match)

@@ -106,7 +106,7 @@ class ScrolledPastEnd(Message):
 
 @dataclass
 class ModelReleased(Message):
-    """A model no longer answers about a document."""
+    """A document was closed or got another model, so this one can be closed if no other document uses it."""
 
     model: Model
 
@@ -120,13 +120,17 @@ class SearchKind(StrEnum):
     MEANING = "Meaning"
 
 
+# Each function below returns a command for the session or, if there is nothing to do, a sentence for the status line.
+# The sentence is empty if nothing needs to be said.
+
+
 def open_section(_state: ConversationState, section_id: str) -> Command:
-    """Open a section for the conversation."""
+    """Return the command that opens a section for the conversation."""
     return ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
 
 
 def close_section(state: ConversationState, section_id: str) -> Command | str:
-    """Close a section, if it is open and not pinned."""
+    """Return the command that closes a section, or a sentence if it is not open or is pinned."""
     section = state.get_open(section_id)
     if section is None:
         return "Section is not open"
@@ -136,35 +140,35 @@ def close_section(state: ConversationState, section_id: str) -> Command | str:
 
 
 def toggle_pin(state: ConversationState, section_id: str) -> Command:
-    """Pin or unpin a section."""
+    """Return the command that pins or unpins a section."""
     section = state.get_open(section_id)
     return PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
 
 
 def toggle_fold(state: ConversationState, section_id: str) -> Command:
-    """Fold or unfold a node."""
+    """Return the command that folds or unfolds a node."""
     return (FoldNodes if section_id in state.unfolded else UnfoldNodes)(section_ids=(section_id,))
 
 
 def unfold(state: ConversationState, *section_ids: str) -> Command | str:
-    """Unfold the nodes that are still folded."""
+    """Return the command that unfolds those of the nodes that are still folded."""
     folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
     return UnfoldNodes(section_ids=folded) if folded else ""
 
 
 def unfold_subtree(state: ConversationState, section_id: str) -> Command | str:
-    """Unfold a node and everything below it."""
+    """Return the command that unfolds a node and everything below it."""
     return unfold(state, *_list_parent_ids(state, section_id))
 
 
 def fold_subtree(state: ConversationState, section_id: str) -> Command | str:
-    """Fold a node and everything below it."""
+    """Return the command that folds a node and everything below it."""
     unfolded = tuple(node_id for node_id in _list_parent_ids(state, section_id) if node_id in state.unfolded)
     return FoldNodes(section_ids=unfolded) if unfolded else ""
 
 
 def close_agent_sections(state: ConversationState, _section_id: str) -> Command | str:
-    """Close and fold everything that the agent opened."""
+    """Return the command that closes and folds what the agent opened, or a sentence if there is nothing to close."""
     from roamtui.conversation.update import update  # noqa: PLC0415 - not for the first screen
 
     command = CloseAgentOpened()

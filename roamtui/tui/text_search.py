@@ -19,12 +19,13 @@ from roamtui.document.text import DocumentText
 
 Result = TypeVar("Result")
 SlicedWork = Generator[None, None, Result]
-"""Work in slices. Between them, the caller may do something else, or stop."""
+"""Work that yields after each slice, so that the caller may do something else, or stop. Its result is returned last."""
 _TURN_SECONDS = 0.004
 """Slices run at most this long before waiting keys are handled."""
 _DOTTED_I = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
 """The only letter whose lower case has two characters, which would shift all later offsets."""
 _SPACES = "\n\r\t"
+"""Characters that match a space of the query."""
 _WINDOW_LENGTH = 1 << 16
 """Number of characters searched in one slice: a millisecond of work."""
 
@@ -45,25 +46,26 @@ class TextMatches:
     """Words to highlight in a text."""
     documents: tuple[tuple[Document, array[int]], ...] = ()
     """Documents with matches, in the order of the library, each with the offsets of its matches."""
-    are_scattered: bool = False
-    """Whether the words occur only separately. Then each match stands for a section."""
+    is_by_section: bool = False
+    """Whether the words occur only separately. Then each match stands for a section that contains all of them."""
     library: Library | None = None
+    """The library that was searched, to see whether it has changed since."""
 
     @property
     def count(self) -> int:
-        """The number of matches."""
+        """The number of matches, or of sections if `is_by_section`."""
         return sum(len(offsets) for _, offsets in self.documents)
 
     def get_number(self, position: TextPosition) -> int:
-        """Return the number of a match, from 1."""
-        number = 0
+        """Return the 1-based number of a match among all matches."""
+        count_before = 0  # in the documents before this one
         for document, offsets in self.documents:
             if document.key == position.doc:
-                return number + bisect_right(offsets, position.offset)
-            number += len(offsets)
-        return number
+                return count_before + bisect_right(offsets, position.offset)
+            count_before += len(offsets)
+        return count_before
 
-    def first_in(self, span: Span) -> int | None:
+    def get_first_in(self, span: Span) -> int | None:
         """Return the offset of the first match within a span, or None."""
         offsets = self._get_offsets(span.doc)
         index = bisect_left(offsets, span.start)
@@ -79,7 +81,8 @@ class TextMatches:
         if not self.documents:
             return None
         keys = [document.key for document, _ in self.documents]
-        current = keys.index(doc) if doc in keys else 0 - (direction > 0)
+        # From a document without matches, the search continues at the first or last document with matches.
+        current = keys.index(doc) if doc in keys else (-1 if direction > 0 else 0)
         document, offsets = self.documents[(current + direction) % len(keys)]
         return TextPosition(document.key, offsets[0 if direction > 0 else -1])
 
@@ -88,13 +91,14 @@ class TextMatches:
 
         The first section is the one at `start` or after it. The search wraps around.
         """
+        # One character back, because the adjacent match is after the position, and one at `start` itself counts.
         position = self.get_adjacent(start._replace(offset=start.offset - 1), 1)
         seen: set[str] = set()
         by_key = {document.key: (document, offsets) for document, offsets in self.documents}
         while position is not None and len(seen) < limit:
             document, offsets = by_key[position.doc]
             row = max(0, bisect_right(document.columns.starts, position.offset, 0, len(document.columns)) - 1)
-            if document.ids[row] in seen:
+            if document.ids[row] in seen:  # the search has wrapped around
                 return
             seen.add(document.ids[row])
             yield document.ids[row], position.offset
@@ -106,32 +110,37 @@ class TextMatches:
 
 
 def find_text(library: Library, query: str) -> SlicedWork[TextMatches]:
-    """Return, in slices of work, the matches of a query or, if there are none, the sections with all its words."""
+    """Find the phrase; if it occurs nowhere, the sections with all its words."""
     words = tuple(dict.fromkeys(query.split()))
     phrase = " ".join(query.split())
+    if not phrase:
+        return TextMatches(library=library)
     numbering = NodeNumbering(library)
-    documents = [document for document, row, _ in numbering.iter_runs(range(len(numbering))) if row == 0 and phrase]
+    # A run is a part of a document in reading order. The one that starts at row 0 lists each document once.
+    documents = [document for document, row, _ in numbering.iter_runs(range(len(numbering))) if row == 0]
     matches: list[tuple[Document, array[int]]] = []
     for document in documents:
         matches.append((document, (yield from find_all(document.text, phrase))))
-    are_scattered = len(words) > 1 and not any(offsets for _, offsets in matches)
-    if are_scattered:
+    is_by_section = len(words) > 1 and not any(offsets for _, offsets in matches)
+    if is_by_section:
         matches = []
         for document in documents:
             matches.append((document, (yield from _find_scattered(document, words))))
     return TextMatches(
-        words=words if are_scattered else (phrase,) * bool(phrase),
+        words=words if is_by_section else (phrase,),
         documents=tuple((document, offsets) for document, offsets in matches if offsets),
-        are_scattered=are_scattered,
+        is_by_section=is_by_section,
         library=library,
     )
 
 
 def find_all(text: DocumentText, phrase: str) -> SlicedWork[array[int]]:
     """Return the offsets of a phrase in order, without overlaps."""
-    needle, all_offsets, start = fold_case(phrase), array("Q"), 0
+    needle = fold_case(phrase)
+    all_offsets, start = array("Q"), 0
     find = re.compile(re.escape(needle)).finditer
     while start < len(text):
+        # The window is longer by all but one character of the phrase, so that a match may cross into the next one.
         window = fold_case(text[start : start + _WINDOW_LENGTH + len(needle) - 1])
         offsets = [start + match.start() for match in find(window)]
         all_offsets.extend(offsets)
@@ -144,13 +153,13 @@ def _find_scattered(document: Document, words: Sequence[str]) -> SlicedWork[arra
     """Return the first offset of the longest word in each section whose own text contains all words."""
     offsets = yield from find_all(document.text, max(words, key=len))
     starts, needles = document.columns.starts, [fold_case(word) for word in words]
-    first_offsets, number = array("Q"), 0
-    while number < len(offsets):
-        row = max(0, bisect_right(starts, offsets[number], 0, len(document.columns)) - 1)
+    first_offsets, index = array("Q"), 0
+    while index < len(offsets):
+        row = max(0, bisect_right(starts, offsets[index], 0, len(document.columns)) - 1)
         own_text = fold_case(document.text[starts[row] : starts[row + 1]])
         if all(needle in own_text for needle in needles):
-            first_offsets.append(offsets[number])
-        number = bisect_left(offsets, starts[row + 1], number + 1)
+            first_offsets.append(offsets[index])
+        index = bisect_left(offsets, starts[row + 1], index + 1)  # the first match after this section
         yield
     return first_offsets
 
@@ -169,14 +178,14 @@ def match_ranges(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
     return sorted(match.span() for word in words for match in re.finditer(re.escape(fold_case(word)), folded))
 
 
-async def run_sliced(steps: SlicedWork[Result]) -> Result:
+async def run_sliced(work: SlicedWork[Result]) -> Result:
     """Run work in slices, letting the app take keys between them, and return its result."""
-    until = monotonic() + _TURN_SECONDS
+    deadline = monotonic() + _TURN_SECONDS
     while True:
         try:
-            next(steps)
+            next(work)
         except StopIteration as end:
             return cast("Result", end.value)
-        if monotonic() > until:
+        if monotonic() > deadline:
             await asyncio.sleep(0)
-            until = monotonic() + _TURN_SECONDS
+            deadline = monotonic() + _TURN_SECONDS

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from roamtui.agent.answer_markdown import read_answer_markdown
 from roamtui.agent.citations import verify_citations
-from roamtui.agent.proof import read_proof
+from roamtui.agent.proof import match_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.document.markdown.blocks import Markdown, flatten_blocks
 from roamtui.document.markdown.parser import read_markdown
@@ -24,7 +24,7 @@ FEES, HOURS = (
 
 def read(answer: str, state: ConversationState = STATE) -> Markdown:
     answer = answer.replace("{Fees}", FEES).replace("{Hours}", HOURS)
-    return read_answer_markdown(answer, read_proof(answer, verify_citations(answer, state)))
+    return read_answer_markdown(answer, match_citations(answer, verify_citations(answer, state)))
 
 
 def show(markdown: Markdown) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.citations import QuoteChecker, verify_citations
-from roamtui.agent.proof import AnswerProof, ProofReader, read_proof
+from roamtui.agent.proof import AnswerProof, StreamingJudge, match_citations
 from roamtui.conversation.state import ConversationState
 from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, make_state
@@ -25,12 +25,12 @@ def fill(answer: str, state: ConversationState) -> str:
 
 def prove(answer: str, state: ConversationState) -> AnswerProof:
     answer = fill(answer, state)
-    return read_proof(answer, verify_citations(answer, state))
+    return match_citations(answer, verify_citations(answer, state))
 
 
 def show(answer: str, proof: AnswerProof) -> list[tuple[str, str]]:
     """Return each quote as it stands in the answer, with the sign of its verdict."""
-    return [(answer[quote.start : quote.end], quote.state.sign) for quote in proof.quotes]
+    return [(answer[quote.start : quote.end], quote.verdict.sign) for quote in proof.quotes]
 
 
 @pytest.mark.parametrize(
@@ -62,28 +62,28 @@ def test_marks_carry_the_numbers_of_citations_and_the_worst_sign(
 
 def test_a_mark_that_is_no_citation_has_no_number(state: ConversationState) -> None:
     answer = fill("Not found: no.\n\nNearest sections: Fees [{Fees}]", state)
-    assert [mark.label for mark in read_proof(answer, ()).marks] == ["[→]"]
+    assert [mark.label for mark in match_citations(answer, ()).marks] == ["[→]"]
 
 
 def test_quotes_are_found_where_they_stand(state: ConversationState) -> None:
     answer = fill('Late: "2 euros a day" [{Fees}], not “9 euros a day” [{Fees}]. "2 euros a day", as I said.', state)
-    proof = read_proof(answer, verify_citations(answer, state))
+    proof = match_citations(answer, verify_citations(answer, state))
     assert show(answer, proof) == [('"2 euros a day"', "✓"), ("“9 euros a day”", "✗"), ('"2 euros a day"', "✓")]
     assert [quote.number for quote in proof.quotes] == [1, 2, 3]
 
 
 def test_while_an_answer_streams_a_quote_has_a_verdict_as_soon_as_it_is_closed(state: ConversationState) -> None:
-    reader = ProofReader(QuoteChecker(state))
+    reader = StreamingJudge(QuoteChecker(state))
     answer = fill('It costs "2 euros a day" [{Hours}]. Or "9 euros a day" [{Fees}].', state)
     closed = answer.index('day"') + 4
-    assert reader.read(answer[: closed - 1]).quotes == ()
-    assert show(answer, reader.read(answer[:closed])) == [('"2 euros a day"', "✓")]
+    assert reader.judge(answer[: closed - 1]).quotes == ()
+    assert show(answer, reader.judge(answer[:closed])) == [('"2 euros a day"', "✓")]
     with_id = answer.index("]") + 1
-    assert show(answer, reader.read(answer[:with_id])) == [('"2 euros a day"', "!")]
+    assert show(answer, reader.judge(answer[:with_id])) == [('"2 euros a day"', "!")]
     closed = answer.rindex('day"') + 4
-    assert show(answer, reader.read(answer[:closed]))[1] == ('"9 euros a day"', "✗")
-    finished = read_proof(answer, verify_citations(answer, state))
-    assert reader.read(answer) == finished
+    assert show(answer, reader.judge(answer[:closed]))[1] == ('"9 euros a day"', "✗")
+    finished = match_citations(answer, verify_citations(answer, state))
+    assert reader.judge(answer) == finished
 
 
 def test_words_in_quotation_marks_that_cite_nothing_have_no_verdict_in_the_end(state: ConversationState) -> None:

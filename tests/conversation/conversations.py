@@ -20,7 +20,14 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_sync import make_document_events
 from roamtui.conversation.log import ConversationLog
 from roamtui.conversation.question_flow import PromptContext, begin_question, finish_question
-from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, apply, apply_all, fold
+from roamtui.conversation.state import (
+    ConversationState,
+    KeepOpenMode,
+    OpenSectionOptions,
+    apply,
+    apply_all,
+    fold_events,
+)
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, StopReason, ToolCall, ToolUse
 from roamtui.conversation.update import Update, update
 from roamtui.document.library import Library
@@ -174,7 +181,7 @@ class Recorder:
 
     def __init__(self, conversation_id: str = "c0ffee", library: Library | None = None) -> None:
         begun = ConversationStarted(conversation_id=conversation_id)
-        self.state = fold(library or make_library(), (begun,))
+        self.state = fold_events(library or make_library(), (begun,))
         self.log = ConversationLog(conversation_id=conversation_id, events=[begun])
 
     def adopt(self, change: Update) -> None:

@@ -169,7 +169,7 @@ def test_another_model_causes_a_rebuild() -> None:
     other = begin(state, context=replace(PROMPT_CONTEXT, model="other", outline="Another outline"))
     assert messages(other)[1].text.startswith("Another outline")
     assert other.model == "other"
-    assert other.transcript.rebuilt_at == 1
+    assert other.transcript.first_with_steps == 1
 
 
 def test_the_outline_is_frozen_until_a_rebuild() -> None:
@@ -268,7 +268,7 @@ def _shrink(state: ConversationState, *closed: str) -> ConversationState:
 def test_sections_of_earlier_questions_close_first() -> None:
     state = step(begin(ask(make_state(), "Alpha", "Beta")), "Gamma")
     shrunk = _shrink(state, "Alpha", "Beta")
-    assert shrunk.transcript.rebuilt_at == 1
+    assert shrunk.transcript.first_with_steps == 1
     assert [message.text for message in messages(shrunk)][-1].count("gamma-39") == 1
 
 

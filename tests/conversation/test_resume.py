@@ -38,7 +38,7 @@ def _save(state: ConversationState) -> ConversationState:
     library = state.library
     keys = dict.fromkeys(span.doc for section in state.open_sections for span in section.deliveries)
     documents = {key: library.document(key).content_hash for key in keys}
-    return replace(state, source=library.source, content_hash=library.content_hash, documents=documents)
+    return replace(state, source=library.source, content_hash=library.content_hash, document_hashes=documents)
 
 
 def _list_reported(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:

@@ -23,7 +23,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import ConversationLog
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions, fold
+from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions, fold_events
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse
 from roamtui.document.library import Library
@@ -198,7 +198,7 @@ async def test_an_unsaved_conversation_is_written_later(library: Library) -> Non
     store.failure = ""
     await session.finish_question(_OUTCOME)
     assert [log.conversation_id for log in store.saved] == [session.state.id, unsaved.id]
-    assert fold(library, store.saved[1].events) == unsaved
+    assert fold_events(library, store.saved[1].events) == unsaved
     session.flush()
     assert len(store.saved) == 2
 
@@ -249,7 +249,7 @@ async def test_an_unsaved_conversation_continues_with_the_current_document(
     assert [section.deliveries for section in session.state.open_sections] == [()]
     await _ask(session, "Three?")
     assert [one.question for one in session.state.transcript.exchanges] == ["One?", "Two?", "Three?"]
-    assert fold(changed, store.read(unsaved.id).events) == session.state
+    assert fold_events(changed, store.read(unsaved.id).events) == session.state
 
 
 async def test_folding_is_saved_with_the_next_change(session: Session, store: ConversationStore) -> None:
@@ -362,7 +362,7 @@ async def test_a_slow_disk_gets_the_newest_state_last(library: Library) -> None:
     await abandoning
     assert len(store.saved) == 2
     assert store.saved[-1].is_saved
-    assert fold(library, store.saved[-1].events) == session.state
+    assert fold_events(library, store.saved[-1].events) == session.state
     assert session.state.transcript.exchanges[0].answer == "Half"
 
 

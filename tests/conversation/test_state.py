@@ -62,7 +62,7 @@ def test_exchanges_before_a_rebuild_are_only_question_and_answer() -> None:
         stopped=StopReason.ANSWERED,
     )
     now = Exchange(number=2, question="And?", preface="More text")
-    transcript = Transcript(system="S", prologue="P", exchanges=(earlier, now), rebuilt_at=1)
+    transcript = Transcript(system="S", prologue="P", exchanges=(earlier, now), first_with_steps=1)
     assert [message.text for message in transcript.messages()] == [
         "S",
         "P\n\nQuestion: Why?",

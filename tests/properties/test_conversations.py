@@ -31,7 +31,7 @@ from roamtui.conversation.library_sync import resume_state
 from roamtui.conversation.log import ConversationLog, decode_log, encode_entries
 from roamtui.conversation.question_flow import is_delivered_in
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, fold
+from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, fold_events
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Message
 from roamtui.errors import ModelError
@@ -277,7 +277,9 @@ class Conversations(RuleBasedStateMachine):
         doubled, needs_mark = decode_log(b"".join((*saves[:first], *tries, *saves[first + count :])))
         assert not needs_mark
         complete, _ = decode_log(b"".join(saves))
-        assert _list_content(fold(self.state.library, doubled)) == _list_content(fold(self.state.library, complete))
+        assert _list_content(fold_events(self.state.library, doubled)) == _list_content(
+            fold_events(self.state.library, complete)
+        )
 
     @rule(name=st.sampled_from(["one", "two"]))
     def switch_model(self, name: str) -> None:

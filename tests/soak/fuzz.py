@@ -28,7 +28,7 @@ from textual import events
 import roamtui.wiring
 from roamtui import launch
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.state import ConversationState, fold
+from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.document.plain import sanitise_text
 from roamtui.errors import RoamtuiError
 from roamtui.option_fields import AppArguments, ConversationArguments
@@ -297,7 +297,7 @@ class Life:
             state, log = main.session.state, main.session._log
             check_messages(tuple(state.transcript.messages()))
             if len(log.events) < _LOG_MAX or self._chance.random() < 0.02:
-                assert fold(state.library, log.events, state.options) == state, "the log gives another state"
+                assert fold_events(state.library, log.events, state.options) == state, "the log gives another state"
             if len(state.transcript.exchanges) > 60 and not main.is_asking:
                 main.action_new_conversation()
 

@@ -92,7 +92,7 @@ def make_context(
     """Return a context over `text` whose model says `replies`; without a store nothing is saved."""
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
     agent = Agent(Session.start(library, store=store), ScriptedModel(replies))
-    return AppContext(agent=agent, options=options or TuiOptions(examples=EXAMPLES), notes=notes)
+    return AppContext(agent=agent, options=options or TuiOptions(examples=EXAMPLES), notices=notes)
 
 
 def make_app(replies: Iterable[Reply] = (), **given: object) -> RoamApp:

@@ -135,9 +135,9 @@ async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_th
         view = app.main_screen.query(AnswerView).last()
         view.finish("", ())
         view.append('"The deck oven takes ninety loaves"', app.main_screen.session.state)
-        await wait_until(pilot, lambda: [quote.state.sign for quote in view.proof.quotes] == ["✓"])
+        await wait_until(pilot, lambda: [quote.verdict.sign for quote in view.proof.quotes] == ["✓"])
         view.append(f' [{deck}]. "It takes five" [{deck}].', app.main_screen.session.state)
-        await wait_until(pilot, lambda: [quote.state.sign for quote in view.proof.quotes] == ["✓", "✗"])
+        await wait_until(pilot, lambda: [quote.verdict.sign for quote in view.proof.quotes] == ["✓", "✗"])
         assert view.render_content(80).plain == '"The deck oven takes ninety loaves" [1 ✓]. "It takes five" [2 ✗].'
 
 

@@ -61,7 +61,7 @@ def type_all(pilot: Pilot[None]) -> None:
         pilot.app.post_message(events.Key(_character_to_key(character), character))
 
 
-def make_named(name: str, _address: str | None, _is_trial: bool) -> Model:  # noqa: FBT001
+def make_named(name: str, api_base: str | None, *, is_test: bool) -> Model:  # noqa: ARG001
     return make_model(name)
 
 

@@ -46,7 +46,7 @@ def titles(matches: TextMatches, start: TextPosition = START, limit: int = 9) ->
 
 def test_matches_are_counted_and_their_sections_listed_from_any_position() -> None:
     matches = find(make_library(), "rye")
-    assert (matches.count, matches.words, matches.are_scattered) == (4, ("rye",), False)
+    assert (matches.count, matches.words, matches.is_by_section) == (4, ("rye",), False)
     assert titles(matches) == ["", "Bread", "Sour"]
     assert titles(matches, limit=2) == ["", "Bread"]
     assert titles(matches, TextPosition("", TEXT.index("RYE"))) == ["Bread", "Sour", ""]
@@ -57,7 +57,7 @@ def test_matches_are_counted_and_their_sections_listed_from_any_position() -> No
 def test_scattered_words_are_found_by_section() -> None:
     matches = find(make_library(), "wheat rye")
     assert titles(matches) == ["Bread", "Sour"]
-    assert (matches.count, matches.words, matches.are_scattered) == (2, ("wheat", "rye"), True)
+    assert (matches.count, matches.words, matches.is_by_section) == (2, ("wheat", "rye"), True)
 
 
 def test_steps_go_through_all_documents_and_wrap_around() -> None:

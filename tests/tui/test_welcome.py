@@ -34,7 +34,7 @@ def make_app(store: ConversationStore, text: str = TEXT) -> RoamApp:
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
     places = store.notes_folder.with_name("places.json")
     agent = Agent(Session.start(library, store=store), ScriptedModel())
-    return RoamApp(AppContext(agent=agent, options=TuiOptions(examples=EXAMPLES, places_path=places)))
+    return RoamApp(AppContext(agent=agent, options=TuiOptions(examples=EXAMPLES, reading_positions_path=places)))
 
 
 async def ask_about_deck_oven(store: ConversationStore) -> None:

@@ -16,18 +16,27 @@ IDS_MAX = 20
 _HINT_SHARE = 0.6
 """Share of the budget for open sections above which the model gets a hint to close some."""
 _NAMED_SECTIONS_MAX = 6
+"""Number of sections that the hint names."""
 NAME = "expand_sections"
-_NO_IDS = 'expand_sections needs section_ids: a list of 1 to 20 ids from the outline, such as ["a8a96034", "b9e8ef5c"].'
+_NO_IDS = (
+    f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline, "
+    'such as ["a8a96034", "b9e8ef5c"].'
+)
 
 
-def _format_closable_hint(state: ConversationState, used: Sequence[str]) -> str:
-    """List open sections that could be closed, except for those of this call. Empty if there is enough room."""
+def _format_closable_hint(state: ConversationState, requested_ids: Sequence[str]) -> str:
+    """Return a hint that names open sections to close, without those just requested; empty if there is enough room."""
     if state.open_tokens < _HINT_SHARE * state.options.budget_tokens:
         return ""
-    idle = [s for s in state.open_sections if not s.is_pinned and not s.is_closing and s.section_id not in used]
-    largest = sorted(idle, key=lambda section: -section.tokens)[:_NAMED_SECTIONS_MAX]
+    closable = [
+        section
+        for section in state.open_sections
+        if not section.is_pinned and not section.is_closing and section.section_id not in requested_ids
+    ]
+    largest = sorted(closable, key=lambda section: -section.tokens)[:_NAMED_SECTIONS_MAX]
     named = [
-        f"[{s.section_id}] {format_node_title(state.library.get_label(s.section_id))} ({s.tokens})" for s in largest
+        f"[{section.section_id}] {format_node_title(state.library.get_label(section.section_id))} ({section.tokens})"
+        for section in largest
     ]
     lead = "Room gets short. Close with collapse_sections what is of no further use"
     return f"({lead}: {'; '.join(named)}.)" if named else ""
@@ -55,11 +64,11 @@ class ExpandTool:
     )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Open the sections, and answer each id by itself."""
+        """Open the sections. Each id gets a result of its own, so that one unknown id does not fail the call."""
         requested = parse_section_ids(arguments, context.session.state.library)
         if not requested:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
-        ids, ignored = requested[:IDS_MAX], requested[IDS_MAX:]
+        ids, ignored_ids = requested[:IDS_MAX], requested[IDS_MAX:]
         command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
         events: list[ConversationEvent] = []
         results: list[ToolResult] = []
@@ -69,8 +78,8 @@ class ExpandTool:
             if isinstance(event, SectionsExpanded):
                 results += [ToolResult(id=result.id, status=result.status) for result in event.results]
                 texts += [result.text for result in event.results]
-        if ignored:
-            texts.append(f"({len(ignored)} more ids were not opened: at most {IDS_MAX} a call.)")
+        if ignored_ids:
+            texts.append(f"({len(ignored_ids)} more ids were not opened: at most {IDS_MAX} a call.)")
         if hint := _format_closable_hint(context.session.state, ids):
             texts.append(hint)
         finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))

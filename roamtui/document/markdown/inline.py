@@ -197,7 +197,7 @@ class InlineReader:
 
     def add_text(self, text: str) -> None:
         """Add text that may contain marks, such as those of footnotes."""
-        style = self._style
+        style = self._current_style
         for shown, href in self.split_marks(text, not self._words):
             if href is None or style.link is not None:
                 self._add(shown, style)
@@ -213,12 +213,12 @@ class InlineReader:
 
     def add_plain(self, text: str, emphasis: Emphasis = Emphasis.NONE) -> None:
         """Add text as it is, without looking for marks."""
-        style = self._style
+        style = self._current_style
         self._add(text, Words("", style.emphasis | emphasis, style.link))
 
     def add_image(self, text: str, href: str) -> None:
         """Add words in place of an image. They lead to the image, unless they are part of a link."""
-        style = self._style
+        style = self._current_style
         link = style.link
         if link is None and href:
             link = len(self.links)
@@ -241,8 +241,8 @@ class InlineReader:
         return tuple(words)
 
     @property
-    def _style(self) -> Words:
-        """Empty words with the current emphasis and link."""
+    def _current_style(self) -> Words:
+        """The current emphasis and link, as `Words` without text."""
         emphasis, link = Emphasis.NONE, None
         for _, added, number in self._marks:
             emphasis |= added

@@ -121,15 +121,18 @@ def _join(blocks: Iterable[_Block], *, is_item: bool = False) -> str:
     return text
 
 
-def _write_blocks(children: _Nodes, mark: str = "") -> list[_Block]:
-    """Write nodes as blocks. Inline nodes between two blocks become a paragraph, inside an element `mark` if given."""
+def _write_blocks(children: _Nodes, wrapper_tag: str = "") -> list[_Block]:
+    """Write nodes as blocks. Inline nodes between two blocks become a paragraph.
+
+    `wrapper_tag` is the tag to wrap the paragraph in, such as ``b``; empty for none.
+    """
     blocks: list[_Block] = []
     line: list[Element | str] = []
     for child in [*children, None]:
         if isinstance(child, str) or (child is not None and (child.name in INLINE or child.name in ("br", "img"))):
             line.append(child)
             continue
-        if text := _write_paragraph([Element(mark, children=[*line])] if mark else line):
+        if text := _write_paragraph([Element(wrapper_tag, children=[*line])] if wrapper_tag else line):
             blocks.append(_Block(text))
         line = []
         if child is not None:

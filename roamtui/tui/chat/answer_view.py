@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from roamtui.agent.answer_markdown import read_answer_markdown
 from roamtui.agent.citations import QuoteChecker
-from roamtui.agent.proof import ProofReader, read_proof
+from roamtui.agent.proof import StreamingJudge, match_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.markdown.blocks import Link
@@ -45,10 +45,10 @@ class AnswerView(ContentView):
         super().__init__()
         self.text = ""
         """The answer as the model wrote it."""
-        self.proof = read_proof("", ())
+        self.proof = match_citations("", ())
         """What the answer proves, as far as it has arrived."""
         self._citations: tuple[Citation, ...] = ()
-        self._reader: ProofReader | None = None
+        self._reader: StreamingJudge | None = None
         """Reads what an answer proves while it streams in."""
         self._shows_unquoted = False
         self._targets: list[SectionTarget | LinkTarget] = []
@@ -69,7 +69,7 @@ class AnswerView(ContentView):
         """Append streamed text. Its quotes are looked up in what was read in this conversation so far."""
         self.text += text
         if self._reader is None:
-            self._reader = ProofReader(QuoteChecker(state))
+            self._reader = StreamingJudge(QuoteChecker(state))
         if self._timer is None:
             pause_seconds = max(_PAUSE_SECONDS_MIN, self._drawing_seconds * _PAUSE_FACTOR)
             self._timer = self.set_timer(pause_seconds, self._draw_streamed)
@@ -82,7 +82,7 @@ class AnswerView(ContentView):
         self.text = text
         self._reader = None
         self._citations = citations
-        self.proof = read_proof(text, citations)
+        self.proof = match_citations(text, citations)
         self.invalidate()
 
     def toggle_unquoted(self) -> None:
@@ -98,7 +98,7 @@ class AnswerView(ContentView):
     def render_content(self, width: int) -> Content:
         started = monotonic()
         if self._reader is not None:
-            self.proof = self._reader.read(self.text)
+            self.proof = self._reader.judge(self.text)
         markdown = read_answer_markdown(
             self.text,
             self.proof,
@@ -127,10 +127,10 @@ class AnswerView(ContentView):
             group, index = run.style.quote_number, run.style.link_number
             if index is not None and links[index].is_mark:
                 words = Content.styled(
-                    run.text, f"bold {QUOTE_COLOURS[self.proof.marks[int(links[index].href)].state]}"
+                    run.text, f"bold {QUOTE_COLOURS[self.proof.marks[int(links[index].href)].verdict]}"
                 )
             elif group is not None and group < len(self.proof.quotes):
-                state = self.proof.quotes[group].state
+                state = self.proof.quotes[group].verdict
                 line_style = "strike" if state is QuoteState.UNVERIFIED else "underline"
                 words = words.stylize(f"{line_style} {QUOTE_COLOURS[state]}")
             elif group is not None:

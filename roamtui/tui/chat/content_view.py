@@ -63,7 +63,7 @@ class ContentView(Widget):
 
     @property
     def lines_below_selected(self) -> int:
-        """The number of lines below that one to keep in view with it."""
+        """Number of lines below `line_of_selected` that should stay in view with it."""
         return 0
 
     @override

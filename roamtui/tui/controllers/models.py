@@ -143,7 +143,7 @@ class ModelController:
         try:
             if offer.needs_test and make_model is not None:
                 picker.show_foot(f"Testing {sanitise_line(offer.name)} with one token… esc to cancel")
-                await probe_model(make_model(offer.name, offer.api_base or None, True))  # noqa: FBT003
+                await probe_model(make_model(offer.name, offer.api_base or None, is_test=True))
             model = offer.choose()
         except RoamtuiError as error:
             failure = adapt_flags(sanitise_line(str(error)))

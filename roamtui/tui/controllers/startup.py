@@ -1,4 +1,7 @@
-"""Work that starts once the first screen is shown."""
+"""Work that starts once the first screen is shown.
+
+A quote is stale if it was verified once and is no longer in its document.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,11 @@ from roamtui.tui.chat.content_view import ConversationTarget, NotesTarget
 from roamtui.tui.chat.welcome import StaleQuote
 from roamtui.tui.messages import StatusMessage
 
+_RECHECKED_CONVERSATIONS_MAX = 10
+"""Number of conversations whose quotes are looked up, because each takes some milliseconds."""
 
-async def index_ahead(controller: ConversationController, post_message: Callable[[Message], object]) -> None:
+
+async def index_with_progress(controller: ConversationController, post_message: Callable[[Message], object]) -> None:
     """Bring the search index of a large source up to date before a question needs it, and post the progress."""
     loop, has_reported = asyncio.get_running_loop(), False
 
@@ -36,10 +42,6 @@ async def index_ahead(controller: ConversationController, post_message: Callable
             post_message(StatusMessage(""))
 
 
-_RECHECKED_CONVERSATIONS_MAX = 10
-"""Number of conversations whose quotes are looked up, because each takes some milliseconds."""
-
-
 async def list_saved_conversations(session: Session) -> tuple[ConversationSummary, ...]:
     """List the other answered conversations about the same document. If they cannot be read, return none."""
     state, store = session.state, session.store
@@ -52,28 +54,30 @@ async def list_saved_conversations(session: Session) -> tuple[ConversationSummar
     return tuple(summary for summary in summaries if summary.is_answered and summary.id != state.id)
 
 
-async def list_stale_quotes(session: Session, earlier: tuple[ConversationSummary, ...]) -> tuple[StaleQuote, ...]:
-    """List the quotes of notes and earlier conversations that are no longer in the document, each once."""
+async def recheck_saved_quotes(session: Session, earlier: tuple[ConversationSummary, ...]) -> tuple[StaleQuote, ...]:
+    """Look up the quotes of the notes and of earlier conversations. Return the stale ones, each once."""
     store, library = session.store, session.state.library
     if store is None:
         return ()
 
     def look_up() -> tuple[StaleQuote, ...]:
-        from roamtui.agent.recheck import list_stale_quotes as list_stale  # noqa: PLC0415 - not for the first screen
+        from roamtui.agent.recheck import list_stale_quotes  # noqa: PLC0415 - not for the first screen
 
         content_hash = library.content_hash
         notes = NoteStore(store.notes_folder, get_source_key(library)).read()
-        noted = list_stale((note.citation for note in notes), library)
-        stale = {quote: StaleQuote(quote, NotesTarget()) for quote in noted}
+        noted = list_stale_quotes((note.citation for note in notes), library)
+        stale_by_quote = {quote: StaleQuote(quote, NotesTarget()) for quote in noted}
         for summary in earlier[:_RECHECKED_CONVERSATIONS_MAX]:
             try:
                 state = store.load(summary.id)
             except StoreError:
                 continue
-            if state.content_hash != content_hash:
+            if state.content_hash != content_hash:  # otherwise, its quotes were verified in this very text
                 citations = (citation for exchange in state.transcript.exchanges for citation in exchange.citations)
                 target = ConversationTarget(summary.id)
-                stale = {quote: StaleQuote(quote, target) for quote in list_stale(citations, library)} | stale
-        return tuple(stale.values())
+                found = {quote: StaleQuote(quote, target) for quote in list_stale_quotes(citations, library)}
+                # A quote keeps the first place where it was found: a note, or else the newest conversation.
+                stale_by_quote = found | stale_by_quote
+        return tuple(stale_by_quote.values())
 
     return await asyncio.to_thread(look_up)

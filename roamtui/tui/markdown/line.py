@@ -75,7 +75,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line as it is shown."""
+    """A laid-out line, with its position in the document."""
 
     runs: tuple[Run, ...] = ()
     block_start: int

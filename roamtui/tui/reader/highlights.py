@@ -164,7 +164,7 @@ def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int
     """List the selected part of each line between two (column, line) positions, without page marks."""
     selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
-        found = lines.line_at(y)
+        found = lines.get_line(y)
         if found and not found[1].is_page_mark:
             line = found[1]
             first = start[0] if y == start[1] else 0

@@ -132,7 +132,7 @@ class LazyLines:
         chunk = max(0, min(bisect_right(tops, y) - 1, len(self.chunks) - 1))
         return LinePosition(chunk, y - tops[chunk])
 
-    def line_at(self, y: int) -> tuple[LinePosition, Line] | None:
+    def get_line(self, y: int) -> tuple[LinePosition, Line] | None:
         """Return line `y` and its position within its chunk, or None if there is no such line."""
         if not 0 <= y < len(self):
             return None
@@ -152,7 +152,7 @@ class LazyLines:
         """Return the number of the chunk that contains an offset, or of the nearest chunk."""
         return max(0, bisect_right(self.chunks, offset, key=lambda chunk: chunk.start) - 1)
 
-    def get_block_line(self, offset: int) -> int:
+    def get_block_y(self, offset: int) -> int:
         """Return the first line of the block that contains an offset of the document."""
         if not self.chunks:
             return 0
@@ -161,10 +161,10 @@ class LazyLines:
         matching = (number for number, line in enumerate(lines) if line.block_end > offset and line.text.strip())
         return self.top(chunk) + next(matching, len(lines))
 
-    def get_line_at(self, offset: int) -> int:
+    def get_offset_y(self, offset: int) -> int:
         """Return the line of an offset of the document, or its page mark if the page starts there."""
         chunk = self.get_chunk_at(offset) if self.chunks else 0
-        return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_line(offset)
+        return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_y(offset)
 
     def get_links(self, chunk: int) -> dict[int, tuple[int, int]]:
         """Return the links of a chunk in order, each with its line and first cell."""

@@ -124,7 +124,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         has_same_range = view.end is None or (previous_view.start, previous_view.end) == (view.start, view.end)
         if not self.lines.chunks or previous_view.document is not view.document or not has_same_range:
             self._toggled = set()
-            self._lay_out(self._start)
+            self._rebuild_lines(self._start)
         else:
             self._link = None
             self.scroll_to(x=0, animate=False, force=True)
@@ -141,15 +141,15 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._library = self.section_id = self._last_posted = None
         self._view = _EMPTY_VIEW
         self._highlights = Highlights()
-        self._lay_out(0)
+        self._rebuild_lines(0)
 
     def action_raw(self) -> None:
         self.is_raw = not self.is_raw
-        self._lay_out(self._offset_in_view())
+        self._rebuild_lines(self._offset_in_view())
 
     def action_wrap(self) -> None:
         self.is_wrapped = not self.is_wrapped
-        self._lay_out(self._offset_in_view())
+        self._rebuild_lines(self._offset_in_view())
 
     def highlight_words(self, words: tuple[str, ...], match: int | None = None) -> None:
         """Highlight all matches of words and jump to one.
@@ -163,7 +163,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
         self.refresh()
 
-    def current_link(self) -> str | int | None:
+    def current_target(self) -> str | int | None:
         """Return the URL of the selected link, the offset of the selected `<details>` element, or None."""
         return None if self._link is None else self.lines.get_chunk_lines(self._link.chunk).links[self._link.number]
 
@@ -174,7 +174,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.lines.invalidate(self.lines.get_chunk_at(offset))
         self._highlights.forget_lines()
         self._fit_size()
-        self._lay_out_viewport(is_upward=False)
+        self._measure_view(is_upward=False)
         self.refresh()
 
     def select_adjacent_link(self, direction: int, *, only_in_view: bool = False) -> bool:
@@ -203,7 +203,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_follow(self) -> None:
         """Follow the selected link, or select the first one in view."""
-        link = self.current_link()
+        link = self.current_target()
         if link is not None:
             self.activate_link(link)
         elif not self.select_adjacent_link(1, only_in_view=True):
@@ -244,7 +244,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         selection, document = self.text_selection, self._view.document
         selected = self.get_selection(selection) if selection else None
         if selected and selected[0]:
-            first = self.lines.line_at(selection.start.y) if selection and selection.start else None
+            first = self.lines.get_line(selection.start.y) if selection and selection.start else None
             text, page = selected[0], document.page_at(first[1].block_start) if first else self.page_in_view()
         elif self._view.is_generated:
             text, page = str(document.text), None
@@ -287,7 +287,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         ]:
             for fold in hidden:  # the elements may be nested
                 self.toggle_details(fold.start)
-        y = lines.get_block_line(offset)
+        y = lines.get_block_y(offset)
         first = lines.locate(y)
         for number in range(first.line, len(lines.get_chunk_lines(first.chunk).lines)):
             highlights = self._highlights.highlight_line(lines, LinePosition(first.chunk, number))
@@ -334,7 +334,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._fit_size()
         self.scroll_to(y=len(self.lines), animate=False, force=True)
 
-    def _lay_out(self, offset: int) -> None:
+    def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
         self._link = None
         self._highlights.forget_lines()
@@ -351,12 +351,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(x=0, y=0, animate=False, force=True)
             self._is_jumping = False
         self._show_offset(offset)
-        self._lay_out_viewport(is_upward=False)
+        self._measure_view(is_upward=False)
         self.refresh()
 
     def _show_offset(self, offset: int) -> None:
         """Scroll the block at an offset to the top of the view. The current section stays the same."""
-        self.jump_to(self.lines.get_line_at(offset), margin=0, section_id=self.section_id)
+        self.jump_to(self.lines.get_offset_y(offset), margin=0, section_id=self.section_id)
 
     def jump_to(self, y: int, *, margin: int = _MARGIN, section_id: str | None = None) -> None:
         """Scroll a line to the top of the view, with some lines above it.
@@ -371,13 +371,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return
         lines.lay_out_view(y, height)
         self._fit_size()
-        found = lines.line_at(y)  # look it up first: laying out chunks above moves this line
-        top = self._lay_out_chunk_at(max(0, y - margin), is_from_end=True)
+        found = lines.get_line(y)  # look it up first: laying out chunks above moves this line
+        top = self._measure_chunk_at(max(0, y - margin), is_from_end=True)
         self._blank_lines = max(0, top + height - len(lines))
         self._fit_size()
         self._is_jumping = True
         self.scroll_to(y=top, animate=False, force=True)
-        self._lay_out_viewport(is_upward=True)
+        self._measure_view(is_upward=True)
         self._is_jumping = False
         self.section_id = section_id or (self._get_section_at(found[1].block_start) if found else self.section_id)
         self._anchor = self._offset_in_view()
@@ -405,7 +405,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         line_y = y + self.top_y
         width = self.view_size.width
         palette = self.palette
-        found = self.lines.line_at(line_y)
+        found = self.lines.get_line(line_y)
         if found is None:
             return Strip.blank(width, palette.base).apply_offsets(0, line_y)
         position, line = found
@@ -443,7 +443,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _iter_lines_in_view(self, *, height_min: int = 0) -> Iterator[Line]:
         for y in range(self.top_y, self.top_y + max(height_min, self.view_size.height)):
-            if found := self.lines.line_at(y):
+            if found := self.lines.get_line(y):
                 yield found[1]
 
     def line_in_view(self) -> Line | None:
@@ -455,7 +455,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
-            self._lay_out_viewport(is_upward=new_value < old_value)
+            self._measure_view(is_upward=new_value < old_value)
 
     @override
     def watch_scroll_x(self, old_value: float, new_value: float) -> None:
@@ -474,7 +474,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._palette = ReaderPalette(self)
         return self._palette
 
-    def _lay_out_viewport(self, *, is_upward: bool) -> None:
+    def _measure_view(self, *, is_upward: bool) -> None:
         """Lay out the view.
 
         The top line keeps its place in its chunk, counted from the end of the chunk if the person scrolls up.
@@ -483,7 +483,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if not lines.chunks or not height:
             self._fit_size()
             return
-        y = self._lay_out_chunk_at(self.top_y, is_from_end=is_upward)
+        y = self._measure_chunk_at(self.top_y, is_from_end=is_upward)
         lines.lay_out_view(y, height)
         self._fit_size()
         if y != self.top_y:
@@ -504,7 +504,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 self._last_posted = message
                 self.post_message(message)
 
-    def _lay_out_chunk_at(self, y: int, *, is_from_end: bool) -> int:
+    def _measure_chunk_at(self, y: int, *, is_from_end: bool) -> int:
         """Lay out the chunk of line `y`, and return the new number of the line.
 
         With `is_from_end`, the line keeps its distance from the chunk's end, otherwise its relative position.
@@ -525,16 +525,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         if self.view_size.width != self._laid_out_width:
             is_first = not self._laid_out_width
-            self._lay_out(self._start if is_first else self._offset_in_view())
+            self._rebuild_lines(self._start if is_first else self._offset_in_view())
             if is_first:
                 self._scroll_to_highlight(HighlightKind.QUOTE)
                 self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
-        self._lay_out_viewport(is_upward=False)
+        self._measure_view(is_upward=False)
 
     @on(events.Click)
     def _follow_clicked(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        found = self.lines.line_at(offset.y + self.top_y) if offset else None
+        found = self.lines.get_line(offset.y + self.top_y) if offset else None
         if offset is None or found is None:
             return
         position, line = found

@@ -156,7 +156,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Shows sections in the reader."""
         from roamtui.tui.controllers.reader import ReaderController, ReadingPositions
 
-        positions = ReadingPositions(self.startup.options.places_path)
+        positions = ReadingPositions(self.startup.options.reading_positions_path)
         return ReaderController(self.controller, self.tree_pane, self.reader_pane, self.panes, positions, self.dispatch)
 
     @cached_property
@@ -228,7 +228,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if context.options.examples != self.startup.options.examples:
             self.welcome.show_examples(context.options.examples)
             self.question_box.prepend_history(reversed(context.options.examples))
-        for note in context.notes:
+        for note in context.notices:
             self.chat_log.add_notice(note)
         for event in self.session.list_unshown_events():
             self._show_event(event, self.session.state)
@@ -299,9 +299,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="indexing", exit_on_error=False)
     async def _index_ahead(self) -> None:
-        from roamtui.tui.controllers.startup import index_ahead
+        from roamtui.tui.controllers.startup import index_with_progress
 
-        await index_ahead(self.controller, self.post_message)
+        await index_with_progress(self.controller, self.post_message)
 
     @work(group="earlier", exit_on_error=False)
     async def _show_saved_conversations(self, *, is_announced: bool) -> None:
@@ -310,14 +310,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         Args:
             is_announced: Whether the status line shows how many conversations there are.
         """
-        from roamtui.tui.controllers.startup import list_saved_conversations, list_stale_quotes
+        from roamtui.tui.controllers.startup import list_saved_conversations, recheck_saved_quotes
 
         earlier = await list_saved_conversations(self.session)
         if earlier and is_announced:
             words = format_count(len(earlier), "earlier conversation")
             self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
         self.welcome.show_saved_conversations(tuple((summary.id, summary.title) for summary in earlier))
-        self.welcome.show_stale(await list_stale_quotes(self.session, earlier))
+        self.welcome.show_stale(await recheck_saved_quotes(self.session, earlier))
 
     def watch_state(self, state: ConversationState) -> None:
         self.tree_pane.show(state)

@@ -293,7 +293,10 @@ class OpenDialog(Dialog[OpenChoice | RoamtuiError | None]):
             self._on_opening_ended(format_error(event.worker.error))
 
     def action_step(self, direction: int) -> None:
-        """Select the next (1) or previous (-1) offer. While pages are shown, scroll them instead."""
+        """Select the next (1) or previous (-1) offer.
+
+        While a document is being converted, scroll its first pages instead.
+        """
         if self.has_class("-reading"):
             (self._log.scroll_page_down if direction > 0 else self._log.scroll_page_up)()
         else:

@@ -139,7 +139,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         event.stop()
         if self._tested_fields == self._fields:
             name, address, _ = self._fields
-            self.dismiss((self._make_model(name, address or None, False), address))  # noqa: FBT003
+            self.dismiss((self._make_model(name, address or None, is_test=False), address))
         elif self._fields[0]:
             self._tested_fields = None
             self.run_worker(self._test(*self._fields), exclusive=True, exit_on_error=False)
@@ -152,7 +152,7 @@ class ModelForm(Dialog[tuple[Model, str] | None]):
         if key:
             os.environ[variable] = key
         try:
-            reply = await probe_model(self._make_model(name, address or None, True))  # noqa: FBT003
+            reply = await probe_model(self._make_model(name, address or None, is_test=True))
         except RoamtuiError as error:
             self._show_message(adapt_flags(sanitise_line(str(error))), is_problem=True)
         else:

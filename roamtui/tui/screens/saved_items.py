@@ -65,7 +65,7 @@ class SavedItemsScreen(ListDialog[ScreenResultType], Generic[SavedItem, ScreenRe
         raise NotImplementedError
 
     def _describe(self) -> str:
-        """Return the words after the heading."""
+        """Return which documents are listed and how many items, as shown after the heading: "this document · 3"."""
         raise NotImplementedError
 
     def _delete(self, deleted_ids: list[str]) -> list[str]:

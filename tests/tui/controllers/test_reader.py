@@ -184,7 +184,7 @@ def make_folder_app(tmp_path: Path, places: Path | None = None) -> RoamApp:
     (root / "guides/b.md").write_text("# Dough\n\n## Rye\n\n" + "Two.\n\n" * 60, "utf-8")
     library, loader = open_sources([str(root)])
     agent = Agent(Session.start(library, loader=loader), ScriptedModel(()))
-    return RoamApp(AppContext(agent=agent, options=TuiOptions(places_path=places)))
+    return RoamApp(AppContext(agent=agent, options=TuiOptions(reading_positions_path=places)))
 
 
 async def test_after_the_end_of_a_file_comes_the_next_one_and_back(tmp_path: Path) -> None:

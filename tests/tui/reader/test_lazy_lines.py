@@ -29,7 +29,7 @@ def test_only_what_is_looked_at_is_laid_out() -> None:
     assert not lines.measured
     lines.lay_out_view(0, 50)
     assert len(lines.measured) <= 2
-    lines.line_at(len(lines) // 2)
+    lines.get_line(len(lines) // 2)
     assert len(lines.measured) <= 3
 
 
@@ -44,27 +44,27 @@ def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> No
         lines.lay_out_view(y, 20)
     assert _read_all(lines) == _SHORT_WHOLE
     assert len(lines) == len(_SHORT_WHOLE)
-    assert [lines.line_at(y) for y in (0, len(_SHORT_WHOLE) - 1)] == [
+    assert [lines.get_line(y) for y in (0, len(_SHORT_WHOLE) - 1)] == [
         (lines.locate(0), _SHORT_WHOLE[0]),
         (lines.locate(len(_SHORT_WHOLE) - 1), _SHORT_WHOLE[-1]),
     ]
-    assert lines.line_at(len(_SHORT_WHOLE)) is None
-    assert lines.line_at(-1) is None
+    assert lines.get_line(len(_SHORT_WHOLE)) is None
+    assert lines.get_line(-1) is None
 
 
 def test_measuring_below_a_line_leaves_it_where_it_is() -> None:
     lines = make_lines(_BOOK)
-    y = lines.get_block_line(_BOOK.index("## Section 150"))
-    before = lines.line_at(y)
+    y = lines.get_block_y(_BOOK.index("## Section 150"))
+    before = lines.get_line(y)
     lines.lay_out_view(y, 400)
-    assert lines.line_at(y) == before
+    assert lines.get_line(y) == before
 
 
 @pytest.mark.parametrize("number", [0, 1, 57, 299])
 def test_the_line_of_an_offset_is_the_first_of_its_block(number: int) -> None:
     lines = make_lines(_BOOK)
     offset = _BOOK.index(f"Words of section {number} ")
-    found = lines.line_at(lines.get_block_line(offset + 30))
+    found = lines.get_line(lines.get_block_y(offset + 30))
     assert found is not None
     assert found[1].text.startswith(f"Words of section {number}")
 

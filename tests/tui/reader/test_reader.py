@@ -200,20 +200,20 @@ async def test_the_chosen_one_of_equal_words_is_marked() -> None:
 
 async def test_links_are_chosen_in_order() -> None:
     async with _run(_LIBRARY, "Handbook") as (_, reader, _pilot):
-        assert reader.current_link() is None
+        assert reader.current_target() is None
         reader.select_adjacent_link(1)
-        assert reader.current_link() == "a.md"
+        assert reader.current_target() == "a.md"
         assert _marked(reader, HighlightKind.CURRENT_LINK) == ["first link"]
         reader.select_adjacent_link(1)
-        assert reader.current_link() == "rules.md#leave"
+        assert reader.current_target() == "rules.md#leave"
         reader.select_adjacent_link(1)
-        assert reader.current_link() == "rules.md#leave"
+        assert reader.current_target() == "rules.md#leave"
         reader.select_adjacent_link(-1)
-        assert reader.current_link() == "a.md"
+        assert reader.current_target() == "a.md"
         reader.show_section(_LIBRARY, find_id(_LIBRARY, "Security"))
-        assert reader.current_link() is None
+        assert reader.current_target() is None
         reader.select_adjacent_link(1)
-        assert reader.current_link() is None
+        assert reader.current_target() is None
 
 
 async def test_an_excerpt_is_the_section_alone_and_shows_the_match_that_was_gone_to() -> None:
@@ -311,7 +311,7 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
         chosen = []
         for _ in range(6):
             reader.select_adjacent_link(1)
-            chosen.append(reader.current_link())
+            chosen.append(reader.current_target())
         summary = _HTML.index("<summary>Why")
         assert chosen == [summary, "why.md", _HTML.index("<details open"), "alert.md", "tide.png", "tide.png"]
         reader.toggle_details(summary)

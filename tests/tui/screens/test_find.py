@@ -83,7 +83,7 @@ def read(pilot: Pilot[None]) -> str:
 def list_marks(reader: Reader, overlay: HighlightKind) -> list[str]:
     """Return what is marked in some way on the lines of a reader that are in view."""
     assert reader.lines is not None
-    lines = [line for y in range(reader.size.height) if (line := reader.lines.line_at(reader.top_y + y))]
+    lines = [line for y in range(reader.size.height) if (line := reader.lines.get_line(reader.top_y + y))]
     found = [(line.text, mark) for place, line in lines for mark in reader.highlights_at(place)]
     return [text[start:end] for text, (start, end, kind) in found if kind is overlay]
 

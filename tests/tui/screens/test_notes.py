@@ -61,7 +61,7 @@ async def select(pilot: Pilot[None], words: str, cut: int = 0) -> None:
     reader = app_of(pilot).main_screen.reader_pane.reader
     assert reader.lines is not None
     for y in range(len(reader.lines)):
-        found = reader.lines.line_at(y)
+        found = reader.lines.get_line(y)
         if found and words in found[1].text:
             x = found[1].text.index(words)
             app_of(pilot).main_screen.selections = {

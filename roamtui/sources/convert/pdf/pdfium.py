@@ -187,7 +187,8 @@ class PdfPage:
     def read_words(self) -> list[Word]:
         """Return the words in drawing order.
 
-        If the page has right-to-left words, each mark is a word. If most words are right-to-left, x grows to the left.
+        If the page has right-to-left words, punctuation marks are words of their own. If most words are right-to-left,
+        x is negated, so that it grows in reading order.
         """
         count = max(0, pdfium.FPDFText_CountChars(self._text))
         buffer = (ctypes.c_ushort * (count * 2 + 2))()
@@ -250,7 +251,10 @@ class PdfPage:
         return unicodedata.normalize("NFKC", piece)
 
     def _read_box(self, first: int, last: int, rotation: int) -> tuple[float, float, float, float] | None:
-        """Return left, right, top and bottom of the box around two characters, or None if the first one has no box."""
+        """Return left, right, top and bottom of the box from character `first` to `last`; None if the first has none.
+
+        `rotation` is in quarter turns.
+        """
         box = self._box
         if not pdfium.FPDFText_GetLooseCharBox(self._text, first, box):
             return None

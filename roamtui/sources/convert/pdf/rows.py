@@ -18,7 +18,7 @@ _CELL_GAP = 0.62
 _BLANK_GAP = 0.07
 """A narrower gap, in letter heights, is not a blank, unless the page has a blank character there."""
 _TALL_RATIO = 1.8
-"""Minimum height of large initials and of upright text, relative to the median height of words."""
+"""Minimum height of large initials and of vertical text, relative to the median height of words."""
 _PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
 """Cell that belongs to the figure after it."""
 _SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
@@ -173,7 +173,11 @@ def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
 
 
 def _group_opposite_runs(words: Iterable[Word], opposite: int) -> list[list[Word]]:
-    """Group runs of `opposite` words (see `get_direction`), with figures before or inside them. Others stay single."""
+    """Split words into groups.
+
+    A group is a run of words in direction `opposite` (see `get_direction`), with a number before it and the numbers
+    and marks inside it, or any other word by itself.
+    """
     runs: list[list[Word]] = []
     marks: list[Word] = []
     is_in_run = False
@@ -232,13 +236,16 @@ def _correct_brackets(text: str) -> str:
 
 
 def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
-    """Separate upright words, which would join all rows next to them, from others. Join large initials to words."""
+    """Separate words set vertically, such as a stamp at the page edge, and return the others first.
+
+    A vertical word would join all rows next to it. Large initials are joined to the words that they begin.
+    """
     if not words:
         return [], []
     usual = median([word.bottom - word.top for word in words])
     limit = usual * _TALL_RATIO
     kept: list[Word] = []
-    upright: list[Word] = []
+    vertical: list[Word] = []
     initial: Word | None = None
     for word in words:
         if initial is not None:
@@ -252,7 +259,7 @@ def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
         height = word.bottom - word.top
         if height > limit:
             if len(word.text) > 2 and height > 1.5 * (word.x1 - word.x0):
-                upright.append(word)
+                vertical.append(word)
                 continue
             if len(word.text) == 1 and word.text.isupper() and height > 2 * usual:
                 initial = word
@@ -260,19 +267,19 @@ def separate_stray_words(words: list[Word]) -> tuple[list[Word], list[Word]]:
         kept.append(word)
     if initial is not None:
         kept.append(initial)
-    return kept, upright
+    return kept, vertical
 
 
 def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
-    words, upright = separate_stray_words(page.read_words())
+    words, vertical = separate_stray_words(page.read_words())
     groups = _sort_into_reading_order(words, 0)
     if page.is_mixed:
         rows = [make_mixed_row(group, is_mirrored=page.is_mirrored) for group in groups]
     else:
         rows = [make_row(group) for group in groups]
-    if upright:
-        drawn = sorted(upright, key=_GET_FIRST)
+    if vertical:
+        drawn = sorted(vertical, key=_GET_FIRST)
         cell = Cell(" ".join(word.text for word in drawn), min(map(_GET_LEFT, drawn)), max(word.x1 for word in drawn))
         rows.append(_build_row([cell], drawn, median([word.bottom - word.top for word in drawn])))
     for row in rows:

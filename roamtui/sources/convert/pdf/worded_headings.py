@@ -251,11 +251,14 @@ def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_Heading
 
 
 def _make_headings(
-    pages: Sequence[PageText], chain: Sequence[_HeadingCandidate], level: int | None = None, *, rows_max: int = 3
+    pages: Sequence[PageText], candidates: Sequence[_HeadingCandidate], level: int | None = None, *, rows_max: int = 3
 ) -> list[DetectedHeading]:
-    """Make headings with all their rows. Without `level`, the level of a heading is the depth of its number."""
+    """Turn candidates into headings. A heading takes up to `rows_max` rows if the next rows continue its title.
+
+    Without `level`, the level of a heading is the depth of its number.
+    """
     headings = []
-    for candidate in chain:
+    for candidate in candidates:
         rows = pages[candidate.page].rows[candidate.row : candidate.row + rows_max]
         count = 1
         while count < len(rows) and (_is_marked(rows[0]) or candidate.weight >= 1):
