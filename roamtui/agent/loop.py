@@ -337,9 +337,7 @@ class Agent:
                 if not (may_retry and error.overflow):
                     raise
                 transcript = self.session.state.transcript
-                changes = await self.session.shrink_transcript(
-                    replace(self._build_prompt_context(), is_overflow_retry=True)
-                )
+                changes = await self.session.shrink_transcript(replace(self._build_prompt_context(), was_refused=True))
                 if self.session.state.transcript is transcript:
                     raise  # nothing is left to drop
             else:

@@ -49,12 +49,12 @@ _VERIFIED = (QuoteState.EXACT.label, QuoteState.EXACT.value, QuoteState.NORMALIS
 _PATH_STEP = " › "
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
-_LIKE_MIN = 0.6
-"""Minimum share of common words, in order, for a text of the same section to count as a reworded quote."""
-_LIKE_MOVED_MIN = 0.7
-"""The same minimum for any text of the source, if the section no longer exists."""
-_LIKE_ELSEWHERE_MIN = 0.9
-"""The same minimum for other sections, if the section still exists: similar sentences are common in one document."""
+_SIMILARITY_MIN = 0.6
+"""Share of common words, in order, above which a text of the same section counts as the changed quote."""
+_SIMILARITY_MOVED_MIN = 0.7
+"""The same share for any text of the source, if the section no longer exists."""
+_SIMILARITY_ELSEWHERE_MIN = 0.9
+"""The same share for other sections, if the section still exists: similar sentences are common in one document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +121,9 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     links: dict[str, re.Match[str]] = {}
 
     def replace_link(link: re.Match[str]) -> str:
-        section_id = f"{len(links):08x}"
-        links[section_id] = link
-        return f"[{section_id}]"
+        placeholder_id = f"{len(links):08x}"
+        links[placeholder_id] = link
+        return f"[{placeholder_id}]"
 
     # links become ids, so that a quote binds to its link as it would to an id in an answer
     text = _LINK.sub(replace_link, _SOURCE_LINE.sub("", markdown))
@@ -158,8 +158,9 @@ def _get_line_number(text: str, offset: int) -> int:
 def recheck(claim: Claim, library: Library) -> Finding:
     """Return what became of a claim's quote in a library whose files are all loaded.
 
-    The quote is searched in its section first, then in its document, then in all other documents. Pieces joined by an
-    ellipsis count only if a single section contains them all.
+    It is searched in three passes: the exact quote (`SAME` or `MOVED`); then, if it contains an ellipsis, its pieces,
+    all in a single section (`JOINED`); then similar words (`CHANGED`). Each pass searches the claimed section
+    first, then its document, then all other documents.
     """
     expected: str | None = None
     if claim.section_id in library:
@@ -171,8 +172,8 @@ def recheck(claim: Claim, library: Library) -> Finding:
         return Finding(claim=claim, standing=ClaimStatus.UNREACHABLE, message=problem)
     spans = [Span(doc=document.key, start=0, end=len(document.text)) for document in library.documents if document.text]
     if expected is not None:
-        own = library.get_content_span(expected)
-        spans = [own, *sorted(spans, key=lambda span: span.doc != own.doc)]
+        section_span = library.get_content_span(expected)
+        spans = [section_span, *sorted(spans, key=lambda span: span.doc != section_span.doc)]
     has_gap = GAP.search(claim.quote) is not None
     for number, span in enumerate(spans):
         text = library.text_at(span)
@@ -181,59 +182,59 @@ def recheck(claim: Claim, library: Library) -> Finding:
             match = find_quote(GAP.sub(" ", claim.quote), text)
         if match is not None:
             is_expected = not (claim.section_id or claim.anchor) if expected is None else number == 0
-            standing = ClaimStatus.SAME if is_expected else ClaimStatus.MOVED
-            return _make_finding(claim, standing, span, (match.start, match.end), library)
+            status = ClaimStatus.SAME if is_expected else ClaimStatus.MOVED
+            return _make_finding(claim, status, span, (match.start, match.end), library)
     for span in spans if has_gap else ():
         match = _find_pieces(claim.quote, span, library)
         if match is not None:
             return _make_finding(claim, ClaimStatus.JOINED, span, (match.start, match.end), library)
     for number, span in enumerate(spans):
-        similarity_min = _LIKE_MOVED_MIN
+        similarity_min = _SIMILARITY_MOVED_MIN
         if expected is not None:
-            similarity_min = _LIKE_MIN if number == 0 else _LIKE_ELSEWHERE_MIN
-        bounds = _find_similar_words(claim.quote, library.text_at(span), similarity_min)
+            similarity_min = _SIMILARITY_MIN if number == 0 else _SIMILARITY_ELSEWHERE_MIN
+        bounds = _find_changed_words(claim.quote, library.text_at(span), similarity_min)
         if bounds is not None:
             return _make_finding(claim, ClaimStatus.CHANGED, span, bounds, library)
     problem = next((document.problem for document in library.documents if document.problem), "")
-    standing = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
-    return Finding(claim=claim, standing=standing, message=problem)
+    status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
+    return Finding(claim=claim, standing=status, message=problem)
 
 
-def _make_finding(claim: Claim, standing: ClaimStatus, within: Span, bounds: Bounds, library: Library) -> Finding:
+def _make_finding(claim: Claim, status: ClaimStatus, within: Span, bounds: Bounds, library: Library) -> Finding:
     span = Span(doc=within.doc, start=within.start + bounds[0], end=within.start + bounds[1])
     node_id = library.section_at(span.doc, span.start)
     section_id = get_canonical_id(library, node_id) if node_id else ""
-    return Finding(claim=claim, standing=standing, span=span, section_id=section_id)
+    return Finding(claim=claim, standing=status, span=span, section_id=section_id)
 
 
 def count_stale_quotes(citations: Iterable[Citation], library: Library) -> int:
-    """Count the verified quotes that are no longer in their documents. Documents that are not loaded do not count."""
+    """Count the quotes that `list_stale_quotes` lists."""
     return len(list_stale_quotes(citations, library))
 
 
 def list_stale_quotes(citations: Iterable[Citation], library: Library) -> tuple[str, ...]:
-    """List the verified quotes that are no longer in their documents. Documents that are not loaded do not count.
+    """List the verified quotes that are stale, that is, no longer in their documents.
 
-    This is fast enough to run when a conversation is shown.
+    Documents that are not loaded do not count. This is fast enough to run when a conversation is shown.
     """
     loaded = {document.key for document in library.documents if not document.problem}
-    is_whole = not library.list_unloaded()
-    lost: list[str] = []
+    is_fully_loaded = not library.list_unloaded()
+    stale: list[str] = []
     for citation in citations:
         span, quote = citation.span, citation.quote
         if quote is None or span is None or not citation.is_verified:
             continue
         if span.doc not in loaded:
-            is_lost = is_whole and "://" not in span.doc  # a page may not be fetched yet
+            is_stale = is_fully_loaded and "://" not in span.doc  # a page may not be fetched yet
         else:
-            is_lost = not (
+            is_stale = not (
                 find_quoted_words(quote, library.text_at(span))
                 # An older version accepted joined pieces as a quote.
                 or find_quoted_words(quote, str(library.document(span.doc).text))
             )
-        if is_lost:
-            lost.append(quote)
-    return tuple(lost)
+        if is_stale:
+            stale.append(quote)
+    return tuple(stale)
 
 
 def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:
@@ -242,8 +243,8 @@ def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:
         return None
     starts = library.document(span.doc).columns.starts
     first = bisect_left(starts, span.start)
-    edges = sorted({span.start, *(start for start in starts[first:] if start < span.end), span.end})
-    for start, end in pairwise(edges):
+    section_edges = sorted({span.start, *(start for start in starts[first:] if start < span.end), span.end})
+    for start, end in pairwise(section_edges):
         match = find_quoted_words(quote, library.text_at(Span(doc=span.doc, start=start, end=end)))
         if match is not None:
             shift = start - span.start
@@ -254,13 +255,13 @@ def _find_pieces(quote: str, span: Span, library: Library) -> QuoteMatch | None:
 @lru_cache(maxsize=32)
 def _read_words(text: str) -> TextWords:
     normal = normalise_markdown(text, has_numbers=True)
-    found = [*_WORD.finditer(normal.text)]
-    offsets = normal.offsets
-    bounds = tuple((offsets[word.start()], offsets[word.end() - 1] + 1) for word in found)
-    return TextWords(tuple(word.group().casefold() for word in found), bounds)
+    words = [*_WORD.finditer(normal.text)]
+    offsets = normal.offsets  # of the characters of the normalised text, in the original one
+    bounds = tuple((offsets[word.start()], offsets[word.end() - 1] + 1) for word in words)
+    return TextWords(tuple(word.group().casefold() for word in words), bounds)
 
 
-def _find_similar_words(quote: str, text: str, similarity_min: float) -> Bounds | None:
+def _find_changed_words(quote: str, text: str, similarity_min: float) -> Bounds | None:
     """Return the bounds of the words in a text that are most similar to a quote.
 
     Args:
@@ -268,20 +269,26 @@ def _find_similar_words(quote: str, text: str, similarity_min: float) -> Bounds 
         text: The text to search.
         similarity_min: The similarity, from 0 to 1, must be higher than this.
     """
-    wanted, given = _read_words(quote).words, _read_words(text)
-    best = align_words(wanted, given.words)
+    quote_words, text_words = _read_words(quote).words, _read_words(text)
+    best = align_words(quote_words, text_words.words)
     if best is None or best.similarity <= similarity_min:
         return None
-    bounds, first, last = given.bounds, best.first, best.last
-    # new words may have replaced the first and last words of the quote, so include as many of them
+    bounds, first, last = text_words.bounds, best.first, best.last
+    # new words may have replaced the first and last words of the quote, so include as many of them,
+    # but none of another sentence or paragraph
     for _ in range(best.pairs[0][0]):
         if first and not _BREAK.search(text[bounds[first - 1][1] : bounds[first][0]]):
             first -= 1
-    for _ in range(len(wanted) - 1 - best.pairs[-1][0]):
+    for _ in range(len(quote_words) - 1 - best.pairs[-1][0]):
         if last + 1 < len(bounds) and not _BREAK.search(text[bounds[last][1] : bounds[last + 1][0]]):
             last += 1
     start, end = widen_to_numbers(text, bounds[first][0], bounds[last][1])
-    return start - text.endswith(quote[0], 0, start), end + text.startswith(quote[-1], end)
+    # words do not include the marks around them, such as parentheses, so add those with which the quote begins and ends
+    if text.endswith(quote[0], 0, start):
+        start -= 1
+    if text.startswith(quote[-1], end):
+        end += 1
+    return start, end
 
 
 def format_word_diff(quote: str, text: str) -> str:
@@ -296,18 +303,18 @@ def format_word_diff(quote: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedNote:
-    """A note with its place in the current document."""
+    """A note with its place in the current document: the section, and the words of a quote."""
 
     note: Note
     status: ClaimStatus
     new_citation: Citation | None = None
-    """The current place, or None if there is none."""
+    """A citation of the place in the current document, or None if it has no such place."""
     message: str = ""
     """Why the place cannot be reached."""
 
     @property
     def current_citation(self) -> Citation:
-        """The current place, or the original one if there is none."""
+        """The citation of the current place, or else the original one."""
         return self.new_citation or self.note.citation
 
     @property
@@ -353,24 +360,23 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
         return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
     if quote is not None:
         finding = recheck(Claim(quote=quote, place="", section_id=section_id), library)
-        now = None
+        new_citation = None
         if finding.span is not None:
             words = library.text_at(finding.span) if finding.standing is ClaimStatus.CHANGED else quote
             quote_state = QuoteState.JOINED if finding.standing is ClaimStatus.JOINED else QuoteState.EXACT
-            now = make_citation(finding.section_id, words, quote_state, finding.span, library)
-        return LocatedNote(note=note, status=finding.standing, new_citation=now, message=finding.message)
+            new_citation = make_citation(finding.section_id, words, quote_state, finding.span, library)
+        return LocatedNote(note=note, status=finding.standing, new_citation=new_citation, message=finding.message)
     if exists:
         current_hash = hash_section(library, section_id)
         is_changed = current_hash and note.content_hash not in ("", current_hash)
-        standing = ClaimStatus.CHANGED if is_changed else ClaimStatus.SAME
+        status = ClaimStatus.CHANGED if is_changed else ClaimStatus.SAME
     else:
         section_id = get_ids_by_hash().get(note.content_hash, "")
         if not section_id and note.opening:
             section_id = recheck(Claim(quote=note.opening, place=""), library).section_id
-        standing = ClaimStatus.MOVED if section_id else ClaimStatus.GONE
-    return LocatedNote(
-        note=note, status=standing, new_citation=cite_span(section_id, None, library) if section_id else None
-    )
+        status = ClaimStatus.MOVED if section_id else ClaimStatus.GONE
+    new_citation = cite_span(section_id, None, library) if section_id else None
+    return LocatedNote(note=note, status=status, new_citation=new_citation)
 
 
 def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:

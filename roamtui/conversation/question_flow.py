@@ -53,7 +53,7 @@ _CLOSING_TARGET_SHARE = 0.35
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptContext:
-    """Everything that a prompt contains in addition to the conversation."""
+    """What a question's prompt is made from, in addition to the conversation."""
 
     system: str
     outline: str
@@ -76,24 +76,27 @@ class PromptContext:
     """Document text quoted in `hits_text`."""
     search_events: tuple[SectionsSearched, ...] = ()
     """Events by which front ends show the search."""
-    is_overflow_retry: bool = False
+    was_refused: bool = False
     """Whether the model rejected the previous request as too long."""
     preferences: str = ""
     """The person's wishes for all answers. The transcript keeps them unchanged until the next rebuild."""
 
 
 def begin_question(state: ConversationState, question: str, context: PromptContext) -> Update:
-    """Start a question.
+    """Start a question, and decide all that its message contains in addition to the question itself (its preface).
 
-    If a section was closed, or if the document or the model changed, the transcript is rebuilt first.
+    First, end an abandoned question, and in mode `FRESH` close the sections of earlier questions. If a section was
+    closed, or if the document or the model changed, rebuild the transcript. Then deliver the text of sections that the
+    person opened, and open the sections that the search clearly found. The preface consists of these texts, the search
+    results, and the sections that the person asks about and reads.
     """
     events: Events = ()
     if state.is_asking:  # the previous question was abandoned before it could end
         state, events = finish_question(state, QuestionAnswered(answer="", stopped=StopReason.CANCELLED, is_cut=True))
     if state.options.mode is KeepOpenMode.FRESH:
-        new = {s.section_id for s in state.open_sections if not s.deliveries and s.opened_by is Origin.PERSON}
-        ids = [s.section_id for s in state.open_sections if not s.is_pinned and s.section_id not in new]
-        closed = make_close_events(state, ids, Origin.AGENT, CloseReason.FRESH)
+        pending_ids = {s.section_id for s in state.open_sections if not s.deliveries and s.opened_by is Origin.PERSON}
+        old_ids = [s.section_id for s in state.open_sections if not s.is_pinned and s.section_id not in pending_ids]
+        closed = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
         state, events = apply_all(state, closed), (*events, *closed)
     if state.needs_rebuild or (state.model and state.model != context.model):
         rebuilt = make_rebuild_event(state, context)
@@ -106,6 +109,7 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
         window_tokens=context.window_tokens,
         excerpts=context.excerpts,
     )
+    # Sections are delivered to a question, so it is applied first. Its preface is known only after the deliveries.
     started = apply(state, asked)
     deliveries, pending_blocks = deliver_pending(started, context.delivery_tokens_max)
     delivered = (SectionsDelivered(deliveries=deliveries),) if deliveries else ()
@@ -186,20 +190,21 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
 def rewind(state: ConversationState, number: int) -> Update:
     """Remove question `number` (1 for the first) and everything after it.
 
-    The document and the folding of the tree stay as they are.
+    Sections that were open before it are open again, unless the document no longer has them. The document and the
+    folding of the tree stay as they are.
     """
     rewound = QuestionsRewound(first=number)
-    before = apply(state, rewound)
-    gone = tuple(section_id for section_id in before.open_ids if section_id not in state.library)
-    events = (rewound, *make_close_events(before, gone, Origin.PERSON, CloseReason.GONE))
+    rewound_state = apply(state, rewound)
+    missing_ids = tuple(section_id for section_id in rewound_state.open_ids if section_id not in state.library)
+    events = (rewound, *make_close_events(rewound_state, missing_ids, Origin.PERSON, CloseReason.GONE))
     return apply_all(state, events), events
 
 
 def make_rebuild_event(state: ConversationState, context: PromptContext) -> TranscriptRebuilt:
     """Build a new transcript: the outline, the open sections, and earlier questions and answers without section text.
 
-    During a question, the question and its steps stay as they are. The prologue then holds only the open text that
-    these do not hold.
+    During a question, the question and its steps stay as they are. The prologue then contains only the open text that
+    they do not contain.
     """
     exchanges = state.transcript.exchanges
     current_text = collect_delivered_text(exchanges[-1]) if state.is_asking else ""
@@ -207,7 +212,7 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     blocks: list[str] = []
     rendered: dict[str, list[Bounds]] = {}
     for section in state.open_sections:
-        merged = merge_bounds(
+        merged = merge_bounds(  # of what the prologue must deliver
             (d.start, d.end) for d in section.deliveries if not is_delivered_in(state, section, d, current_text)
         )
         if merged:
@@ -240,7 +245,7 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
         model=context.model,
         rebuilt_at=first_with_steps,
         history_from=first_sent,
-        was_refused=context.is_overflow_retry,
+        was_refused=context.was_refused,
     )
 
 
@@ -250,7 +255,7 @@ def collect_delivered_text(exchange: Exchange) -> str:
 
 
 def is_delivered_in(state: ConversationState, section: OpenSection, span: Span, text: str) -> bool:
-    """Check whether `text` (a preface or tool results) holds the block that delivered a span of an open section."""
+    """Check whether `text` (a preface or tool results) contains `span` as it was delivered, with ids."""
     return bool(text) and annotate_with_ids(state.library, span, section_id=section.section_id) in text
 
 
@@ -270,17 +275,17 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Updat
         if not dropped:
             return state, ()
         dropped_text = collect_delivered_text(replace(last, preface="", steps=dropped))
-        left: list[Delivery] = []
+        kept: list[Delivery] = []
         for section in state.open_sections:
-            spans = tuple(d for d in section.deliveries if not is_delivered_in(state, section, d, dropped_text))
-            if section.is_pinned or len(spans) == len(section.deliveries):
+            kept_spans = tuple(d for d in section.deliveries if not is_delivered_in(state, section, d, dropped_text))
+            if section.is_pinned or len(kept_spans) == len(section.deliveries):
                 continue
-            if spans:
-                tokens = sum(estimate_tokens(state.library.text_at(span)) for span in spans)
-                left.append(Delivery(section_id=section.section_id, tokens=tokens, spans=spans))
+            if kept_spans:
+                tokens = sum(estimate_tokens(state.library.text_at(span)) for span in kept_spans)
+                kept.append(Delivery(section_id=section.section_id, tokens=tokens, spans=kept_spans))
             else:
                 closing.append(section.section_id)
-        events = (ResultsDropped(steps=len(dropped), left=tuple(left)),)
+        events = (ResultsDropped(steps=len(dropped), left=tuple(kept)),)
     if closing:
         closed = SectionsClosed(section_ids=tuple(closing), origin=Origin.AGENT, reason=CloseReason.OVERFLOW)
         events = (*events, closed)

@@ -192,7 +192,7 @@ class RoamApp(App[None], inherit_bindings=False):
             sources = {_to_start_offer(screen).source: mode for mode, screen in self.documents.items()}
             self._switch_to(sources[chosen.source])
             if chosen.conversation_id is not None:
-                self.main_screen.resume(chosen.conversation_id)
+                self.main_screen.resume_conversation(chosen.conversation_id)
 
     def _switch_to(self, mode: str) -> None:
         """Show a document. Work in the other documents continues."""

@@ -21,20 +21,24 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\\]")
+_FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\\]")
+"""Characters that no URL may contain. A space is allowed: it is encoded, or refused in a host."""
 _CREDENTIALS = re.compile(r"//[^/?#]*@")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _ENCODED_DOT = re.compile(r"%2e", re.IGNORECASE)
 _PATH_SAFE = "/%:@!$&'()*+,;=~"
 _QUERY_SAFE = _PATH_SAFE + "?"
 _REMOVED_IN_LINKS = str.maketrans("", "", "\t\n\r")
+"""Browsers remove these characters inside links too."""
 
 
 def normalise_url(text: str) -> str:
-    """Normalise a URL: host in lower case and IDNA, no default port, no fragment.
+    """Normalise a URL: host in lower case and IDNA, no default port, no fragment, path without `.` and `..`.
+
+    Characters that a path or a query must not contain are percent-encoded.
 
     Raises:
-        SourceError: The text is not a plain http or https URL.
+        SourceError: The text is not an http or https URL, is too long, has a name or password, or an unusual host.
     """
     text = text.strip(" \t\r\n")
     # For messages: shortened, and without credentials and control characters.
@@ -43,7 +47,7 @@ def normalise_url(text: str) -> str:
     shown = "".join(character if character.isprintable() else "?" for character in shown) or "An empty address"
     if len(text) > _URL_LENGTH_MAX:
         raise SourceError(f"{shown} is longer than {_URL_LENGTH_MAX:,} characters. Name a shorter address.")
-    if _FORBIDDEN.sub("", text.replace(" ", "")) != text.replace(" ", ""):
+    if _FORBIDDEN.search(text):
         raise SourceError(f"{shown} contains characters that no address may have. Copy the address again.")
     try:
         parts = urlsplit(text)
@@ -65,7 +69,7 @@ def normalise_url(text: str) -> str:
     is_default = not port or int(port) == _DEFAULT_PORTS[scheme]
     netloc = _normalise_host(match[1], shown) + ("" if is_default else f":{int(port)}")
     query = quote(_STRAY_PERCENT.sub("%25", parts.query), safe=_QUERY_SAFE, errors="replace")
-    return f"{scheme}://{netloc}{_clean_path(parts.path)}{query and f'?{query}'}"
+    return f"{scheme}://{netloc}{_normalise_path(parts.path)}{query and f'?{query}'}"
 
 
 def origin_of(url: str) -> str:
@@ -81,6 +85,7 @@ def resolve_href(base: str, link: str) -> str | None:
     if not link or (scheme and scheme.group(1).lower() not in _DEFAULT_PORTS):
         return None
     before, mark, query = link.partition("?")
+    # as in browsers, a backslash before the query is a slash
     try:
         return normalise_url(urljoin(base, before.replace("\\", "/") + mark + query))
     except (SourceError, ValueError):
@@ -88,13 +93,16 @@ def resolve_href(base: str, link: str) -> str | None:
 
 
 def covers_origin(allowed: str, origin: str) -> bool:
-    """Check whether an origin is the allowed one, or differs only in `www.` or in https for http on default ports."""
-    known, wanted = urlsplit(allowed), urlsplit(origin)
-    if bare_host(known.hostname or "") != bare_host(wanted.hostname or ""):
+    """Check whether the permission for an origin covers another one.
+
+    It covers the same origin with or without `www.`. On default ports, http covers https, but not the other way round.
+    """
+    known, other = urlsplit(allowed), urlsplit(origin)
+    if bare_host(known.hostname or "") != bare_host(other.hostname or ""):
         return False
-    if known.scheme == wanted.scheme:
-        return known.port == wanted.port
-    return (known.scheme, wanted.scheme, known.port, wanted.port) == ("http", "https", None, None)
+    if known.scheme == other.scheme:
+        return known.port == other.port
+    return (known.scheme, other.scheme, known.port, other.port) == ("http", "https", None, None)
 
 
 def bare_host(host: str) -> str:
@@ -103,6 +111,7 @@ def bare_host(host: str) -> str:
 
 
 def _normalise_host(host: str, shown: str) -> str:
+    """Return a host in its only form. `shown` is the URL in error messages."""
     if host.startswith("["):
         try:
             return f"[{ipaddress.IPv6Address(host[1:-1].replace('%', ' ')).compressed}]"  # a zone (%) is refused
@@ -129,7 +138,7 @@ def _normalise_host(host: str, shown: str) -> str:
     return name
 
 
-def _clean_path(path: str) -> str:
+def _normalise_path(path: str) -> str:
     """Encode a path, and resolve `.` and `..` in it."""
     encoded = quote(_STRAY_PERCENT.sub("%25", path), safe=_PATH_SAFE, errors="replace")
     segments: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 from typing_extensions import override
@@ -20,16 +21,20 @@ from roamtui.tui.chat.content_view import (
 )
 from roamtui.tui.status_line import ModelLabel
 
-_WHAT = (
+if TYPE_CHECKING:  # the first screen does without the store
+    from roamtui.conversation.store import ConversationSummary
+
+_INTRODUCTION = (
     "A model reads the outline, opens the sections it needs, and proves its answer with quotes."
     " What it opens stays open for the next question."
 )
-_LESSONS = (
+_KEY_HINTS = (
     ("input.send", "ask your question"),
     ("global.back", "browse the outline"),
     ("global.help", "show all keys"),
 )
-_POINT = Content.styled("› ", "bold $secondary")
+"""Actions, and what their keys do."""
+_LIST_MARKER = Content.styled("› ", "bold $secondary")
 _CONVERSATIONS_SHOWN = 2
 _QUOTES_SHOWN = 3
 
@@ -43,31 +48,30 @@ class StaleQuote:
 
 
 class WelcomeView(ContentView):
-    """An introduction to the first minute with the app."""
+    """What the chat shows before the first question."""
 
     def __init__(self, title: str, examples: tuple[str, ...], model: ModelLabel, keys: Keymap) -> None:
         super().__init__(id="welcome")
         self._document_title = strip_anchor(sanitise_line(title))
-        self._has_title = False
+        self._is_title_shown = False
         self._examples = examples
         self._model = model
         self._keys = keys
-        self._place = ""
-        self._earlier: tuple[tuple[str, str], ...] = ()
-        """Ids and titles of the saved conversations."""
+        self._reading_place = ""
+        self._saved_conversations: tuple[ConversationSummary, ...] = ()
         self._stale: tuple[StaleQuote, ...] = ()
 
     @property
     @override
     def targets(self) -> tuple[Target, ...]:
-        saved = (ConversationTarget(conversation_id) for conversation_id, _ in self._earlier[:_CONVERSATIONS_SHOWN])
+        saved = (ConversationTarget(saved.id) for saved in self._saved_conversations[:_CONVERSATIONS_SHOWN])
         stale = (quote.target for quote in self._stale[:_QUOTES_SHOWN])
         return (*saved, *stale, *map(ExampleTarget, self._examples))
 
-    def set_title_shown(self, *, has_title: bool) -> None:
-        """Show the document's title if the first line of the screen does not."""
-        if has_title != self._has_title:
-            self._has_title = has_title
+    def set_title_shown(self, *, is_shown: bool) -> None:
+        """Set whether the view begins with the document's title, because the screen has no header with it."""
+        if is_shown != self._is_title_shown:
+            self._is_title_shown = is_shown
             self.invalidate()
 
     def show_examples(self, examples: tuple[str, ...]) -> None:
@@ -76,12 +80,12 @@ class WelcomeView(ContentView):
 
     def show_reading_place(self, place: str) -> None:
         """Show where the person stopped reading."""
-        self._place = place
+        self._reading_place = place
         self.invalidate()
 
-    def show_saved_conversations(self, earlier: tuple[tuple[str, str], ...]) -> None:
-        """Show saved conversations by id and title, the newest first."""
-        self._earlier = earlier
+    def show_saved_conversations(self, saved: tuple[ConversationSummary, ...]) -> None:
+        """Show the first of the saved conversations, and how many more there are."""
+        self._saved_conversations = saved
         self.invalidate()
 
     def show_stale(self, stale: tuple[StaleQuote, ...]) -> None:
@@ -96,21 +100,21 @@ class WelcomeView(ContentView):
     @override
     def render_content(self, width: int) -> Content:
         lines = []
-        if self._has_title:
+        if self._is_title_shown:
             lines += [*wrap(Content.styled(self._document_title, "bold $primary"), width), Content()]
-        if not (self._place or self._earlier):  # who was here before knows
-            lines += [*wrap(Content(_WHAT), width), Content()]
-        for action_id, words in _LESSONS:
+        if not (self._reading_place or self._saved_conversations):  # a returning person knows the app
+            lines += [*wrap(Content(_INTRODUCTION), width), Content()]
+        for action_id, words in _KEY_HINTS:
             lead = Content.styled(f"{self._keys.format_first_key(action_id):<6} ", "bold $accent")
             lines += wrap(Content(words), width, lead=lead, follow=" " * 7)
         lines += self._render_last_time(width)
         if self._examples:
             key = self._keys.format_first_key("input.history_previous")
             lines += [Content(), Content.assemble(("Try", "bold $muted"), (f" · {key} takes one", "$muted"))]
-            first = len(self.targets) - len(self._examples)
+            first = len(self.targets) - len(self._examples)  # the index of an example as a target
             for index, question in enumerate(self._examples, first):
                 row = link_target(Content(sanitise_line(question)), index, is_selected=index == self.selected)
-                lines += wrap(row, width, lead=_POINT, follow="  ")
+                lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
         how = f"{self._keys.format_first_key('global.choose_model')} to change."
         model = Content.assemble(
             ("Model  ", "bold $muted"), (self._model.name, "bold"), f" · {self._model.note} ", (how, "$muted")
@@ -118,27 +122,27 @@ class WelcomeView(ContentView):
         return Content("\n").join([*lines, Content(), *wrap(model, width)])
 
     def _render_last_time(self, width: int) -> list[Content]:
-        """Return lines on where the person stopped reading, saved conversations, and quotes that are gone."""
+        """Return lines on where the person stopped reading, saved conversations, and stale quotes."""
         lines: list[Content] = []
-        if self._place:
+        if self._reading_place:
             key = self._keys.format_first_key("global.continue_reading")
             lead = Content.styled("Reading  ", "bold $muted")
             lines += wrap(
-                Content.assemble(self._place, (f" · {key} continues", "$muted")), width, lead=lead, follow="  "
+                Content.assemble(self._reading_place, (f" · {key} continues", "$muted")), width, lead=lead, follow="  "
             )
-        if self._earlier:
-            more = len(self._earlier) - _CONVERSATIONS_SHOWN
+        if self._saved_conversations:
+            more = len(self._saved_conversations) - _CONVERSATIONS_SHOWN
             key = self._keys.format_first_key("global.conversations")
             about = f" · {key} lists {f'{more:,} more' if more > 0 else 'them'}"
             lines.append(Content.assemble(("Saved", "bold $muted"), (about, "$muted")))
-            for index, (_, title) in enumerate(self._earlier[:_CONVERSATIONS_SHOWN]):
-                lines.append(_POINT + self._link(title, index, width - 2))
+            for index, saved in enumerate(self._saved_conversations[:_CONVERSATIONS_SHOWN]):
+                lines.append(_LIST_MARKER + self._link(saved.title, index, width - 2))
         if self._stale:
             count = "1 quote is" if len(self._stale) == 1 else f"{len(self._stale):,} quotes are"
             lines += wrap(Content.styled(f"! {count} no longer in the document", "bold $warning"), width)
-            first = min(len(self._earlier), _CONVERSATIONS_SHOWN)
+            first = min(len(self._saved_conversations), _CONVERSATIONS_SHOWN)
             for index, stale in enumerate(self._stale[:_QUOTES_SHOWN], first):
-                lines.append(_POINT + self._link(f"“{stale.quote}”", index, width - 2))
+                lines.append(_LIST_MARKER + self._link(f"“{stale.quote}”", index, width - 2))
         return [Content(), *lines] if lines else []
 
     def _link(self, words: str, index: int, width: int) -> Content:

@@ -54,8 +54,8 @@ async def list_saved_conversations(session: Session) -> tuple[ConversationSummar
     return tuple(summary for summary in summaries if summary.is_answered and summary.id != state.id)
 
 
-async def recheck_saved_quotes(session: Session, earlier: tuple[ConversationSummary, ...]) -> tuple[StaleQuote, ...]:
-    """Look up the quotes of the notes and of earlier conversations. Return the stale ones, each once."""
+async def recheck_saved_quotes(session: Session, saved: tuple[ConversationSummary, ...]) -> tuple[StaleQuote, ...]:
+    """Look up the quotes of the notes and of saved conversations. Return the stale ones, each once."""
     store, library = session.store, session.state.library
     if store is None:
         return ()
@@ -67,7 +67,7 @@ async def recheck_saved_quotes(session: Session, earlier: tuple[ConversationSumm
         notes = NoteStore(store.notes_folder, get_source_key(library)).read()
         noted = list_stale_quotes((note.citation for note in notes), library)
         stale_by_quote = {quote: StaleQuote(quote, NotesTarget()) for quote in noted}
-        for summary in earlier[:_RECHECKED_CONVERSATIONS_MAX]:
+        for summary in saved[:_RECHECKED_CONVERSATIONS_MAX]:
             try:
                 state = store.load(summary.id)
             except StoreError:

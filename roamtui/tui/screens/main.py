@@ -107,23 +107,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
     )
     """The state after the last event that was published."""
 
-    def __init__(self, first: StartupContext, keys: Keymap, problems: tuple[str, ...] = ()) -> None:
-        """Show `first`, and `problems` of the configuration in sentences."""
+    def __init__(self, startup: StartupContext, keys: Keymap, problems: tuple[str, ...] = ()) -> None:
+        """Make the screen. `problems` are sentences about the configuration."""
         super().__init__(classes="-tall")  # as in most terminals: a change of class would style every widget again
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (_HEADER_ROWS_MIN, "-tall")]
-        self.startup = first
-        """The document, and what makes everything that the first screen does not need."""
+        self.startup = startup
+        """What the app starts with. It makes the rest, such as the agent, when first needed."""
         self.keys = keys
         self._problems = problems
-        state = first.state
+        state = startup.state
         self._stamp = stamp_source(state.library.source)
-        label = make_model_label(first.model_name)
-        self.welcome = WelcomeView(state.library.title, first.options.examples, label, keys)
-        self.chat_log = ChatLog(first, self.welcome, keys)
+        label = make_model_label(startup.model_name)
+        self.welcome = WelcomeView(state.library.title, startup.options.examples, label, keys)
+        self.chat_log = ChatLog(startup, self.welcome, keys)
         self.tree_pane = TreePane(state)
         self.reader_pane = ReaderPane(keys)
         asked = [exchange.question for exchange in state.transcript.exchanges]
-        self.question_box = QuestionBox([*reversed(first.options.examples), *asked], list_slash_commands(keys))
+        self.question_box = QuestionBox([*reversed(startup.options.examples), *asked], list_slash_commands(keys))
         self.status_line = StatusLine(StatusLineState(model=label.name, model_note=label.short_note), keys)
         self.header = HeaderLine(state.library.title, state.library.source)
         self._hints = HintLine(keys)
@@ -187,6 +187,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return ReloadController(context, self.controller, chat, self._stamp, key, lambda: self.is_asking)
 
     @property
+    def _has_started(self) -> bool:
+        """Whether the first screen has been shown. The controllers, which are cached properties, are made only then."""
+        return "reader_controller" in vars(self)
+
+    @property
     def app_context(self) -> AppContext:
         """The agent, and everything else that the app was started with."""
         return self.startup.app_context
@@ -223,7 +228,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.call_after_refresh(self._finish_startup)
 
     def _finish_startup(self) -> None:
-        """Load everything that the first screen did not need, and show it."""
+        """Load everything that the first screen did not need, such as the agent and the notes, and show it."""
         context = self.app_context
         if context.options.examples != self.startup.options.examples:
             self.welcome.show_examples(context.options.examples)
@@ -243,7 +248,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_unmount(self) -> None:
         """Save the reading position and unsaved notes."""
-        if "reader_controller" in vars(self):
+        if self._has_started:
             self.reader_controller.save_position()
             self._notes_controller.flush()
 
@@ -280,9 +285,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.update_status(message=event.words, is_progress=event.is_progress)
 
     @work(group="commands", exit_on_error=False)
-    async def dispatch(self, make: CommandFactory) -> None:
+    async def dispatch(self, make_command: CommandFactory) -> None:
         """Run a command once earlier requests are done. If there is nothing to do, show why."""
-        if reason := await self.controller.dispatch(make):
+        if reason := await self.controller.dispatch(make_command):
             self.post_message(StatusMessage(reason))
 
     async def _approve(self, approval: ApprovalRequest) -> bool:
@@ -305,19 +310,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="earlier", exit_on_error=False)
     async def _show_saved_conversations(self, *, is_announced: bool) -> None:
-        """Show the earlier conversations, and their quotes that are no longer in the document.
+        """Show the saved conversations, and their quotes that are no longer in the document.
 
         Args:
             is_announced: Whether the status line shows how many conversations there are.
         """
         from roamtui.tui.controllers.startup import list_saved_conversations, recheck_saved_quotes
 
-        earlier = await list_saved_conversations(self.session)
-        if earlier and is_announced:
-            words = format_count(len(earlier), "earlier conversation")
+        saved = await list_saved_conversations(self.session)
+        if saved and is_announced:
+            words = format_count(len(saved), "earlier conversation")
             self.post_message(StatusMessage(f"{words}: {self.keys.format_first_key('global.conversations')}"))
-        self.welcome.show_saved_conversations(tuple((summary.id, summary.title) for summary in earlier))
-        self.welcome.show_stale(await recheck_saved_quotes(self.session, earlier))
+        self.welcome.show_saved_conversations(saved)
+        self.welcome.show_stale(await recheck_saved_quotes(self.session, saved))
 
     def watch_state(self, state: ConversationState) -> None:
         self.tree_pane.show(state)
@@ -362,8 +367,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.update_status(message=words, is_progress=False)
 
     def action_apply(self, command_name: str) -> None:
-        is_read = self.panes.scope is Scope.READER
-        section_id = self.reader_pane.section_id if is_read else self.tree_pane.outline.cursor_id
+        is_reader_focused = self.panes.scope is Scope.READER
+        section_id = self.reader_pane.section_id if is_reader_focused else self.tree_pane.outline.cursor_id
         if section_id is not None:
             self.dispatch(lambda state: SECTION_COMMANDS[command_name](state, section_id))
 
@@ -381,7 +386,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(events.Resize)
     def _fit_welcome(self, event: events.Resize) -> None:
-        self.welcome.set_title_shown(has_title=event.size.height < _HEADER_ROWS_MIN)
+        self.welcome.set_title_shown(is_shown=event.size.height < _HEADER_ROWS_MIN)
 
     @on(events.DescendantFocus)
     def _update_hints(self) -> None:
@@ -456,7 +461,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(ChatLog.ModelRequested)
     def _ask_again_with_model(self, event: ChatLog.ModelRequested) -> None:
-        """Ask the question of some passages again, once a model is chosen."""
+        """Ask a question again whose answer was only passages.
+
+        If no model is in use, let the person choose one first.
+        """
         if self.warn_if_busy():
             return
         ask = partial(self.question_controller.ask_again, event.number, event.section_ids)
@@ -549,7 +557,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_conversations(self) -> None:
         self._conversation_switcher.choose()
 
-    def resume(self, conversation_id: str | None) -> None:
+    def resume_conversation(self, conversation_id: str | None) -> None:
         """Switch to a saved conversation about this document, or to a new one for None."""
         self._conversation_switcher.resume(conversation_id)
 
@@ -585,7 +593,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case EarlierTarget():
                 self.chat_log.show_earlier()
             case ConversationTarget(conversation_id):
-                self.resume(conversation_id)
+                self.resume_conversation(conversation_id)
             case NotesTarget():
                 self.action_notes()
             case LinkTarget():
@@ -614,7 +622,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(OutlineTree.CursorMoved)
     def _follow_cursor(self, event: OutlineTree.CursorMoved) -> None:
-        if self.focused is self.tree_pane.outline and "reader_controller" in vars(self):
+        if self.focused is self.tree_pane.outline and self._has_started:
             self.reader_controller.follow_cursor(event.section_id)
             if title := self.tree_pane.outline.get_cut_title():
                 self.status_line.update_status(message=title, is_progress=False)

@@ -341,7 +341,7 @@ async def turning(tmp_path: Path) -> AsyncIterator[Turning]:
 async def test_a_question_sent_while_another_conversation_opens_is_asked_there_and_once(tmp_path: Path) -> None:
     async with turning(tmp_path) as case:
         screen = case.app.main_screen
-        screen.resume(case.first_id)
+        screen.resume_conversation(case.first_id)
         screen.question_box.fill("Is it hot?")
         await case.pilot.press("enter")
         await case.finish()
@@ -355,7 +355,7 @@ async def test_a_question_asked_again_while_another_conversation_opens_goes_back
     async with turning(tmp_path) as case:
         screen = case.app.main_screen
         screen.panes.focus_chat()
-        screen.resume(case.first_id)
+        screen.resume_conversation(case.first_id)
         await case.pilot.press("r")
         await case.finish()
         assert case.questions(case.first_id) == ["What of steam?"]
