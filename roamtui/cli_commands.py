@@ -62,9 +62,10 @@ def _load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     return settings
 
 
-def _open_with_notes(
+def _open_and_report(
     sources: Sequence[str], web: WebArguments, index: str | None = None
 ) -> tuple[Library, Loader | None]:
+    """Open sources with all their files, and write what went wrong to stderr."""
     library, loader = open_lazily(sources, load_all=True, web=web, index=index)
     write_notices(library.notes)
     return library, loader
@@ -84,7 +85,7 @@ class OutlineCommand:
     def run(self) -> int:
         from roamtui.headless.sections import print_outline
 
-        library, _ = _open_with_notes(self.sources, self.web, _load_settings().retrieval.index)
+        library, _ = _open_and_report(self.sources, self.web, _load_settings().retrieval.index)
         print_outline(library, budget_tokens=self.budget_tokens, as_json=self.as_json)
         return 0
 
@@ -107,13 +108,13 @@ class ShowCommand:
         from roamtui.headless.sections import print_sections, resolve_title
         from roamtui.outline.structure import parse_reference
 
-        library, loader = _open_with_notes((self.source,), self.web)
+        library, loader = _open_and_report((self.source,), self.web)
         section_ids = [resolve_title(library, name) for name in self.section_ids]
         if loader is not None:
-            known_notes = library.notes
+            reported = library.notes
             references = filter(None, map(parse_reference, section_ids))
             library = open_pages(library, loader, [reference.section_id for reference in references])
-            write_notices(note for page in library.documents for note in page.notes if note not in known_notes)
+            write_notices(note for page in library.documents for note in page.notes if note not in reported)
         print_sections(library, section_ids)
         return 0
 
@@ -146,7 +147,7 @@ class AskCommand:
         question = _decode_argument(self.question)
         if not question.strip():
             raise UsageError("the question is empty.")
-        library, loader = _open_with_notes((self.source,), self.web, settings.retrieval.index)
+        library, loader = _open_and_report((self.source,), self.web, settings.retrieval.index)
         agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
         agent.session.is_one_shot = True
         within = self.within.strip("[]") if self.within is not None else None
@@ -173,15 +174,15 @@ class SearchCommand:
         from roamtui.search_setup import make_searcher_factory
 
         settings = _load_settings(self.overrides)
-        options = settings.retrieval
-        if options.mode is SearchMode.OFF:
+        search_options = settings.retrieval
+        if search_options.mode is SearchMode.OFF:
             raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
         make_searcher = make_searcher_factory(settings)
-        library, _ = _open_with_notes((self.source,), self.web)
+        library, _ = _open_and_report((self.source,), self.web)
         searcher = make_searcher(library)
         assert searcher is not None
-        hits = searcher.search(_decode_argument(self.query), limit=options.limit or _LIMIT_DEFAULT)
-        print_hits(library, hits, options.mode, as_json=self.as_json)
+        hits = searcher.search(_decode_argument(self.query), limit=search_options.limit or _LIMIT_DEFAULT)
+        print_hits(library, hits, search_options.mode, as_json=self.as_json)
         return 0
 
 
@@ -214,8 +215,9 @@ class IndexCommand:
         from roamtui.search.index import IndexLocation
         from roamtui.search_setup import make_search_services
 
-        index = {} if self.uri is None else {"index": self.uri}
-        settings = _load_settings({**self.overrides, SEARCH: {**self.overrides.get(SEARCH, {}), **index}})
+        index_override = {} if self.uri is None else {"index": self.uri}
+        search_overrides = {**self.overrides.get(SEARCH, {}), **index_override}
+        settings = _load_settings({**self.overrides, SEARCH: search_overrides})
         library = open_library(self.sources, self.web)
         if self.summaries is not None and not self.delete:
             from roamtui.search.summary_store import SummaryStore
@@ -224,14 +226,14 @@ class IndexCommand:
             model, store = build_model(settings), SummaryStore(summaries_path(library.source))
             with_sections = self.summaries == "sections"
             library = add_summaries(library, model, store, with_sections=with_sections, assume_yes=self.assume_yes)
-        options, location = settings.retrieval, IndexLocation(folder=indexes_path(), on_warning=warn)
+        search_options, location = settings.retrieval, IndexLocation(folder=indexes_path(), on_warning=warn)
         services = replace(make_search_services(settings, warn), needs_vectors=True)
-        if options.index is not None:
-            update_database(library, options, services, delete=self.delete)
+        if search_options.index is not None:
+            update_database(library, search_options, services, delete=self.delete)
             return 0
         update_index(library, location, delete=self.delete)
-        if options.needs_vectors and not self.delete:
-            searcher = make_searcher(library, options, services, location)
+        if search_options.needs_vectors and not self.delete:
+            searcher = make_searcher(library, search_options, services, location)
             assert searcher is not None
             searcher.search("")  # embeds what is new
         return 0
@@ -284,13 +286,15 @@ class ConversationsCommand:
             store.delete(self.conversation_id)
             write_notices((f"Deleted {self.conversation_id}.", *store.pop_warnings()))
             return 0
-        sources, prefix = {summary.id: summary.source for summary in store.list()}, self.conversation_id
-        matches = [known_id for known_id in sources if known_id.startswith(prefix)]
-        if len(matches) > 1 and prefix not in sources:
+        prefix = self.conversation_id
+        source_by_id = {summary.id: summary.source for summary in store.list()}
+        matches = [known_id for known_id in source_by_id if known_id.startswith(prefix)]
+        if len(matches) > 1 and prefix not in source_by_id:
             shown = sanitise_line(prefix)
             raise UsageError(f'several conversations begin with "{shown}": {", ".join(matches)}.')
+        # A complete id counts even if longer ids begin with it. The store refuses an unknown one.
         conversation_id = matches[0] if len(matches) == 1 else prefix
-        state, source = store.load(conversation_id), sources.get(conversation_id, "")
+        state, source = store.load(conversation_id), source_by_id.get(conversation_id, "")
         if self.output_format == "json":
             write_text(render_json(state, source))
         elif self.output_format == "md":
@@ -363,7 +367,7 @@ class RecordCommand:
 
     source: str = option(..., SOURCE_HELP, name="SOURCE")
     questions: tuple[str, ...] = option(..., "asked one after the other", name="QUESTION", nargs="+")
-    file: Path = option(..., "an animated .svg, or a .cast for asciinema", name="-o", kind=Path, metavar="FILE")
+    output_path: Path = option(..., "an animated .svg, or a .cast for asciinema", name="-o", kind=Path, metavar="FILE")
     web: WebArguments = add_argument_group(WebArguments)
     overrides: Mapping[str, Any] = declare_overrides("model", "api_base", "max_cost_usd", SEARCH)
 
@@ -375,19 +379,20 @@ class RecordCommand:
         from roamtui.tui.recording import SUFFIXES, record
         from roamtui.wiring import build_agent
 
-        if self.file.suffix not in SUFFIXES:
+        if self.output_path.suffix not in SUFFIXES:
             raise UsageError(f"-o takes a file whose name ends with {' or '.join(SUFFIXES)}.")
         settings = _load_settings(self.overrides)
-        library, loader = _open_with_notes((self.source,), self.web)
+        library, loader = _open_and_report((self.source,), self.web)
         agent = build_agent(begin_conversation(library, settings.keep_options()), loader, settings)
         context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
         questions = [_decode_argument(question) for question in self.questions]
-        text, is_answered = asyncio.run(record(context, questions, self.file.suffix))
+        text, is_answered = asyncio.run(record(context, questions, self.output_path.suffix))
         try:
-            self.file.write_text(text, "utf-8")
+            self.output_path.write_text(text, "utf-8")
         except OSError as error:
-            raise RoamtuiError(f"could not write {self.file}: {error.strerror}.") from None
-        warn(f"Wrote {self.file}." if is_answered else f"Wrote {self.file}; a question in it has no answer.")
+            raise RoamtuiError(f"could not write {self.output_path}: {error.strerror}.") from None
+        remark = "" if is_answered else "; a question in it has no answer"
+        warn(f"Wrote {self.output_path}{remark}.")
         return 0 if is_answered else 1
 
 
@@ -462,16 +467,16 @@ class DoctorCommand:
     def run(self) -> int:
         from roamtui.headless.doctor import collect_diagnostics, print_diagnosis
 
-        model, options = self.overrides.get("model"), None
+        model, model_options = self.overrides.get("model"), None
         try:
             settings = load_settings()
             problem = " ".join(settings.warnings)
-            options = settings.model_options(model or "")
+            model_options = settings.model_options(model or "")
         except UsageError as error:
             problem = str(error)
         paths = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
         diagnostics = collect_diagnostics(
-            paths, problem, model, api_base=self.overrides.get("api_base"), model_options=options
+            paths, problem, model, api_base=self.overrides.get("api_base"), model_options=model_options
         )
         return print_diagnosis(diagnostics, as_json=self.as_json)
 
@@ -494,8 +499,8 @@ class EvalCommand:
             raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
         make_model = partial(build_model, settings) if "model" in self.overrides else None
         make_searcher = make_searcher_factory(settings, needs_vectors=True)
-        options = AgentOptions(confident_start=settings.confident_start)
-        return run_evaluation(self.options, make_searcher, settings.retrieval.mode, make_model, options)
+        agent_options = AgentOptions(confident_start=settings.confident_start)
+        return run_evaluation(self.options, make_searcher, settings.retrieval.mode, make_model, agent_options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -533,8 +538,8 @@ class CheckCommand:
         rules = choose_rules(self.selected, self.ignored)
         library, loader = open_lazily((self.source,), load_all=True, web=self.web)
         if self.fetch_pages and loader is not None:
-            library, notes = open_all_pages(library, loader)
-            write_notices(notes)
+            library, notices = open_all_pages(library, loader)
+            write_notices(notices)
         searcher = make_searcher_factory(_load_settings())(library) if self.questions is not None else None
         output_format = "json" if self.as_json else self.output_format
         return run_check(library, rules, output_format, self.questions, searcher)
@@ -555,16 +560,12 @@ class ServeCommand:
 
         if self.source == "-":
             raise UsageError("serve needs a file, not standard input.")
-        _open_with_notes((self.source,), self.web)
+        # The browser starts the app with the same arguments. What is wrong with them is reported here, not there.
+        _open_and_report((self.source,), self.web)
         build_model(load_settings(self.overrides))
-        arguments = []
-        for name, value in {**self.overrides, **self.overrides.get(SEARCH, {})}.items():
-            flag = name.replace("_", "-")
-            if isinstance(value, bool):
-                arguments.append(f"--{flag}" if value else f"--no-{flag}")
-            elif name != SEARCH:
-                arguments.append(f"--{flag}={value}")
-        arguments += ["--no-network"] * self.web.is_offline
+        arguments = _to_flags(self.overrides)
+        if self.web.is_offline:
+            arguments.append("--no-network")
         arguments += [f"--allow-origin={origin}" for origin in self.web.allowed_origins]
         run_server([*arguments, "--", self.source], port=self.port, title=Path(self.source).name)
         return 0
@@ -655,6 +656,20 @@ COMMANDS: Mapping[str, type[Command]] = {
     "mcp": McpCommand,
     "completion": CompletionCommand,
 }
+
+
+def _to_flags(overrides: Mapping[str, Any]) -> list[str]:
+    """Convert settings that flags have overridden back to these flags."""
+    flags = []
+    for name, value in {**overrides, **overrides.get(SEARCH, {})}.items():
+        flag = name.replace("_", "-")
+        if name == SEARCH:
+            continue  # its settings are already included
+        if isinstance(value, bool):
+            flags.append(f"--{flag}" if value else f"--no-{flag}")
+        else:
+            flags.append(f"--{flag}={value}")
+    return flags
 
 
 def _decode_argument(text: str) -> str:

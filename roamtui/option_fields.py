@@ -118,7 +118,10 @@ def add_argument_group(kind: type[Any]) -> Any:  # noqa: ANN401 - as the field i
 
 
 def declare_overrides(*names: str) -> Any:  # noqa: ANN401 - as the field is declared
-    """Declare a field for flags that override settings. `names` are fields of `Settings`."""
+    """Declare a field for flags that override settings. `names` are fields of `Settings`.
+
+    The field holds the values of the flags that were given, by name. Search settings are in a mapping under `SEARCH`.
+    """
     return field(default_factory=dict, metadata={"settings": names})
 
 

@@ -127,10 +127,10 @@ def warn(text: str) -> None:
     write_notice(f"roamtui: {text}")
 
 
-def write_notices(notes: Iterable[str]) -> None:
-    """Write a line for each note to stderr."""
-    for note in notes:
-        write_notice(note)
+def write_notices(notices: Iterable[str]) -> None:
+    """Write a line for each notice to stderr."""
+    for notice in notices:
+        write_notice(notice)
 
 
 @contextmanager

@@ -59,7 +59,7 @@ async def test_a_file_that_cannot_be_read_says_why_in_reader_and_chat(folder: Pa
         app.main_screen.panes.focus_tree()
         await pilot.press("enter")
         reader = app.main_screen.reader_pane.reader
-        await wait_until(pilot, lambda: "There is no file" in reader.selected_or_section_text())
+        await wait_until(pilot, lambda: "There is no file" in reader.get_selected_or_section_text())
         (folder / "README.md").write_text("# Back\n", "utf-8")
         await pilot.press("1", "space")
         await wait_until(pilot, lambda: "Back" in shown(app))

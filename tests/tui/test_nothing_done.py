@@ -76,4 +76,4 @@ async def test_enter_in_the_reader_leads_to_no_link_that_is_out_of_view() -> Non
         await wait_until(pilot, lambda: main.status_line.status.message == "No link in view")
         assert main.reader_pane.reader.top_y == 0
         await pilot.press("G", "enter")
-        await wait_until(pilot, lambda: main.reader_pane.reader.current_target() == "#steam")
+        await wait_until(pilot, lambda: main.reader_pane.reader.get_current_target() == "#steam")

@@ -52,7 +52,7 @@ async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite
         app.main_screen.panes.focus_tree()
         await pilot.press("j", "enter")
         reader = app.main_screen.reader_pane.reader
-        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Fees"))
+        await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"))
         assert app.main_screen.session.state.library.is_loaded(find_id(app, "Fees"))
         assert "/renting.md" not in site.counts.paths
 
@@ -75,11 +75,11 @@ async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site
         app.main_screen.panes.focus_tree()
         await pilot.press("j", "enter")
         reader = app.main_screen.reader_pane.reader
-        await wait_until(pilot, lambda: "There is no page" in reader.selected_or_section_text())
+        await wait_until(pilot, lambda: "There is no page" in reader.get_selected_or_section_text())
         await wait_until(pilot, lambda: "✗ Fees" in screen_text(app))
         site.pages["/fees.md"] = FEES
         await pilot.press("1", "enter")
-        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Fees"))
+        await wait_until(pilot, lambda: reader.get_selected_or_section_text().startswith("# Fees"))
         await wait_until(pilot, lambda: "✗ Fees" not in screen_text(app))
 
 

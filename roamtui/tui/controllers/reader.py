@@ -162,7 +162,7 @@ class ReaderController:
                 self._panes.show_reader(came_from=came_from)
                 self._record_reading(section_id)
 
-        page = self._reader.reader.page_in_view() if self._reader.section_id else None
+        page = self._reader.reader.page_in_view if self._reader.section_id else None
         current = f", now on {page:,}" if page is not None else ""
         self._reader.app.push_screen(PromptDialog(f"Go to page (1 to {count:,}{current})", ""), go_to_page)
         return None

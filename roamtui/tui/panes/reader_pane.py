@@ -121,8 +121,8 @@ class ReaderPane(Vertical):
     @on(ReadingPositionChanged)
     def _update_title(self) -> None:
         parts = ["following"] if self._is_following else []
-        parts.append(self.reader.breadcrumb())
-        if (page := self.reader.page_in_view()) is not None:
+        parts.append(self.reader.breadcrumb)
+        if (page := self.reader.page_in_view) is not None:
             parts.append(f"p. {page}")
         note = f"{' · '.join(parts)} {self.reader.overflow_signs}".rstrip()
         label = self._match_label

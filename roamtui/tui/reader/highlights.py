@@ -165,8 +165,8 @@ def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int
     selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
         found = lines.get_line(y)
-        if found and not found[1].is_page_mark:
-            line = found[1]
+        if found and not found.line.is_page_mark:
+            line = found.line
             first = start[0] if y == start[1] else 0
             last = end[0] if y == end[1] else len(line.text)
             selected.append(SelectedText(line, first, last))

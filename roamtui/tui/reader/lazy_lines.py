@@ -28,12 +28,22 @@ _REFERENCE = re.compile(r"\](?!\()")
 _LINKLESS_CHUNKS_MAX = 200
 """The search for the next link ends after this many chunks without one."""
 
+LinkTarget = str | int
+"""The URL of a link, or the start offset of a `<details>` element, whose summary is shown as a link that folds it."""
+
 
 class LinePosition(NamedTuple):
     """A line within a chunk."""
 
     chunk: int
     line: int
+
+
+class LocatedLine(NamedTuple):
+    """A line with its position."""
+
+    position: LinePosition
+    line: Line
 
 
 class LinkPosition(NamedTuple):
@@ -48,8 +58,8 @@ class ChunkLines:
     """A chunk, which is a part of the document, laid out for a width: its lines, with its links."""
 
     lines: tuple[Line, ...]
-    links: Mapping[int, str | int] = field(default_factory=dict)
-    """By number: the URL of a link, or the offset of a `<details>` element, whose summary folds it."""
+    links: Mapping[int, LinkTarget] = field(default_factory=dict)
+    """The target of each link, by its number."""
     folded: tuple[Details, ...] = ()
     """The folded `<details>` elements."""
 
@@ -132,16 +142,16 @@ class LazyLines:
         chunk = max(0, min(bisect_right(tops, y) - 1, len(self.chunks) - 1))
         return LinePosition(chunk, y - tops[chunk])
 
-    def get_line(self, y: int) -> tuple[LinePosition, Line] | None:
+    def get_line(self, y: int) -> LocatedLine | None:
         """Return line `y` and its position within its chunk, or None if there is no such line."""
         if not 0 <= y < len(self):
             return None
         position = self.locate(y)
         lines = self.get_chunk_lines(position.chunk).lines
-        return (position, lines[position.line]) if position.line < len(lines) else None
+        return LocatedLine(position, lines[position.line]) if position.line < len(lines) else None
 
-    def lay_out_view(self, y: int, height: int) -> None:
-        """Lay out the chunks that contain the `height` lines from line `y` on. Line `y` itself does not move."""
+    def measure_from(self, y: int, height: int) -> None:
+        """Measure the chunks that contain the `height` lines from line `y` on. Line `y` itself does not move."""
         chunk = self.locate(y).chunk
         while chunk < len(self.chunks) and self.top(chunk) < y + height:
             if chunk not in self.measured:
@@ -153,7 +163,7 @@ class LazyLines:
         return max(0, bisect_right(self.chunks, offset, key=lambda chunk: chunk.start) - 1)
 
     def get_block_y(self, offset: int) -> int:
-        """Return the first line of the block that contains an offset of the document."""
+        """Return the number of the first line of the block that contains an offset of the document."""
         if not self.chunks:
             return 0
         chunk = self.get_chunk_at(offset)
@@ -162,7 +172,7 @@ class LazyLines:
         return self.top(chunk) + next(matching, len(lines))
 
     def get_offset_y(self, offset: int) -> int:
-        """Return the line of an offset of the document, or its page mark if the page starts there."""
+        """Return the number of the line at an offset of the document, or of the page mark if a page starts there."""
         chunk = self.get_chunk_at(offset) if self.chunks else 0
         return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.get_block_y(offset)
 
@@ -185,6 +195,7 @@ class LazyLines:
         """
         if current is not None and self.get_links(current.chunk)[current.number][0] not in view:
             current = None
+        # From here on, `current` is in view, or the search starts at the edge of the view.
         edge = view.start if direction > 0 else view.stop - 1
         chunk = current.chunk if current is not None else self.locate(edge).chunk
         for _ in range(_LINKLESS_CHUNKS_MAX):
@@ -239,7 +250,7 @@ class LazyLines:
                 is_page_mark=True,
             )
             lines.insert(0, page_mark)
-        links: dict[int, str | int] = {number: link.href for number, link in enumerate(markdown.links)}
+        links: dict[int, LinkTarget] = {number: link.href for number, link in enumerate(markdown.links)}
         links |= {-1 - number: fold.start for number, fold in enumerate(layout.folds)}
         return ChunkLines(lines=tuple(lines), links=links, folded=tuple(layout.folded))
 

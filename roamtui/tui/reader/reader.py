@@ -35,7 +35,7 @@ from roamtui.tui.messages import (
 )
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.highlights import Highlights, SelectedText, compute_selection_span, list_selected_lines
-from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition
+from roamtui.tui.reader.lazy_lines import LazyLines, LinePosition, LinkPosition, LinkTarget
 from roamtui.tui.reader.line_styles import STYLE_NAMES, HighlightKind, ReaderPalette
 
 _MARGIN = 3
@@ -69,14 +69,18 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._view = _EMPTY_VIEW
         self._highlights = Highlights()
         self._link: LinkPosition | None = None
-        self._last_posted: ReadingPositionChanged | None = None
-        self._start = 0
-        """The offset of the last jump."""
-        self._anchor: int | None = None
+        # A jump shows a section below some lines of context, so its section is not the one at the top. Until the person
+        # scrolls, the current section is the target of the jump. Then it is the section at the top.
+        self._jump_offset = 0
+        """The offset of the last jump to a section. Shown again if the width becomes known only after the jump."""
+        self._jump_block_offset: int | None = None
         """Offset of the block at the top after the last jump, or None once the person has scrolled."""
+        self._is_jumping = False
+        """Whether a jump is under way. The positions that it scrolls through are not posted."""
+        self._last_posted: ReadingPositionChanged | None = None
+        """The last message posted, so that none is posted twice."""
         self._blank_lines = 0
         """Blank lines after the last line, so that any section can be scrolled to the top."""
-        self._is_jumping = False
         self._toggled: set[int] = set()
         """Offsets of the `<details>` elements that the person folded or unfolded."""
         self.is_raw = False
@@ -117,18 +121,18 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """
         view, previous_view = make_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
         self._library, self.section_id, self._view = library, section_id, view
-        self._last_posted = ReadingPositionChanged(section_id)
-        self._start = self._anchor = min(view.start + into, len(view.document.text))
+        self._last_posted = ReadingPositionChanged(section_id)  # the caller knows this section, so do not post it back
+        self._jump_offset = self._jump_block_offset = min(view.start + into, len(view.document.text))
         quote = tuple(span for span in highlight if span.doc == view.document.key)
         self._highlights = Highlights(quote, self._highlights.words)
         has_same_range = view.end is None or (previous_view.start, previous_view.end) == (view.start, view.end)
         if not self.lines.chunks or previous_view.document is not view.document or not has_same_range:
             self._toggled = set()
-            self._rebuild_lines(self._start)
+            self._rebuild_lines(self._jump_offset)
         else:
             self._link = None
             self.scroll_to(x=0, animate=False, force=True)
-            self._show_offset(self._start)
+            self._show_offset(self._jump_offset)
             self.refresh()
         self._scroll_to_highlight(HighlightKind.QUOTE)
 
@@ -145,11 +149,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_raw(self) -> None:
         self.is_raw = not self.is_raw
-        self._rebuild_lines(self._offset_in_view())
+        self._rebuild_lines(self._offset_in_view)
 
     def action_wrap(self) -> None:
         self.is_wrapped = not self.is_wrapped
-        self._rebuild_lines(self._offset_in_view())
+        self._rebuild_lines(self._offset_in_view)
 
     def highlight_words(self, words: tuple[str, ...], match: int | None = None) -> None:
         """Highlight all matches of words and jump to one.
@@ -163,8 +167,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
         self.refresh()
 
-    def current_target(self) -> str | int | None:
-        """Return the URL of the selected link, the offset of the selected `<details>` element, or None."""
+    def get_current_target(self) -> LinkTarget | None:
+        """Return the target of the selected link, or None if none is selected."""
         return None if self._link is None else self.lines.get_chunk_lines(self._link.chunk).links[self._link.number]
 
     def toggle_details(self, offset: int) -> None:
@@ -173,7 +177,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         with self._keep_view():
             self.lines.invalidate(self.lines.get_chunk_at(offset))
         self._highlights.forget_lines()
-        self._fit_size()
+        self._update_virtual_size()
         self._measure_view(is_upward=False)
         self.refresh()
 
@@ -203,9 +207,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_follow(self) -> None:
         """Follow the selected link, or select the first one in view."""
-        link = self.current_target()
-        if link is not None:
-            self.activate_link(link)
+        target = self.get_current_target()
+        if target is not None:
+            self.activate_link(target)
         elif not self.select_adjacent_link(1, only_in_view=True):
             self.post_message(StatusMessage("No link in view"))
 
@@ -223,21 +227,24 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         start = 0 if self._view.is_generated else library.get_content_span(section_id).start
         ancestors = library.ancestors(section_id)
         files = (ancestor_id for ancestor_id in ancestors if library.node(ancestor_id).kind is NodeKind.FILE)
-        return ReadingPosition(section_id, self._offset_in_view() - start, next(files, section_id))
+        return ReadingPosition(section_id, self._offset_in_view - start, next(files, section_id))
 
+    @property
     def _offset_in_view(self) -> int:
-        line = self.line_in_view()
-        return line.block_start if line else self._start
+        """Offset of the first block with text in the view."""
+        line = self.line_in_view
+        return line.block_start if line else self._jump_offset
 
+    @property
     def page_in_view(self) -> int | None:
-        """Return the page at the top of the view, or None if the document has no pages."""
-        return self._view.document.page_at(self._offset_in_view())
+        """The page at the top of the view, or None if the document has no pages."""
+        return self._view.document.page_at(self._offset_in_view)
 
     def action_copy(self) -> None:
         if self.section_id is not None:
-            self.post_message(CopyRequested(self.selected_or_section_text(), "the text"))
+            self.post_message(CopyRequested(self.get_selected_or_section_text(), "the text"))
 
-    def selected_or_section_text(self) -> str:
+    def get_selected_or_section_text(self) -> str:
         """Return the selected text, or else the section's exact source text, and if it has pages, title and page."""
         if self._library is None or self.section_id is None:
             return ""
@@ -245,7 +252,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         selected = self.get_selection(selection) if selection else None
         if selected and selected[0]:
             first = self.lines.get_line(selection.start.y) if selection and selection.start else None
-            text, page = selected[0], document.page_at(first[1].block_start) if first else self.page_in_view()
+            text, page = selected[0], document.page_at(first.line.block_start) if first else self.page_in_view
         elif self._view.is_generated:
             text, page = str(document.text), None
         else:
@@ -267,8 +274,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 return quote
         return span
 
+    @property
     def breadcrumb(self) -> str:
-        """Return the path of the section. It includes the document's title only if it would be empty otherwise."""
+        """The path of the section. It includes the document's title only if it would be empty otherwise."""
         section_id = self.section_id
         if self._library is None or section_id is None or section_id not in self._library:
             return sanitise_line(self._library.title) if self._library else ""
@@ -304,13 +312,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(x=self.scroll_offset.x + columns, animate=False, force=True)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll down by `lines`, or up if negative. Post a message if the end of the document is in view already."""
+        """Scroll down by `lines`, or up if negative.
+
+        Post a message if the end of the document, or its start when scrolling up, is in view already.
+        """
         self._post_scrolled_past_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
 
     def _post_scrolled_past_end(self, direction: int) -> None:
-        is_end = self.top_y + self.view_size.height >= len(self.lines)
-        if is_end if direction > 0 else self.top_y == 0:
+        is_end_in_view = self.top_y + self.view_size.height >= len(self.lines)
+        is_start_in_view = self.top_y == 0
+        if is_end_in_view if direction > 0 else is_start_in_view:
             self.post_message(ScrolledPastEnd(direction))
 
     @on(events.MouseScrollDown)
@@ -326,12 +338,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=0, animate=False, force=True)
 
     def action_bottom(self) -> None:
+        # Measure the chunks that the last screen shows, because the estimated number of lines may be wrong.
         chunk, height = len(self.lines.chunks) - 1, 0
         while chunk >= 0 and height < self.view_size.height:
             height += len(self.lines.get_chunk_lines(chunk).lines)
             chunk -= 1
         self._blank_lines = 0
-        self._fit_size()
+        self._update_virtual_size()
         self.scroll_to(y=len(self.lines), animate=False, force=True)
 
     def _rebuild_lines(self, offset: int) -> None:
@@ -369,18 +382,18 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         lines, height = self.lines, self.view_size.height
         if not lines.chunks:
             return
-        lines.lay_out_view(y, height)
-        self._fit_size()
+        lines.measure_from(y, height)
+        self._update_virtual_size()
         found = lines.get_line(y)  # look it up first: laying out chunks above moves this line
         top = self._measure_chunk_at(max(0, y - margin), is_from_end=True)
         self._blank_lines = max(0, top + height - len(lines))
-        self._fit_size()
+        self._update_virtual_size()
         self._is_jumping = True
         self.scroll_to(y=top, animate=False, force=True)
         self._measure_view(is_upward=True)
         self._is_jumping = False
-        self.section_id = section_id or (self._get_section_at(found[1].block_start) if found else self.section_id)
-        self._anchor = self._offset_in_view()
+        self.section_id = section_id or (self._get_section_at(found.line.block_start) if found else self.section_id)
+        self._jump_block_offset = self._offset_in_view
         self._post_position()
 
     def scroll_into_view(self, y: int) -> None:
@@ -395,7 +408,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         position = lines.locate(self.top_y) if lines.chunks else None
         yield
         if position and lines is self.lines:
-            self._fit_size()
+            self._update_virtual_size()
             y = lines.top(position.chunk) + position.line
             if y != self.top_y:
                 self.scroll_to(y=y, animate=False, force=True)
@@ -444,10 +457,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _iter_lines_in_view(self, *, height_min: int = 0) -> Iterator[Line]:
         for y in range(self.top_y, self.top_y + max(height_min, self.view_size.height)):
             if found := self.lines.get_line(y):
-                yield found[1]
+                yield found.line
 
+    @property
     def line_in_view(self) -> Line | None:
-        """Return the first line with text in the view, or None."""
+        """The first line with text in the view, or None."""
         lines = list(self._iter_lines_in_view(height_min=1))
         return next((line for line in lines if line.text.strip()), lines[0] if lines else None)
 
@@ -475,17 +489,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return self._palette
 
     def _measure_view(self, *, is_upward: bool) -> None:
-        """Lay out the view.
+        """Lay out the lines in view, which corrects their estimated number.
 
         The top line keeps its place in its chunk, counted from the end of the chunk if the person scrolls up.
         """
         lines, height = self.lines, self.view_size.height
         if not lines.chunks or not height:
-            self._fit_size()
+            self._update_virtual_size()
             return
         y = self._measure_chunk_at(self.top_y, is_from_end=is_upward)
-        lines.lay_out_view(y, height)
-        self._fit_size()
+        lines.measure_from(y, height)
+        self._update_virtual_size()
         if y != self.top_y:
             self.scroll_to(y=y, animate=False, force=True)
         self._post_position()
@@ -494,12 +508,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Post the current section: the target of the last jump, or once scrolled, the section at the top."""
         if self._is_jumping:
             return
-        offset = self._offset_in_view()
-        if offset != self._anchor:
-            self._anchor = None
+        offset = self._offset_in_view
+        if offset != self._jump_block_offset:
+            self._jump_block_offset = None
             self.section_id = self._get_section_at(offset)
         if self.section_id is not None:
-            message = ReadingPositionChanged(self.section_id, self.page_in_view(), self.overflow_signs)
+            message = ReadingPositionChanged(self.section_id, self.page_in_view, self.overflow_signs)
             if message != self._last_posted:
                 self._last_posted = message
                 self.post_message(message)
@@ -510,13 +524,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         With `is_from_end`, the line keeps its distance from the chunk's end, otherwise its relative position.
         """
         chunk, line = self.lines.locate(y)
-        estimated = self.lines.heights[chunk]
-        self.lines.get_chunk_lines(chunk)
+        estimated_height = self.lines.heights[chunk]
+        self.lines.get_chunk_lines(chunk)  # corrects the height
         height = self.lines.heights[chunk]
-        line = max(0, height - estimated + line) if is_from_end else line * height // max(1, estimated)
+        line = max(0, height - estimated_height + line) if is_from_end else line * height // max(1, estimated_height)
         return self.lines.top(chunk) + line
 
-    def _fit_size(self) -> None:
+    def _update_virtual_size(self) -> None:
+        """Set the scrollable size to the lines laid out so far and the estimated ones."""
         width = max(self.view_size.width, self.lines.width) if self.lines.chunks else 0
         size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
         if size != self.virtual_size:
@@ -525,7 +540,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         if self.view_size.width != self._laid_out_width:
             is_first = not self._laid_out_width
-            self._rebuild_lines(self._start if is_first else self._offset_in_view())
+            self._rebuild_lines(self._jump_offset if is_first else self._offset_in_view)
             if is_first:
                 self._scroll_to_highlight(HighlightKind.QUOTE)
                 self._scroll_to_highlight(HighlightKind.CURRENT_MATCH)
@@ -533,22 +548,22 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @on(events.Click)
     def _follow_clicked(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        found = self.lines.get_line(offset.y + self.top_y) if offset else None
-        if offset is None or found is None:
+        clicked = event.get_content_offset(self)
+        found = self.lines.get_line(clicked.y + self.top_y) if clicked else None
+        if clicked is None or found is None:
             return
         position, line = found
         end = 0
         for run in line.runs:
             end += cell_len(run.text)
-            if offset.x + self.scroll_offset.x < end:
+            if clicked.x + self.scroll_offset.x < end:
                 if run.style.link_number is not None:
                     self.activate_link(self.lines.get_chunk_lines(position.chunk).links[run.style.link_number])
                 return
 
-    def activate_link(self, link: str | int) -> None:
-        """Post a request to follow a URL, or fold or unfold the `<details>` element at an offset."""
-        if isinstance(link, int):
-            self.toggle_details(link)
+    def activate_link(self, target: LinkTarget) -> None:
+        """Post a request to follow a URL, or fold or unfold a `<details>` element."""
+        if isinstance(target, int):
+            self.toggle_details(target)
         else:
-            self.post_message(LinkClicked(link))
+            self.post_message(LinkClicked(target))

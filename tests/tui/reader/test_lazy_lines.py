@@ -27,7 +27,7 @@ def test_only_what_is_looked_at_is_laid_out() -> None:
     lines = make_lines(_BOOK)
     assert len(lines.chunks) > 50
     assert not lines.measured
-    lines.lay_out_view(0, 50)
+    lines.measure_from(0, 50)
     assert len(lines.measured) <= 2
     lines.get_line(len(lines) // 2)
     assert len(lines.measured) <= 3
@@ -41,7 +41,7 @@ _SHORT_WHOLE = _read_all(make_lines(_SHORT))
 def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> None:
     lines = make_lines(_SHORT)
     for y in looked_at:
-        lines.lay_out_view(y, 20)
+        lines.measure_from(y, 20)
     assert _read_all(lines) == _SHORT_WHOLE
     assert len(lines) == len(_SHORT_WHOLE)
     assert [lines.get_line(y) for y in (0, len(_SHORT_WHOLE) - 1)] == [
@@ -56,7 +56,7 @@ def test_measuring_below_a_line_leaves_it_where_it_is() -> None:
     lines = make_lines(_BOOK)
     y = lines.get_block_y(_BOOK.index("## Section 150"))
     before = lines.get_line(y)
-    lines.lay_out_view(y, 400)
+    lines.measure_from(y, 400)
     assert lines.get_line(y) == before
 
 

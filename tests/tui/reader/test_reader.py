@@ -134,11 +134,11 @@ async def test_scrolling_changes_the_section_in_view() -> None:
         await pilot.pause()
         assert _top(reader) == "Leave"
         assert app.heard == [ReadingPositionChanged(find_id(_LIBRARY, "Leave"))]
-        assert reader.breadcrumb() == "Leave"
+        assert reader.breadcrumb == "Leave"
         reader.action_top()
         await pilot.pause()
         assert app.heard[-1] == ReadingPositionChanged(next(_LIBRARY.walk()))
-        assert reader.breadcrumb() == "(opening text)"
+        assert reader.breadcrumb == "(opening text)"
 
 
 async def test_pages_overlap_and_end_at_the_edges() -> None:
@@ -200,20 +200,20 @@ async def test_the_chosen_one_of_equal_words_is_marked() -> None:
 
 async def test_links_are_chosen_in_order() -> None:
     async with _run(_LIBRARY, "Handbook") as (_, reader, _pilot):
-        assert reader.current_target() is None
+        assert reader.get_current_target() is None
         reader.select_adjacent_link(1)
-        assert reader.current_target() == "a.md"
+        assert reader.get_current_target() == "a.md"
         assert _marked(reader, HighlightKind.CURRENT_LINK) == ["first link"]
         reader.select_adjacent_link(1)
-        assert reader.current_target() == "rules.md#leave"
+        assert reader.get_current_target() == "rules.md#leave"
         reader.select_adjacent_link(1)
-        assert reader.current_target() == "rules.md#leave"
+        assert reader.get_current_target() == "rules.md#leave"
         reader.select_adjacent_link(-1)
-        assert reader.current_target() == "a.md"
+        assert reader.get_current_target() == "a.md"
         reader.show_section(_LIBRARY, find_id(_LIBRARY, "Security"))
-        assert reader.current_target() is None
+        assert reader.get_current_target() is None
         reader.select_adjacent_link(1)
-        assert reader.current_target() is None
+        assert reader.get_current_target() is None
 
 
 async def test_an_excerpt_is_the_section_alone_and_shows_the_match_that_was_gone_to() -> None:
@@ -237,10 +237,10 @@ async def test_an_excerpt_is_the_section_alone_and_shows_the_match_that_was_gone
 
 async def test_what_is_selected_is_copied_else_the_source() -> None:
     async with _run(_LIBRARY, "Leave") as (app, reader, _pilot):
-        assert reader.selected_or_section_text() == _TEXT[_TEXT.index("## Leave") : _TEXT.index("## Security")]
+        assert reader.get_selected_or_section_text() == _TEXT[_TEXT.index("## Leave") : _TEXT.index("## Security")]
         top = reader.top_y
         app.screen.selections = {reader: Selection(Offset(5, top + 3), Offset(4, top + 7))}
-        assert reader.selected_or_section_text() == "weeks of vacation, see the rules.\n\nSick leave\n\nCall"
+        assert reader.get_selected_or_section_text() == "weeks of vacation, see the rules.\n\nSick leave\n\nCall"
         style = app.screen.get_component_rich_style("screen--selection")
         (selected, *_) = [s.text for s in reader.render_line(7) if s.style and s.style.bgcolor == style.bgcolor]
         assert selected == "Call"
@@ -311,7 +311,7 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
         chosen = []
         for _ in range(6):
             reader.select_adjacent_link(1)
-            chosen.append(reader.current_target())
+            chosen.append(reader.get_current_target())
         summary = _HTML.index("<summary>Why")
         assert chosen == [summary, "why.md", _HTML.index("<details open"), "alert.md", "tide.png", "tide.png"]
         reader.toggle_details(summary)
