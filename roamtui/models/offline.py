@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 
 from roamtui.conversation.transcript import Role, ToolCall, Usage
 from roamtui.models.base import ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived, UsageReported
-from roamtui.models.offline_passages import EVIDENCE_MIN, EXCEPTIONS, PassageAnswer
+from roamtui.models.offline_passages import EVIDENCE_MIN, LIMITS_HEADING, PassageAnswer
 from roamtui.models.offline_request import HITS_MAX, ParsedRequest, parse_messages
 from roamtui.search.lexicon import get_synonyms
 from roamtui.search.terms import locate_terms, query_terms
@@ -101,7 +101,7 @@ def _choose_call(  # noqa: PLR0911 - one case per step
         section_ids = choose_sections(parsed)
     else:  # open the exceptions that were listed without their text
         closed = parsed.delivered_ids | parsed.asked_ids
-        listed = (section_id for section_id, title in parsed.listed if EXCEPTIONS.match(title))
+        listed = (section_id for section_id, title in parsed.listed if LIMITS_HEADING.match(title))
         section_ids = tuple(dict.fromkeys(section_id for section_id in listed if section_id not in closed))
         section_ids = section_ids[:SECTIONS_MAX] or _choose_pages(parsed)
         can_search_again = parsed.found and not parsed.found_before and "search_sections" in tools

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -29,48 +29,49 @@ _WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』〝〞�
 _PASSAGES_MAX = 5
 _ANSWER_TOKENS_MAX = 1_100
 """Maximum tokens of all passages. Half of the answers need less than 900."""
-_EXCEPTION_TOKENS_MAX = 250
-"""An exception that ends within this many tokens after a passage is part of the same card."""
+_LIMIT_TOKENS_MAX = 250
+"""A passage that limits another, and ends within this many tokens after it, is quoted together with it."""
 _FURTHER_SHARE = 0.4
 """A further passage is chosen if its score is at least this share of the best score."""
 _EARLY_SHARE = 0.2
 _EARLY_TOKENS = 800
 """As long as the passages have fewer tokens, there is room, so `_EARLY_SHARE` is enough."""
 EVIDENCE_MIN = 0.54
-"""Minimum evidence for an answer. Of 563 questions about API documentation and two frameworks, 2.5 % have less in the
-right document. Of 400, 93 % have less in a document of another set."""
-_DOUBT = 0.4
-"""Added to the weight of a question, because half of two words is weaker evidence than half of six."""
-_EVIDENCE_TERMS_MAX = 6.0
+"""Minimum evidence for an answer. With this, 2.5 % of 563 answerable questions (about API documentation and two
+frameworks) are refused, and 93 % of 400 questions that were asked about a document of another set."""
+_ENGLISH_DOUBT = 0.4
+"""Added to the weight of an English question, because half of two words is weaker evidence than half of six."""
+_QUESTION_WEIGHT_MAX = 6.0
 """Maximum weight of a question. A long one tells a story, and a passage needs only a part of its terms."""
-_SCORE_EVIDENCE = 0.2
-"""Share of a passage's score in its evidence, because words close together are stronger evidence."""
+_SCORE_EVIDENCE_SHARE = 0.2
+"""Evidence that a best score of 1 or more adds, because words close together are stronger evidence."""
 _NAME_WEIGHT = 2.0
 """Weight of a name or identifier as evidence. Other words have 1."""
-_LIGHT_EVIDENCE = 0.3
-"""Weight as evidence of a word that occurs in questions about any subject."""
+_COMMON_WORD_EVIDENCE = 0.3
+"""Weight as evidence of a common word of questions."""
 _SYNONYM_EVIDENCE = 0.7
 _NAME = re.compile(r"(?<=[\w,;:'\"`(] )[\"'`(]*([A-Z]\w*[a-z]\w*)")
 """A word with a capital letter inside an English sentence."""
-_SECTION_SHARE = 0.2
-"""Bonus for each passage of a section that contains all words of the question."""
-_PASSAGE_SHARE = 0.5
-"""Bonus for a passage that contains all words of the question. The rest of the score is that of its best sentence."""
-_SYNONYM_SHARE = 0.5
+_SECTION_BONUS = 0.2
+"""Bonus for all passages of a section that contains all words of the question; for some words, a part of it."""
+_PASSAGE_BONUS = 0.5
+"""Bonus for a passage that contains all words of the question. Bonuses are added to the score of its best sentence."""
+_SYNONYM_WEIGHT = 0.5
 """Weight of a synonym of a word that no open section contains. The word itself has 1."""
-_OTHER_SYNONYM_SHARE = 0.35
+_PRESENT_SYNONYM_WEIGHT = 0.35
 """Weight of a synonym of a word that an open section contains."""
-_LIGHT = frozenset(map(stem, list_words("light")))
-_VERY_LIGHT = frozenset(list_words("light verbs"))
-_LIGHT_SHARE = 0.4
+_COMMON_QUESTION_WORDS = frozenset(map(stem, list_words("light")))
+"""Stems of words that occur in questions about any subject."""
+_EVERYDAY_VERBS = frozenset(list_words("light verbs"))
+_EVERYDAY_VERB_WEIGHT = 0.4
 """Weight of an everyday verb. Other words have 1."""
-_UNSEEN_PAIR_SHARE = 0.2
+_UNSEEN_PAIR_WEIGHT = 0.2
 """Weight of a pair of characters that occurs nowhere. In scripts without spaces, half of the pairs join two words."""
-_PATH_WEIGHT = 0.6
-"""Weight of a word in the path of a section. In the passage, it has 1."""
+_PATH_BONUS = 0.6
+"""Bonus for a passage if the path of its section contains all words of the question, and the passage none."""
 _RANK_LOSS = 0.15
 """Loss of score per search rank."""
-_SENTENCES_MAX = 400
+_RANKED_SENTENCES_MAX = 400
 """Sentences of one section that are ranked."""
 _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("〝", "〟"))
 """A passage is put between the first pair that it does not contain, so that it is one quotation."""
@@ -80,7 +81,7 @@ _CHANGED = re.compile(r"^\(repeats what stands above\)$|…>", re.MULTILINE)
 """A line that replaces a repeated paragraph in a delivered text, or the end of a shortened URL without a title."""
 _TITLE_BONUS = 0.8
 """Bonus if the title consists of words of the question, times their share of the weight."""
-EXCEPTIONS = re.compile(
+LIMITS_HEADING = re.compile(
     r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|restrictions?|ausnahmen?|excepciones)\b", re.IGNORECASE
 )
 """A heading that announces exceptions."""
@@ -91,7 +92,7 @@ class _Candidate:
     section: DeliveredSection
     passage: Passage
     score: float
-    """Share of the question that the passage contains, with bonuses. It is about 1 for all of it."""
+    """Score of the best sentence, with bonuses, reduced by the search rank of the section."""
     coverage: float
     """Share of the weight of the question that the section contains."""
     terms: frozenset[str]
@@ -100,7 +101,7 @@ class _Candidate:
 
 @dataclass(slots=True, kw_only=True)
 class QuotedRange:
-    """One or several neighbouring passages that are shown as one."""
+    """A part of a section that the answer quotes: one passage, or several neighbouring ones."""
 
     section: DeliveredSection
     start: int
@@ -113,27 +114,27 @@ class QuotedRange:
         return self.section.text[self.start : self.end]
 
     def overlaps(self, section: DeliveredSection, passage: Passage) -> bool:
-        """Check whether the card has words in common with a passage."""
+        """Check whether a passage shares text with the range."""
         return self.section is section and passage.start < self.end and self.start < passage.end
 
     def adjoins(self, section: DeliveredSection, passage: Passage) -> bool:
-        """Check whether only blank lines are between the card and a passage that it does not overlap."""
+        """Check whether only blank lines are between the range and a passage that it does not overlap."""
         between = section.text[min(self.end, passage.end) : max(self.start, passage.start)]
         return self.section is section and not between.strip()
 
-    def widen(self, cards: Sequence[QuotedRange], room_tokens: int) -> int:
+    def widen(self, ranges: Sequence[QuotedRange], room_tokens: int) -> int:
         """Add neighbouring passages under the same heading as long as there is room. Return their tokens."""
         passages = split_passages(self.section.text)
         used = 0
-        while near := [
+        while neighbours := [
             (tokens, passage)
             for passage in passages
             if _CHANGED.search(self.section.text, passage.start, passage.end) is None
             and self.adjoins(self.section, passage)
-            and not any(card.overlaps(self.section, passage) for card in cards)
+            and not any(quoted.overlaps(self.section, passage) for quoted in ranges)
             and (tokens := estimate_tokens(self.section.text[passage.start : passage.end])) <= room_tokens - used
         ]:
-            tokens, passage = near[-1]  # what follows explains more than what precedes
+            tokens, passage = neighbours[-1]  # what follows explains more than what precedes
             self.start, self.end = min(self.start, passage.start), max(self.end, passage.end)
             used += tokens
         return used
@@ -152,22 +153,24 @@ class PassageRanking:
     corrections: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Words that each term may have meant if it is mistyped."""
     doubt: float = 0.0
+    """Added to the weight of the question when evidence is computed."""
 
-    def compute_evidence(self, cards: Sequence[QuotedRange]) -> float:
-        """Return the share of the question's subject that the best card contains. It is about 1 for all of it."""
+    def compute_evidence(self, ranges: Sequence[QuotedRange]) -> float:
+        """Return the share of the question's subject that the best range contains. It is about 1 for all of it."""
         if not self.candidates:
             return 0.0
-        score = _SCORE_EVIDENCE * min(1.0, self.candidates[0].score)
-        return max((self._compute_share(card.terms) + score for card in cards), default=0.0)
+        score_evidence = _SCORE_EVIDENCE_SHARE * min(1.0, self.candidates[0].score)
+        return max((self._compute_found_share(quoted.terms) + score_evidence for quoted in ranges), default=0.0)
 
-    def _compute_share(self, found: frozenset[str]) -> float:
-        share = 0.0
+    def _compute_found_share(self, terms: frozenset[str]) -> float:
+        """Return the share of the weight of the question that some of its terms and their synonyms have."""
+        found_weight = 0.0
         for term, weight in self.weights.items():
-            if term in found or not found.isdisjoint(self.corrections.get(term, ())):
-                share += weight
-            elif not found.isdisjoint(self.synonyms[term]):
-                share += _SYNONYM_EVIDENCE * weight
-        return min(1.0, share / (min(sum(self.weights.values()), _EVIDENCE_TERMS_MAX) + self.doubt))
+            if term in terms or not terms.isdisjoint(self.corrections.get(term, ())):
+                found_weight += weight
+            elif not terms.isdisjoint(self.synonyms[term]):
+                found_weight += _SYNONYM_EVIDENCE * weight
+        return min(1.0, found_weight / (min(sum(self.weights.values()), _QUESTION_WEIGHT_MAX) + self.doubt))
 
 
 class PassageAnswer:
@@ -184,11 +187,11 @@ class PassageAnswer:
 
     @cached_property
     def evidence(self) -> float:
-        """Share of the question's subject that the best card contains. It is about 1 for all of it."""
-        return self.ranking.compute_evidence(self._cards)
+        """Share of the question's subject that the best range contains. It is about 1 for all of it."""
+        return self.ranking.compute_evidence(self._ranges)
 
     @cached_property
-    def _cards(self) -> Sequence[QuotedRange]:
+    def _ranges(self) -> Sequence[QuotedRange]:
         return choose_ranges(self.ranking, self.parsed.delivered, self._terms)
 
     def write(self) -> str:
@@ -198,55 +201,55 @@ class PassageAnswer:
         if self.evidence < EVIDENCE_MIN:
             looked = ", ".join(f"“{term}”" for term in self._terms[:6])
             return f"Not found: no passage that was read holds enough of this. Looked for {looked}."
-        return "\n\n".join(map(_write_card, self._cards))
+        return "\n\n".join(map(_write_range, self._ranges))
 
 
 def choose_ranges(
     ranking: PassageRanking, delivered: Sequence[DeliveredSection], terms: Sequence[str]
 ) -> list[QuotedRange]:
-    """Choose the best passages, best first. Neighbours become one card. An exception follows the passage it limits."""
-    cards: list[QuotedRange] = []
+    """Choose the best passages, best first. Neighbours become one range. A passage that limits another follows it."""
+    ranges: list[QuotedRange] = []
     used = 0
     for candidate in ranking.candidates:
-        share = _EARLY_SHARE if used < _EARLY_TOKENS else _FURTHER_SHARE
-        if cards and candidate.score < share * ranking.candidates[0].score:
+        score_share = _EARLY_SHARE if used < _EARLY_TOKENS else _FURTHER_SHARE
+        if ranges and candidate.score < score_share * ranking.candidates[0].score:
             break
         section, passage = candidate.section, candidate.passage
-        if any(card.overlaps(section, passage) for card in cards):
+        if any(quoted.overlaps(section, passage) for quoted in ranges):
             continue
         tokens = estimate_tokens(section.text[passage.start : passage.end])
-        near = [card for card in cards if card.adjoins(section, passage)]
-        if cards and (used + tokens > _ANSWER_TOKENS_MAX or (not near and len(cards) == _PASSAGES_MAX)):
+        adjoining = [quoted for quoted in ranges if quoted.adjoins(section, passage)]
+        if ranges and (used + tokens > _ANSWER_TOKENS_MAX or (not adjoining and len(ranges) == _PASSAGES_MAX)):
             continue
         used += tokens
-        if near:
-            first = near[0]
-            first.start = min(passage.start, *(card.start for card in near))
-            first.end = max(passage.end, *(card.end for card in near))
-            first.terms = candidate.terms.union(*(card.terms for card in near))
-            cards = [card for card in cards if card is first or card not in near]
+        if adjoining:  # join them all with the passage
+            first = adjoining[0]
+            first.start = min(passage.start, *(quoted.start for quoted in adjoining))
+            first.end = max(passage.end, *(quoted.end for quoted in adjoining))
+            first.terms = candidate.terms.union(*(quoted.terms for quoted in adjoining))
+            ranges = [quoted for quoted in ranges if quoted is first or quoted not in adjoining]
             continue
-        card = QuotedRange(section=section, start=passage.start, end=passage.end, terms=candidate.terms)
-        cards.append(card)
-        exception = _find_exception(section, passage, delivered, terms)
-        if exception is not None and not any(other.overlaps(*exception) for other in cards):
-            limiting, limit = exception
+        quoted = QuotedRange(section=section, start=passage.start, end=passage.end, terms=candidate.terms)
+        ranges.append(quoted)
+        limiting = _find_limiting_passage(section, passage, delivered, terms)
+        if limiting is not None and not any(other.overlaps(*limiting) for other in ranges):
+            limit_section, limit = limiting
             end_tokens = estimate_tokens(section.text[passage.end : limit.end])
-            if limiting is section and passage.end <= limit.start and end_tokens <= _EXCEPTION_TOKENS_MAX:
-                card.end = limit.end  # what limits a rule is read with it
+            if limit_section is section and passage.end <= limit.start and end_tokens <= _LIMIT_TOKENS_MAX:
+                quoted.end = limit.end  # what limits a rule is read with it
                 used += end_tokens
-            elif len(cards) < _PASSAGES_MAX:
-                used += estimate_tokens(limiting.text[limit.start : limit.end])
-                cards.append(QuotedRange(section=limiting, start=limit.start, end=limit.end))
-    for card in cards:  # a short answer has room for the paragraphs around it
-        used += card.widen(cards, _EARLY_TOKENS - used)
-    return cards
+            elif len(ranges) < _PASSAGES_MAX:
+                used += estimate_tokens(limit_section.text[limit.start : limit.end])
+                ranges.append(QuotedRange(section=limit_section, start=limit.start, end=limit.end))
+    for quoted in ranges:  # a short answer has room for the paragraphs around it
+        used += quoted.widen(ranges, _EARLY_TOKENS - used)
+    return ranges
 
 
-def _write_card(card: QuotedRange) -> str:
-    """Write the titles above a passage, the passage as one quotation, and the id of its section."""
-    section, words = card.section, card.text.strip()
-    above = [(section_id, title) for offset, section_id, title in section.inside if offset <= card.start]
+def _write_range(quoted: QuotedRange) -> str:
+    """Write the titles above a range, its text as one quotation, and the id of its section."""
+    section, words = quoted.section, quoted.text.strip()
+    above = [(section_id, title) for offset, section_id, title in section.inside if offset <= quoted.start]
     section_id, path = section.section_id, section.path.split(" > ")
     if above:
         section_id = above[-1][0]
@@ -263,14 +266,35 @@ def _write_card(card: QuotedRange) -> str:
     return f"**{heading}**\n\n{quote}" if heading else quote
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _QuestionWeights:
+    """How much the words of a question, and the words related to them, count in the score of a passage."""
+
+    weights: Mapping[str, float]
+    """Weight of each term, and of its synonyms and corrections, which count in part."""
+    total: float
+    """Weight of all terms, without the related words."""
+    term_by_related: Mapping[str, str]
+    """Term of each related word."""
+    forms: Mapping[str, str]
+    """Inflected forms and their terms."""
+
+    def compute_share(self, words: Iterable[str]) -> float:
+        """Return the share of the question's weight that some words have. Of each term, only the best word counts."""
+        best: dict[str, float] = {}
+        for word in words:
+            term = self.term_by_related.get(word, word)
+            best[term] = max(best.get(term, 0.0), self.weights[word])
+        return sum(best.values()) / self.total
+
+
 def rank_passages(parsed: ParsedRequest) -> PassageRanking:
     """Rank the passages of the delivered sections for the question."""
     terms, sections = query_terms(parsed.question), parsed.delivered
     if not parsed.is_follow_up and (parsed.found or parsed.started_ids):  # a follow-up may need any open section
-        wanted = (
-            {hit.section_id for hit in (*parsed.found_before, *parsed.found)} | parsed.asked_ids | parsed.started_ids
-        )
-        sections = tuple(section for section in sections if section.section_id in wanted) or sections
+        wanted_ids = {hit.section_id for hit in (*parsed.found_before, *parsed.found)}
+        wanted_ids |= parsed.asked_ids | parsed.started_ids
+        sections = tuple(section for section in sections if section.section_id in wanted_ids) or sections
     if not terms or not sections:
         return PassageRanking()
     searches = (parsed.found, parsed.found_before)  # the ranks of the first search count
@@ -278,62 +302,78 @@ def rank_passages(parsed: ParsedRequest) -> PassageRanking:
     texts = [f"{section.path}\n{section.text}" for section in sections]
     language = detect_language(tokenise(parsed.question))
     words = find_question_words(parsed.question, texts)
-    forms, present = words.forms, words.present
-    weights = _weigh_terms(terms, parsed, forms)
+    weights = _weigh_terms(terms, parsed, words.forms)
     total = sum(weights.values())
     # Synonyms count in part for their terms, and so do corrections of typos; less if the term itself is there too.
-    others = {term: words.get_others(term) for term in terms}
-    term_by_synonym = {other: term for term in terms for other in sorted(others[term]) if other not in terms}
-    shares = {term: _OTHER_SYNONYM_SHARE if term in present else _SYNONYM_SHARE for term in terms}
-    weights |= {synonym: shares[term] * weights[term] for synonym, term in term_by_synonym.items()}
-    ranked = tuple(weights)
-    every = tuple(dict.fromkeys((*ranked, *sorted(frozenset().union(*others.values())))))
-
-    def weigh(found: Iterable[str]) -> float:
-        best: dict[str, float] = {}
-        for word in found:
-            term = term_by_synonym.get(word, word)
-            best[term] = max(best.get(term, 0.0), weights[word])
-        return sum(best.values())
-
-    candidates = []
-    for section in sections:
-        in_path = frozenset(term for _, term in locate_terms(section.path, every, forms))
-        occurrences = locate_terms(section.text, every, forms)
-        in_section = in_path.union(term for _, term in occurrences).intersection(ranked)
-        coverage = weigh(in_section) / total
-        loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, HITS_MAX))
-        best: dict[Passage, float] = {}
-        for sentence in rank_sentences(section.text, ranked, limit=_SENTENCES_MAX, idf=weights, forms=forms):
-            passage = _find_verbatim_passage(section.text, sentence.start)
-            if passage is not None:
-                best.setdefault(passage, sentence.score)
-        if not best and (opening := get_first_sentence(section.text)) is not None:
-            passage = _find_verbatim_passage(section.text, opening.start)
-            best = {passage: 0.0} if passage is not None else {}
-        offsets = [offset for offset, _ in occurrences]
-        titles = [(0, section.path.rpartition(" > ")[2]), *((start, title) for start, _, title in section.inside)]
-        for passage, score in best.items():
-            title = titles[bisect_right(titles, passage.start, key=lambda pair: pair[0]) - 1][1]
-            own = occurrences[bisect_left(offsets, passage.start) : bisect_left(offsets, passage.end)]
-            found = in_path.union(term for _, term in own)
-            in_passage = {term for _, term in own if term in weights}
-            share = weigh(in_passage) / total
-            in_titles = sum(weights[term] for term in in_path if term in weights and term not in in_passage) / total
-            in_title = {term for _, term in locate_terms(title, ranked, forms)}
-            title_share = len(in_title) / max(1, len(query_terms(title)))
-            bonus = _TITLE_BONUS * title_share * sum(weights[term] for term in in_title) / total
-            total_score = score + _PASSAGE_SHARE * share + _PATH_WEIGHT * in_titles + _SECTION_SHARE * coverage + bonus
-            candidates.append(
-                _Candidate(section=section, passage=passage, score=total_score * loss, coverage=coverage, terms=found)
-            )
+    related = {term: words.get_others(term) for term in terms}
+    term_by_related = {word: term for term in terms for word in sorted(related[term]) if word not in terms}
+    factors = {term: _PRESENT_SYNONYM_WEIGHT if term in words.present else _SYNONYM_WEIGHT for term in terms}
+    weights |= {word: factors[term] * weights[term] for word, term in term_by_related.items()}
+    question = _QuestionWeights(
+        weights=weights,
+        total=total,
+        term_by_related=term_by_related,
+        forms=words.forms,
+    )
+    candidates = [
+        candidate
+        for section in sections
+        for candidate in _score_passages(section, ranks.get(section.section_id, HITS_MAX), question)
+    ]
     return PassageRanking(
         candidates=tuple(sorted(candidates, key=lambda candidate: -candidate.score)),
-        weights=_weigh_evidence(parsed.question, terms, present, language),
+        weights=_weigh_evidence(parsed.question, terms, words.present, language),
         synonyms=words.synonyms,
         corrections=words.corrections,
-        doubt=_DOUBT if language is Language.ENGLISH else 0.0,  # of other languages fewer forms of words are known
+        # of other languages fewer forms of words are known
+        doubt=_ENGLISH_DOUBT if language is Language.ENGLISH else 0.0,
     )
+
+
+def _score_passages(section: DeliveredSection, rank: int, question: _QuestionWeights) -> Iterator[_Candidate]:
+    """Yield the passages of a section that contain words of the question, or else its first passage.
+
+    A passage has the score of its best sentence, plus bonuses for the words of the question in the whole passage, in
+    the path of its section, in the whole section, and in the title above it. `rank` is the section's rank in search.
+    """
+    weights, total, searched = question.weights, question.total, tuple(question.weights)
+    path_words = frozenset(word for _, word in locate_terms(section.path, searched, question.forms))
+    occurrences = locate_terms(section.text, searched, question.forms)
+    section_words = path_words.union(word for _, word in occurrences)
+    coverage = question.compute_share(section_words)
+    sentence_scores: dict[Passage, float] = {}  # score of the best sentence of each passage
+    for sentence in rank_sentences(
+        section.text, searched, limit=_RANKED_SENTENCES_MAX, idf=weights, forms=question.forms
+    ):
+        passage = _find_verbatim_passage(section.text, sentence.start)
+        if passage is not None:
+            sentence_scores.setdefault(passage, sentence.score)
+    if not sentence_scores and (opening := get_first_sentence(section.text)) is not None:
+        passage = _find_verbatim_passage(section.text, opening.start)
+        sentence_scores = {passage: 0.0} if passage is not None else {}
+    offsets = [offset for offset, _ in occurrences]
+    titles = [(0, section.path.rpartition(" > ")[2]), *((start, title) for start, _, title in section.inside)]
+    for passage, sentence_score in sentence_scores.items():
+        title = titles[bisect_right(titles, passage.start, key=lambda pair: pair[0]) - 1][1]
+        passage_occurrences = occurrences[bisect_left(offsets, passage.start) : bisect_left(offsets, passage.end)]
+        passage_words = {word for _, word in passage_occurrences}
+        path_weight = sum(weights[word] for word in path_words if word not in passage_words)
+        title_words = {word for _, word in locate_terms(title, searched, question.forms)}
+        title_share = len(title_words) / max(1, len(query_terms(title)))  # how much of the title is of the question
+        score = (
+            sentence_score
+            + _PASSAGE_BONUS * question.compute_share(passage_words)
+            + _PATH_BONUS * (path_weight / total)
+            + _SECTION_BONUS * coverage
+            + _TITLE_BONUS * title_share * sum(weights[word] for word in title_words) / total
+        )
+        yield _Candidate(
+            section=section,
+            passage=passage,
+            score=score * (1 / (1 + _RANK_LOSS * rank)),
+            coverage=coverage,
+            terms=path_words.union(word for _, word in passage_occurrences),
+        )
 
 
 def _find_verbatim_passage(text: str, offset: int) -> Passage | None:
@@ -365,8 +405,8 @@ def _weigh_evidence(
     weights = {}
     for term in terms:
         weight = _NAME_WEIGHT if term in names else 1.0
-        weight *= _LIGHT_EVIDENCE if stem(term) in _LIGHT or term.isdigit() else 1.0
-        weights[term] = weight * (_UNSEEN_PAIR_SHARE if is_unspaced(term) and term not in present else 1.0)
+        weight *= _COMMON_WORD_EVIDENCE if stem(term) in _COMMON_QUESTION_WORDS or term.isdigit() else 1.0
+        weights[term] = weight * (_UNSEEN_PAIR_WEIGHT if is_unspaced(term) and term not in present else 1.0)
     return weights
 
 
@@ -379,9 +419,9 @@ def _weigh_terms(terms: Sequence[str], parsed: ParsedRequest, forms: Mapping[str
             counts[term] += 1
     weights = {}
     for term, count in counts.items():
-        share = _UNSEEN_PAIR_SHARE if not count and is_unspaced(term) else 1.0
-        share = _LIGHT_SHARE if term in _VERY_LIGHT else share
-        weights[term] = math.log(1 + (len(texts) + 1) / (count + 1)) * share
+        factor = _UNSEEN_PAIR_WEIGHT if not count and is_unspaced(term) else 1.0
+        factor = _EVERYDAY_VERB_WEIGHT if term in _EVERYDAY_VERBS else factor
+        weights[term] = math.log(1 + (len(texts) + 1) / (count + 1)) * factor
     return weights
 
 
@@ -395,43 +435,47 @@ class _HeadingPart:
     sentences: list[Unit] = field(default_factory=list)
 
 
-def _find_exception(
+def _find_limiting_passage(
     section: DeliveredSection, passage: Passage, delivered: Sequence[DeliveredSection], terms: Sequence[str]
 ) -> tuple[DeliveredSection, Passage] | None:
-    """Find a passage under a heading about exceptions that is below or next to the heading of another passage."""
-    own = tuple(section.path.split(" > "))
+    """Find the passage that limits another, and its section, among all delivered ones.
+
+    Its heading announces exceptions, and is beside or below the heading of the other passage. The sentence in it that
+    shares the most terms of the question decides which passage is chosen.
+    """
     parts = [*_split_at_headings(section)]
-    here = next(
-        (part.path for part in parts if any(passage.start <= unit.start < passage.end for unit in part.sentences)), own
+    here = next(  # the path of the passage
+        (part.path for part in parts if any(passage.start <= unit.start < passage.end for unit in part.sentences)),
+        tuple(section.path.split(" > ")),
     )
-    others = (other for other in delivered if other is section or EXCEPTIONS.match(other.path.split(" > ")[-1]))
+    others = (other for other in delivered if other is section or LIMITS_HEADING.match(other.path.split(" > ")[-1]))
     nearby = [
         part
         for part in chain.from_iterable(map(_split_at_headings, others))
-        if part.path[:-1] in (here, here[:-1]) and part.path != here and EXCEPTIONS.match(part.path[-1])
+        if part.path[:-1] in (here, here[:-1]) and part.path != here and LIMITS_HEADING.match(part.path[-1])
     ]
-    for part in sorted(nearby, key=lambda part: -len(part.path)):
+    for part in sorted(nearby, key=lambda part: -len(part.path)):  # those below first
         text = part.section.text
-        shared = [
+        shared_counts = [
             len({term for _, term in locate_terms(text[unit.start : unit.end], terms)}) for unit in part.sentences
         ]
-        most = max(shared, default=0)
-        if shared and (most or len(part.path) > len(here)):
-            found = find_passage(text, part.sentences[shared.index(most)].start)
+        most_shared = max(shared_counts, default=0)
+        if shared_counts and (most_shared or len(part.path) > len(here)):
+            found = find_passage(text, part.sentences[shared_counts.index(most_shared)].start)
             return (part.section, found) if found is not None else None
     return None
 
 
 def _split_at_headings(section: DeliveredSection) -> Iterable[_HeadingPart]:
-    *above, own = section.path.split(" > ")
-    text, parts = section.text, [_HeadingPart(section, (*above, own))]
-    levels: list[tuple[int, str]] = []
+    *above, title = section.path.split(" > ")
+    text, parts = section.text, [_HeadingPart(section, (*above, title))]
+    levels: list[tuple[int, str]] = []  # level and title of the headings down to the current one
     for sentence in split_sentences(text):
         words = text[sentence.start : sentence.end]
         if sentence.kind is UnitKind.HEADING:
             line = text[text.rfind("\n", 0, sentence.start) + 1 : sentence.end].lstrip()
             level = len(line) - len(line.lstrip("#")) or 2
-            levels = [*(one for one in levels if one[0] < level), (level, words.strip("# "))]
+            levels = [*(upper for upper in levels if upper[0] < level), (level, words.strip("# "))]
             parts.append(_HeadingPart(section, (*above, *(title for _, title in levels))))
         elif sentence.kind is not UnitKind.TABLE_HEAD:
             parts[-1].sentences.append(sentence)
