@@ -19,14 +19,17 @@ _WORDS_BY_TOOL: Mapping[str, str] = {
 """Word after the backticks that calls a tool, by the name of the tool."""
 _TOOLS_BY_WORD = {word: tool for tool, word in _WORDS_BY_TOOL.items()} | {tool: tool for tool in _WORDS_BY_TOOL}
 _SEARCH = "search_sections"
-_CALL = re.compile(rf"[ \t`]*({'|'.join(_WORDS_BY_TOOL)})\((.*)\)[ \t`;]*", re.DOTALL)
-_CALL_STARTS = tuple(f"{tool}(" for tool in _WORDS_BY_TOOL)
+_FUNCTION_CALL = re.compile(rf"[ \t`]*({'|'.join(_WORDS_BY_TOOL)})\((.*)\)[ \t`;]*", re.DOTALL)
+"""What some models write instead of a block: `search_sections("late fees")`."""
+_FUNCTION_CALL_STARTS = tuple(f"{tool}(" for tool in _WORDS_BY_TOOL)
 _QUERY = re.compile(r"\"([^\"]*)\"|'([^']*)'")
-_OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS_BY_WORD)})(?:[ \t]+(.*))?[ \t]*", re.IGNORECASE)
+_FENCE_OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS_BY_WORD)})(?:[ \t]+(.*))?[ \t]*", re.IGNORECASE)
+"""First line of a fenced block that calls a tool, as the prompt asks for. Its body may begin on this line."""
 _TICKS = "```"
 _SEPARATORS = re.compile(r"[\s\[\]{}(),;\"'`*]+")
 _PUNCTUATION = ".:-#"
 _ID_LIKE = re.compile(r"[0-9a-f]{8}|\w*\d\w*(?::[\w.]+)?|[0-9a-f]{8}:[\w.]+", re.IGNORECASE)
+"""`a8a96034`, `a8a96034:2`, or any word with a digit, because models shorten ids."""
 _RULES = """\
 How to call tools
 You call a tool by writing a fenced block at the end of your reply, exactly as shown below, and nothing after it. You \
@@ -56,33 +59,34 @@ class TextCallReader:
         self.calls: list[tuple[str, Mapping[str, object]]] = []
         """Tool and arguments of each call, in order. Empty until the reply has ended."""
         self._pending = ""
-        """End of the text, which may be the start of a call. After the start of the first call, all of the text from
-        there."""
+        """End of the text, which may be the start of a call. After the first call has started, all text from there."""
         self._pending_blank = ""
         """White space that is passed on only if text follows it."""
         self._is_mid_line = False
-        self._is_calling = False
+        self._has_call_started = False
 
     def feed(self, piece: str) -> str:
         """Add a piece of the reply, and return the text that can be shown now."""
         self._pending += piece
         shown = ""
-        while self._pending and not self._is_calling:
+        while self._pending and not self._has_call_started:
             line, end, rest = self._pending.partition("\n")
             if end:
                 is_call = _is_call_start(line)
             else:  # the line is not complete, but may become a call
                 start = line.lstrip(" \t")
-                is_call = start.startswith(("`", *_CALL_STARTS)) or any(call.startswith(start) for call in _CALL_STARTS)
+                is_call = start.startswith(("`", *_FUNCTION_CALL_STARTS)) or any(
+                    call.startswith(start) for call in _FUNCTION_CALL_STARTS
+                )
             if is_call and not self._is_mid_line:
-                self._is_calling = bool(end)
+                self._has_call_started = bool(end)
                 break
             shown, self._pending, self._is_mid_line = shown + line + end, rest, not end
         return self._pass_on(shown)
 
     def finish(self) -> str:
-        """End the reply, and with it an open block. Return the rest of the text."""
-        if self._is_calling or (not self._is_mid_line and _is_call_start(self._pending)):
+        """End the reply, parse its calls, and return the rest of the text. A block that is still open counts."""
+        if self._has_call_started or (not self._is_mid_line and _is_call_start(self._pending)):
             self.calls = list(_parse_calls(self._pending))
             return ""
         return self._pass_on(self._pending)
@@ -95,13 +99,17 @@ class TextCallReader:
 
 
 def _is_call_start(line: str) -> bool:
-    return bool(_OPENING.fullmatch(line) or _CALL.fullmatch(line))
+    return bool(_FENCE_OPENING.fullmatch(line) or _FUNCTION_CALL.fullmatch(line))
 
 
 def _parse_calls(text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    word, body = "", list[str]()
+    """Yield the calls in a text: function calls and fenced blocks.
+
+    A block may be unclosed, on a single line, or directly followed by the next one, and text between calls is dropped.
+    """
+    tool_word, body = "", list[str]()  # of the block that is open; the word is empty outside blocks
     for line in text.split("\n"):
-        opening, call = _OPENING.fullmatch(line), None if word else _CALL.fullmatch(line)
+        opening, call = _FENCE_OPENING.fullmatch(line), None if tool_word else _FUNCTION_CALL.fullmatch(line)
         if call is not None:
             tool, arguments = call[1], call[2]
             if tool == _SEARCH and _parse_object(arguments) is None and (query := _QUERY.search(arguments)):
@@ -109,31 +117,32 @@ def _parse_calls(text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
             yield from _parse_block(tool, [arguments])
             continue
         if opening is not None:
-            if word:
-                yield from _parse_block(word, body)
-            word, body = opening[1].lower(), []
-        inside = ((opening[2] or "") if opening else line).strip()
-        if word and (inside or not opening):
-            if not inside.startswith(_TICKS):
-                body.append(inside.strip("` "))
-            if inside.startswith(_TICKS) or inside.endswith(_TICKS):
-                yield from _parse_block(word, body)
-                word = ""
-    if word:
-        yield from _parse_block(word, body)
+            if tool_word:
+                yield from _parse_block(tool_word, body)
+            tool_word, body = opening[1].lower(), []
+        body_line = ((opening[2] or "") if opening else line).strip()
+        if tool_word and (body_line or not opening):
+            if not body_line.startswith(_TICKS):
+                body.append(body_line.strip("` "))
+            if body_line.startswith(_TICKS) or body_line.endswith(_TICKS):  # the block ends on this line
+                yield from _parse_block(tool_word, body)
+                tool_word = ""
+    if tool_word:
+        yield from _parse_block(tool_word, body)
 
 
-def _parse_block(word: str, body: Sequence[str]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    # The body is JSON, queries, or ids, possibly followed by titles.
-    tool, arguments = _TOOLS_BY_WORD[word], _parse_object("\n".join(body))
+def _parse_block(tool_word: str, body: Sequence[str]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield the calls of a block, whose body is JSON, a query on each line, or ids, possibly followed by titles."""
+    tool, arguments = _TOOLS_BY_WORD[tool_word], _parse_object("\n".join(body))
     if arguments is not None:
         yield tool, arguments
     elif tool == _SEARCH:
         for query in [line for line in body if line] or [""]:
             yield tool, {"query": query}
     else:
-        words = [word for found in _SEPARATORS.split(" ".join(body)) if (word := found.strip(_PUNCTUATION))]
-        yield tool, {"section_ids": [word for word in words if _ID_LIKE.fullmatch(word)] or words}
+        tokens = [token.strip(_PUNCTUATION) for token in _SEPARATORS.split(" ".join(body))]
+        tokens = [token for token in tokens if token]
+        yield tool, {"section_ids": [token for token in tokens if _ID_LIKE.fullmatch(token)] or tokens}
 
 
 def _parse_object(text: str) -> Mapping[str, object] | None:
@@ -147,7 +156,10 @@ def _parse_object(text: str) -> Mapping[str, object] | None:
 async def stream_with_text_tools(
     events: AsyncIterator[ModelEvent], request: ModelRequest
 ) -> AsyncGenerator[ModelEvent, None]:
-    """Yield the events of a reply to a translated request. Its blocks become calls before the end, and are not text."""
+    """Yield the events of a reply to a translated request.
+
+    Tool blocks are left out of the text, and come as calls just before the last event.
+    """
     reader = TextCallReader()
     async for event in events:
         match event:
@@ -167,7 +179,10 @@ async def stream_with_text_tools(
 
 
 def translate_request(request: ModelRequest) -> ModelRequest:
-    """Rewrite a request so that it has no tools. If it extends another request, it also extends the rewritten one."""
+    """Rewrite a request so that it has no tools.
+
+    Prefixes stay, for the provider's cache: if request B begins with A, the rewritten B begins with the rewritten A.
+    """
     messages: list[Message] = []
     calls = {call.id: call for message in request.messages for call in message.tool_calls}
     for are_results, group in groupby(request.messages, lambda message: message.role is Role.TOOL):
@@ -175,8 +190,8 @@ def translate_request(request: ModelRequest) -> ModelRequest:
             results = []
             for message in group:
                 call = calls[message.tool_call_id or ""]
-                title = f"{_WORDS_BY_TOOL.get(call.name, call.name)} {_format_arguments(call)}"
-                results.append(f"Result of {title}:\n{message.text}")
+                call_line = f"{_WORDS_BY_TOOL.get(call.name, call.name)} {_format_arguments(call)}"
+                results.append(f"Result of {call_line}:\n{message.text}")
             messages.append(Message(role=Role.USER, text="\n\n".join(results)))
             continue
         for message in group:
@@ -198,7 +213,7 @@ def format_fence(call: ToolCall) -> str:
 
 
 def _format_arguments(call: ToolCall) -> str:
-    # Ids or a query. Malformed arguments are shown as they are.
+    """Return the ids or the query of a call as text. Malformed arguments stay as they are."""
     arguments = _parse_object(call.arguments) or {}
     ids, query = arguments.get("section_ids"), arguments.get("query")
     if isinstance(ids, list):
