@@ -23,8 +23,8 @@ from roamtui.outline.render import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import get_canonical_id
 from roamtui.search.base import Hit, Searcher
+from roamtui.search.excerpts import select_excerpt
 from roamtui.search.lexicon import Language, detect_language
-from roamtui.search.sentences import select_excerpt
 from roamtui.search.terms import locate_terms, query_terms, tokenise
 from roamtui.search.units import UnitKind, find_units
 

@@ -13,9 +13,9 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit, SearchServices
+from roamtui.search.excerpts import make_snippet
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.sentences import make_snippet
 from roamtui.search.terms import query_terms
 from roamtui.search.vectors import VectorIndex, VectorStore
 

@@ -19,10 +19,11 @@ from types import MappingProxyType
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
+from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.sentences import get_first_sentence, make_snippet, rank_sentences, select_relevant_part
+from roamtui.search.sentences import get_first_sentence, rank_sentences, select_relevant_part
 from roamtui.search.terms import (
     Query,
     build_term_expression,

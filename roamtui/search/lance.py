@@ -24,9 +24,9 @@ from roamtui.document.numbering import NodeNumbering
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.errors import RoamtuiError, UnknownSectionError, UsageError
 from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchServices, VectorArray
+from roamtui.search.excerpts import make_snippet
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.segments import IndexSegment, batch_segments, list_segments
-from roamtui.search.sentences import make_snippet
 from roamtui.search.terms import normalise_unicode, query_terms, space_cjk
 from roamtui.search.vectors import EmbeddingChunk, VectorStore, embed_query, embed_texts, make_chunks
 

@@ -27,7 +27,8 @@ from roamtui.models.search_models import parse_choice, parse_scores
 from roamtui.outline.expansion import render_section, strip_ids
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
-from roamtui.search.sentences import select_excerpt, split_sentences
+from roamtui.search.excerpts import select_excerpt
+from roamtui.search.sentences import split_sentences
 from roamtui.search.terms import extract_identifiers, extract_names, parse_query
 from roamtui.sources.convert.epub import convert_epub
 from roamtui.sources.convert.html import convert_html

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.search import keyword
+from roamtui.search.excerpts import SNIPPET_LENGTH
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher, is_glossary_entry, plan_search, rank_by_text
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.sentences import SNIPPET_LENGTH
 from roamtui.search.terms import parse_query
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
