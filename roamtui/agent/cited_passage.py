@@ -97,8 +97,8 @@ def _find_similar_words(quote: str, section_id: str, state: ConversationState) -
     from roamtui.agent.similar_words import TextWords, align_words  # noqa: PLC0415 - imports rapidfuzz
 
     def read(text: str) -> TextWords:
-        found = [*_WORD.finditer(text)]
-        return TextWords(tuple(word.group().casefold() for word in found), tuple(word.span() for word in found))
+        words = [*_WORD.finditer(text)]
+        return TextWords(tuple(word.group().casefold() for word in words), tuple(word.span() for word in words))
 
     quoted = read(quote)
     best_similarity = _SIMILARITY_MIN

@@ -112,16 +112,16 @@ def find_quoted_words(quote: str, text: str) -> QuoteMatch | None:
 
 
 def _find_exact(quote: str, text: str) -> int:
-    found = text.find(quote)
-    while found >= 0:
-        end = found + len(quote)
+    start = text.find(quote)
+    while start >= 0:
+        end = start + len(quote)
         is_unit = (  # as in 5m; text from PDF may lack spaces: "2020The"
             quote[-1].isdigit() and _is_one_word(quote[-1], text[end : end + 1]) and not _is_glued(text, end)
         )
-        is_cut = _is_one_word(text[found - 1 : found], quote[0]) or is_unit
-        if not is_cut and not divides_number(text, found, end):
-            return found
-        found = text.find(quote, found + 1)
+        is_cut = _is_one_word(text[start - 1 : start], quote[0]) or is_unit
+        if not is_cut and not divides_number(text, start, end):
+            return start
+        start = text.find(quote, start + 1)
     return -1
 
 
@@ -147,19 +147,20 @@ class _NormalisedSearch:
         """
         plain = self.plain
         is_long = part.count(" ") >= _GLUED_SPACES_MIN
-        found = plain.find(part, start, stop)
-        while found >= 0:
-            end = found + len(part)
+        index = plain.find(part, start, stop)
+        while index >= 0:
+            end = index + len(part)
             if all(
                 not _is_one_word(plain[edge - 1 : edge], plain[edge : edge + 1]) or (is_long and _is_glued(plain, edge))
-                for edge in (found, end)
+                for edge in (index, end)
             ):
-                around = (plain[max(0, edge - _EDGE_LENGTH) : edge + _EDGE_LENGTH] for edge in (found, end))
-                if not any(map(_DIGIT.search, around)):
-                    return found
-                if not divides_number(self.text, self.offsets[found], self.offsets[end - 1] + 1):
-                    return found
-            found = plain.find(part, found + 1, stop)
+                neighbourhoods = (plain[max(0, edge - _EDGE_LENGTH) : edge + _EDGE_LENGTH] for edge in (index, end))
+                # Most matches have no digits near their edges. Only the others need the offsets, which are slow.
+                if not any(map(_DIGIT.search, neighbourhoods)):
+                    return index
+                if not divides_number(self.text, self.offsets[index], self.offsets[end - 1] + 1):
+                    return index
+            index = plain.find(part, index + 1, stop)
         return -1
 
     def find_all(self, parts: Sequence[str]) -> tuple[int, int] | None:
@@ -171,11 +172,11 @@ class _NormalisedSearch:
                 return None
         first, position = -1, 0
         for part in parts:
-            found = self.find(part, position)
-            if found < 0:
+            start = self.find(part, position)
+            if start < 0:
                 return None
-            first = found if first < 0 else first
-            position = found + len(part)
+            first = start if first < 0 else first
+            position = start + len(part)
         return first, position
 
     def find_in_sentences(self, parts: Sequence[str]) -> tuple[int, int] | None:
@@ -183,19 +184,19 @@ class _NormalisedSearch:
         first = self.find(parts[0])
         while first >= 0:
             position = first + len(parts[0])
-            limit = following = self._find_sentence_end(position - 1)
+            first_sentence_end = sentence_end = self._find_sentence_end(position - 1)
             for part in parts[1:]:
-                own = GAP.match(self.plain, position)  # an ellipsis of the text itself omits nothing
-                last = max(following - 1, own.end() if own else 0)
-                found = self.find(part, position, last + len(part))
-                if found < 0:
+                gap = GAP.match(self.plain, position)  # an ellipsis of the text itself omits nothing
+                last_start = max(sentence_end - 1, gap.end() if gap else 0)
+                start = self.find(part, position, last_start + len(part))
+                if start < 0:
                     break
-                position = found + len(part)
-                following = self._find_sentence_end(position - 1)
+                position = start + len(part)
+                sentence_end = self._find_sentence_end(position - 1)
             else:
                 return first, position
             # an earlier match would end in the same sentence
-            first = self.find(parts[0], max(first + 1, limit - len(parts[0]) + 1))
+            first = self.find(parts[0], max(first + 1, first_sentence_end - len(parts[0]) + 1))
         return None
 
     def _find_sentence_end(self, index: int) -> int:

@@ -43,49 +43,50 @@ class Alignment(NamedTuple):
         return self.pairs[-1][1]
 
 
-def align_words(wanted: Sequence[str], given: Sequence[str]) -> Alignment | None:
-    """Return the run of given words that is most similar to the wanted ones, or None if no word is common to both."""
-    found = (
-        _align_nearby(wanted, given, max(0, start - len(wanted)), start + 3 * len(wanted))
-        for start in _list_candidate_positions(wanted, given)
+def align_words(quote_words: Sequence[str], text_words: Sequence[str]) -> Alignment | None:
+    """Return the run of words of a text that is most similar to a quote, or None if no word is common to both."""
+    alignments = (
+        _align_nearby(quote_words, text_words, max(0, start - len(quote_words)), start + 3 * len(quote_words))
+        for start in _list_candidate_positions(quote_words, text_words)
     )
-    return max(filter(None, found), default=None)
+    return max(filter(None, alignments), default=None)
 
 
-def _list_candidate_positions(wanted: Sequence[str], given: Sequence[str]) -> list[int]:
+def _list_candidate_positions(quote_words: Sequence[str], text_words: Sequence[str]) -> list[int]:
     """List the word numbers after which most words of a quote follow. A rare word counts for more."""
-    known = set(wanted)
-    hits = [index for index, word in enumerate(given) if word in known]
-    weights = {word: 1 / (1 + log2(count)) for word, count in Counter(given[index] for index in hits).items()}
+    known_words = set(quote_words)
+    hits = [index for index, word in enumerate(text_words) if word in known_words]
+    weights = {word: 1 / (1 + log2(count)) for word, count in Counter(text_words[index] for index in hits).items()}
     scores: list[tuple[float, int]] = []
+    # A window of one and a half lengths of the quote slides over the hits. `total` is the weight of the hits in it.
     total, first = 0.0, 0
     for index in hits:
-        total += weights[given[index]]
-        while index - hits[first] > len(wanted) * 3 // 2:
-            total -= weights[given[hits[first]]]
+        total += weights[text_words[index]]
+        while index - hits[first] > len(quote_words) * 3 // 2:
+            total -= weights[text_words[hits[first]]]
             first += 1
         scores.append((total, hits[first]))
     positions: list[int] = []
     for _, index in sorted(scores, reverse=True):
-        if all(abs(index - position) > len(wanted) for position in positions):
+        if all(abs(index - position) > len(quote_words) for position in positions):
             positions.append(index)
             if len(positions) == _PLACES:
                 break
     return positions
 
 
-def _align_nearby(wanted: Sequence[str], given: Sequence[str], low: int, high: int) -> Alignment | None:
+def _align_nearby(quote_words: Sequence[str], text_words: Sequence[str], low: int, high: int) -> Alignment | None:
     """Return the most similar run of words among those from `low` to `high`."""
-    blocks = LCSseq.editops(wanted, given[low:high]).as_matching_blocks()
+    blocks = LCSseq.editops(quote_words, text_words[low:high]).as_matching_blocks()
     pairs = [(block.a + step, low + block.b + step) for block in blocks for step in range(block.size)]
     for index in range(len(pairs) - 2, -1, -1):  # a title may repeat the first word: keep neighbours together
         (in_quote, _), (in_next_quote, following) = pairs[index], pairs[index + 1]
-        if in_quote + 1 == in_next_quote and given[following - 1] == wanted[in_quote]:
+        if in_quote + 1 == in_next_quote and text_words[following - 1] == quote_words[in_quote]:
             pairs[index] = in_quote, following - 1
-    best = 0.0, 0, 0
+    best_similarity, best_pairs = 0.0, slice(0, 0)
     for index, (_, first) in enumerate(pairs):
         for count, (_, last) in enumerate(pairs[index:], start=1):
-            similarity = 2 * count / (len(wanted) + last - first + 1)
-            if similarity > best[0]:
-                best = similarity, index, index + count
-    return Alignment(best[0], tuple(pairs[best[1] : best[2]])) if pairs else None
+            similarity = 2 * count / (len(quote_words) + last - first + 1)
+            if similarity > best_similarity:
+                best_similarity, best_pairs = similarity, slice(index, index + count)
+    return Alignment(best_similarity, tuple(pairs[best_pairs])) if pairs else None

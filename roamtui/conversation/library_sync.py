@@ -89,17 +89,17 @@ def graft_documents(
 
     A new document may take over ids from another one, which then gets new ids. The state is changed to use these.
     """
-    before = state.library
-    new = {node_id: document for node_id, document in documents.items() if is_loadable(before, node_id)}
-    library = before.graft_all(new)
-    problems = tuple((node_id, document.problem) for node_id, document in new.items() if document.problem)
-    pages = [document for node_id, document in new.items() if get_link_url(before, node_id)]
+    old_library = state.library
+    added = {node_id: document for node_id, document in documents.items() if is_loadable(old_library, node_id)}
+    library = old_library.graft_all(added)
+    problems = tuple((node_id, document.problem) for node_id, document in added.items() if document.problem)
+    pages = [document for node_id, document in added.items() if get_link_url(old_library, node_id)]
     notes = tuple(dict.fromkeys(note for page in pages for note in page.notes))
     moved: list[tuple[str, str]] = []
-    for node_id, document in before.grafts.items():
+    for node_id, document in old_library.grafts.items():
         if library.grafts[node_id] is not document and library.grafts[node_id].columns is document.columns:
             moved += zip(document.ids, library.grafts[node_id].ids, strict=True)
-    event = NodesLoaded(section_ids=tuple(new), problems=problems, notes=notes, moved=tuple(moved))
+    event = NodesLoaded(section_ids=tuple(added), problems=problems, notes=notes, moved=tuple(moved))
     return replace(apply(state, event), library=library), event
 
 

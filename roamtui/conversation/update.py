@@ -266,20 +266,20 @@ def update(state: ConversationState, command: Command) -> Update:
         case CloseSections():
             events = _close_requested(state, command)
         case PinSections(section_ids=requested, is_pinned=is_pinned):
-            wanted = tuple(map(state.library.get_canonical_link, requested))
-            missing = tuple(section_id for section_id in wanted if state.get_open(section_id) is None)
+            canonical_ids = tuple(map(state.library.get_canonical_link, requested))
+            missing = tuple(section_id for section_id in canonical_ids if state.get_open(section_id) is None)
             if is_pinned and missing:
                 events = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))
             opened = apply_all(state, events)
-            ids = tuple(section_id for section_id in wanted if opened.get_open(section_id) is not None)
+            ids = tuple(section_id for section_id in canonical_ids if opened.get_open(section_id) is not None)
             events = (*events, SectionsPinned(section_ids=ids, is_pinned=is_pinned)) if ids else events
-        case UnfoldNodes(section_ids=wanted, origin=origin):
-            known = (node_id for node_id in wanted if node_id in state.library)
-            with_titles = _iter_with_titles(state.library, known)
+        case UnfoldNodes(section_ids=requested, origin=origin):
+            known_ids = (node_id for node_id in requested if node_id in state.library)
+            with_titles = _iter_with_titles(state.library, known_ids)
             unfolding = tuple(node_id for node_id in with_titles if node_id not in state.unfolded)
             events = (NodesUnfolded(section_ids=unfolding, origin=origin),) if unfolding else ()
-        case FoldNodes(section_ids=wanted, origin=origin):
-            events = _fold(state, wanted, origin)
+        case FoldNodes(section_ids=requested, origin=origin):
+            events = _fold(state, requested, origin)
         case ReadSection(section_id=section_id):
             events = (ReadingSectionChanged(section_id=section_id),)
         case Undo():

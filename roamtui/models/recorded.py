@@ -82,7 +82,8 @@ def _iter_replies(events: Sequence[ConversationEvent], path: Path) -> Iterator[R
     assert isinstance(asked, QuestionAsked)
     end = next((event for event in events if isinstance(event, QuestionAnswered)), None)
     steps = [event.step for event in events if isinstance(event, StepRecorded)]
-    last = steps[-1] if steps and end is not None and end.stopped is StopReason.STEP_LIMIT else _EMPTY_STEP
+    # At the step limit, the last step and the answer come from one reply.
+    last_step = steps[-1] if steps and end is not None and end.stopped is StopReason.STEP_LIMIT else _EMPTY_STEP
     pending: list[ModelEvent] = []
     is_first = True
     for event in events:
@@ -93,18 +94,19 @@ def _iter_replies(events: Sequence[ConversationEvent], path: Path) -> Iterator[R
                 continue
             case TranscriptRebuilt(was_refused=True):
                 error = ModelError("The request was too long.", overflow=True)
-            case StepRecorded(step=step) if step is not last:
+            case StepRecorded(step=step) if step is not last_step:
                 pending += _make_reply(step.text, step, step.usage)
             case QuestionAnswered(usage=total):
-                used = Usage.total(step.usage for step in steps if step is not last)
-                rest = replace(
+                # The usage of the last reply is what the steps before it have left of the total.
+                used = Usage.total(step.usage for step in steps if step is not last_step)
+                last_usage = replace(
                     total,
                     input_tokens=total.input_tokens - used.input_tokens,
                     output_tokens=total.output_tokens - used.output_tokens,
                     cached_tokens=total.cached_tokens - used.cached_tokens,
                     cost_usd=None if total.cost_usd is None else total.cost_usd - (used.cost_usd or 0.0),
                 )
-                pending += _make_reply(event.said or event.answer, last, rest)
+                pending += _make_reply(event.said or event.answer, last_step, last_usage)
                 was_asked = not is_first or event.answer
                 if event.stopped is StopReason.CANCELLED and was_asked:
                     error = ReplayStoppedError(f"This question of {path} was cancelled here.")
@@ -207,10 +209,12 @@ class RecordedModel:
         return self._replies[min(self._done, len(self._replies) - 1)].asked if self._replies else None
 
     def _find_next_reply(self, request: ModelRequest) -> RecordedReply:
-        last = request.messages[-1]
-        before = self._replies[self._done - 1].error if self._done else None
-        if last.role is Role.USER and not (isinstance(before, ModelError) and before.overflow):
-            text = self._secrets.redact(last.text)
+        last_message = request.messages[-1]
+        previous_error = self._replies[self._done - 1].error if self._done else None
+        # After an overflow, the same question is sent again, and the recording continues.
+        is_retry = isinstance(previous_error, ModelError) and previous_error.overflow
+        if last_message.role is Role.USER and not is_retry:
+            text = self._secrets.redact(last_message.text)
             for run, start in (
                 (self._replies, self._done),
                 *((run, 0) for run in reversed(self._replies_by_conversation)),
@@ -222,7 +226,7 @@ class RecordedModel:
                         return run[index]
         if self._done == len(self._replies) or self._replies[self._done].is_first:
             message, asked = f"{self._path} has no more replies to this question.", self._next_asked
-            if asked is not None and last.role is Role.USER:
+            if asked is not None and last_message.role is Role.USER:
                 recorded = shorten(sanitise_line(asked.question), _QUESTION_LENGTH_MAX)
                 message = f'{self._path} has no reply to this question; the recorded one is "{recorded}".'
             raise ModelError(message)

@@ -51,7 +51,8 @@ _MESSAGES_MAX = 8
 _MESSAGE_LENGTH_MAX = 600
 _QUERY_LENGTH_MAX = 400
 _Result = TypeVar("_Result")
-_END_SECONDS_MAX = 5
+_EXIT_SECONDS_MAX = 5
+"""Longest wait for the thread to end, which waits for the process to exit."""
 
 
 class BackgroundLoop:
@@ -62,7 +63,9 @@ class BackgroundLoop:
         """Process for the coroutines that run here, and for no others."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._end: finalize[[asyncio.AbstractEventLoop, threading.Thread, WorkerProcess], BackgroundLoop] | None = None
+        self._finalizer: (
+            finalize[[asyncio.AbstractEventLoop, threading.Thread, WorkerProcess], BackgroundLoop] | None
+        ) = None
 
     def run(self, coroutine: Coroutine[Any, Any, _Result]) -> _Result:
         """Run a coroutine, and return its result. Callable from any thread, except for the thread of the loop."""
@@ -71,7 +74,7 @@ class BackgroundLoop:
                 self._loop = asyncio.new_event_loop()
                 thread = threading.Thread(target=_run_loop, args=(self._loop,), name="background models", daemon=True)
                 thread.start()
-                self._end = finalize(self, _end_loop, self._loop, thread, self.worker)
+                self._finalizer = finalize(self, _end_loop, self._loop, thread, self.worker)
             loop = self._loop
         future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
@@ -83,9 +86,9 @@ class BackgroundLoop:
     def close(self) -> None:
         """End the thread and the process. A later coroutine starts new ones."""
         with self._lock:
-            if self._end is not None:
-                self._end()
-            self._end = self._loop = None
+            if self._finalizer is not None:
+                self._finalizer()
+            self._finalizer = self._loop = None
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
@@ -106,7 +109,7 @@ def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker:
 
     asyncio.run_coroutine_threadsafe(close(), loop)
     if threading.current_thread() is not thread:
-        thread.join(_END_SECONDS_MAX)
+        thread.join(_EXIT_SECONDS_MAX)
 
 
 def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None = None) -> Embedder:

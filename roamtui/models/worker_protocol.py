@@ -122,8 +122,8 @@ class ResolvedModel:
         """The name of the provider or server, for people."""
         if self.address is not None and not self.is_ollama:
             return self.address
-        known = PROVIDERS.get(self.provider)
-        return known.title if known else self.provider
+        provider = PROVIDERS.get(self.provider)
+        return provider.title if provider else self.provider
 
 
 @dataclass(frozen=True, slots=True)

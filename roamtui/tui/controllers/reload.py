@@ -122,8 +122,9 @@ class ReloadController:
             stamps = await asyncio.to_thread(self._read_stamps)
             self.needs_baseline, self._tried_stamps = False, stamps
             self._seen_stamps = self._seen_stamps if stamps is None else stamps
-            old, new = self._loaded_stamps or {}, stamps or {}
-            changed = frozenset(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+            old_stamps, new_stamps = self._loaded_stamps or {}, stamps or {}
+            keys = old_stamps.keys() | new_stamps.keys()
+            changed = frozenset(key for key in keys if old_stamps.get(key) != new_stamps.get(key))
             old_library = self._controller.state.library
             library = await asyncio.to_thread(self._context.reload_library, old_library, changed)
             notes = [note for note in library.notes if note not in old_library.notes]
@@ -144,8 +145,10 @@ class ReloadController:
             self._chat_log.post_message(StatusMessage("", is_alert=True))
 
 
-def _is_same(library: Library, other: Library) -> bool:
+def _is_same(library: Library, old_library: Library) -> bool:
     """Return whether all documents are unchanged, pages that were fetched for links included."""
-    old, new = ({document.key: document.content_hash for document in each.documents} for each in (other, library))
-    is_root_same = library.content_hash == other.content_hash and len(library) == len(other)
-    return is_root_same and new.items() <= old.items()
+    old_hashes, new_hashes = (
+        {document.key: document.content_hash for document in each.documents} for each in (old_library, library)
+    )
+    is_root_same = library.content_hash == old_library.content_hash and len(library) == len(old_library)
+    return is_root_same and new_hashes.items() <= old_hashes.items()
