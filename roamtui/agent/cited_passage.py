@@ -140,7 +140,9 @@ def _list_searched(section_id: str, state: ConversationState) -> Iterator[Span]:
     others = (
         span
         for span in read
-        if not any(span.doc == c.doc and c.start <= span.start and span.end <= c.end for c in cited)
+        if not any(
+            span.doc == section.doc and section.start <= span.start and span.end <= section.end for section in cited
+        )
     )
     left = _CHARACTERS_MAX
     for span in (*cited, *others):

@@ -356,7 +356,7 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
     section_id, quote = note.citation.section_id, note.citation.quote
     exists = section_id in library
     is_unread = any(link in library and not library.is_loaded(link) for link in note.links)
-    if not exists and (is_unread or library.list_unloaded()):
+    if not exists and (is_unread or library.list_unloaded()):  # the section may be in text that is not loaded
         return LocatedNote(note=note, status=ClaimStatus.UNREACHABLE)
     if quote is not None:
         finding = recheck(Claim(quote=quote, place="", section_id=section_id), library)
@@ -370,7 +370,7 @@ def _locate_note(note: Note, library: Library, get_ids_by_hash: Callable[[], dic
         current_hash = hash_section(library, section_id)
         is_changed = current_hash and note.content_hash not in ("", current_hash)
         status = ClaimStatus.CHANGED if is_changed else ClaimStatus.SAME
-    else:
+    else:  # by the same text, or else by its first words
         section_id = get_ids_by_hash().get(note.content_hash, "")
         if not section_id and note.opening:
             section_id = recheck(Claim(quote=note.opening, place=""), library).section_id

@@ -41,8 +41,8 @@ def estimate_request_tokens(request: ModelRequest) -> int:
 def compute_step_tokens(request: ModelRequest, window_tokens: int | None) -> int:
     """Return how many tokens one step may add to a request."""
     window = window_tokens or WINDOW_TOKENS_DEFAULT
-    left = window - estimate_request_tokens(request) - _compute_answer_room(window)
-    return max(0, int(left * _STEP_SHARE))
+    room_tokens = window - estimate_request_tokens(request) - _compute_answer_room(window)
+    return max(0, int(room_tokens * _STEP_SHARE))
 
 
 def fits_window(request: ModelRequest, window_tokens: int | None) -> bool:

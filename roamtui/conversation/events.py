@@ -133,7 +133,9 @@ class SectionsExpanded:
     @property
     def opened_ids(self) -> tuple[str, ...]:
         """Sections that this batch opened or added text to."""
-        return tuple(r.section_id for r in self.results if r.section_id and r.status is ExpandStatus.OPENED)
+        return tuple(
+            result.section_id for result in self.results if result.section_id and result.status is ExpandStatus.OPENED
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,11 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
         case PinSections(section_ids=ids, is_pinned=True):
             named = ids
         case UnfoldNodes(section_ids=ids):
-            named = (i for i in ids if len(ids) == 1 or not (i in library and get_link_url(library, i)))
+            named = (
+                node_id
+                for node_id in ids
+                if len(ids) == 1 or not (node_id in library and get_link_url(library, node_id))
+            )
         case ReadSection(section_id=str(section_id)):
             named = (section_id,)
         case CloseSections() | PinSections() | FoldNodes() | ReadSection() | Undo() | CloseAgentOpened():
@@ -333,9 +337,8 @@ def make_document_events(
                 pass
     keys = dict.fromkeys(span.doc for span in spans)
     hashes = {key: library.document(key).content_hash for key in keys}
-    new_ids = [
-        i for i in (*(delivery.section_id for delivery in deliveries), *named) if i in library and i not in state.links
-    ]
+    section_ids = (*(delivery.section_id for delivery in deliveries), *named)
+    new_ids = [node_id for node_id in section_ids if node_id in library and node_id not in state.links]
     links = {section_id: tuple(list_links_to(library, section_id)) for section_id in new_ids}
     identified = DocumentIdentified(
         source=get_source_key(library),

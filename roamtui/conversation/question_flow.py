@@ -94,8 +94,17 @@ def begin_question(state: ConversationState, question: str, context: PromptConte
     if state.is_asking:  # the previous question was abandoned before it could end
         state, events = finish_question(state, QuestionAnswered(answer="", stopped=StopReason.CANCELLED, is_cut=True))
     if state.options.mode is KeepOpenMode.FRESH:
-        pending_ids = {s.section_id for s in state.open_sections if not s.deliveries and s.opened_by is Origin.PERSON}
-        old_ids = [s.section_id for s in state.open_sections if not s.is_pinned and s.section_id not in pending_ids]
+        # Sections that the person opened since the last question, and whose text the model has not got yet, stay open.
+        pending_ids = {
+            section.section_id
+            for section in state.open_sections
+            if not section.deliveries and section.opened_by is Origin.PERSON
+        }
+        old_ids = [
+            section.section_id
+            for section in state.open_sections
+            if not section.is_pinned and section.section_id not in pending_ids
+        ]
         closed = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
         state, events = apply_all(state, closed), (*events, *closed)
     if state.needs_rebuild or (state.model and state.model != context.model):
@@ -213,7 +222,9 @@ def make_rebuild_event(state: ConversationState, context: PromptContext) -> Tran
     rendered: dict[str, list[Bounds]] = {}
     for section in state.open_sections:
         merged = merge_bounds(  # of what the prologue must deliver
-            (d.start, d.end) for d in section.deliveries if not is_delivered_in(state, section, d, current_text)
+            (span.start, span.end)
+            for span in section.deliveries
+            if not is_delivered_in(state, section, span, current_text)
         )
         if merged:
             doc = section.deliveries[0].doc
@@ -266,8 +277,11 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Updat
     of earlier steps of the question itself, and close the sections that these opened.
     """
     number, transcript = state.question_number, state.transcript
-    closing = [s.section_id for s in state.open_sections if s.last_used < number and not s.is_pinned]
-    has_earlier_steps = any(e.steps or e.preface for e in transcript.exchanges[transcript.first_with_steps : -1])
+    closing = [
+        section.section_id for section in state.open_sections if section.last_used < number and not section.is_pinned
+    ]
+    sent_with_steps = transcript.exchanges[transcript.first_with_steps : -1]
+    has_earlier_steps = any(exchange.steps or exchange.preface for exchange in sent_with_steps)
     events: Events = ()
     if not closing and not has_earlier_steps and transcript.first_with_steps >= number - 1:
         last = transcript.exchanges[-1]
@@ -277,7 +291,9 @@ def shrink_transcript(state: ConversationState, context: PromptContext) -> Updat
         dropped_text = collect_delivered_text(replace(last, preface="", steps=dropped))
         kept: list[Delivery] = []
         for section in state.open_sections:
-            kept_spans = tuple(d for d in section.deliveries if not is_delivered_in(state, section, d, dropped_text))
+            kept_spans = tuple(
+                span for span in section.deliveries if not is_delivered_in(state, section, span, dropped_text)
+            )
             if section.is_pinned or len(kept_spans) == len(section.deliveries):
                 continue
             if kept_spans:

@@ -244,7 +244,9 @@ class Session:
     def needs_fetch(self, command: Command) -> bool:
         """Check whether a command has to fetch a web page, which may take long."""
         library = self.state.library
-        return self.loader is not None and any(get_link_url(library, i) for i in list_nodes_to_load(library, command))
+        return self.loader is not None and any(
+            get_link_url(library, node_id) for node_id in list_nodes_to_load(library, command)
+        )
 
     async def load_all(self) -> AsyncIterator[ConversationEvent]:
         """Load all files that are not loaded yet, and yield the progress.
@@ -294,7 +296,9 @@ class Session:
         """Start a question. When this returns, the question is on disk."""
         state, events = begin_question(self.state, question, context)
         if self.is_one_shot:
-            events = tuple(replace(e, is_one_shot=True) if isinstance(e, QuestionAsked) else e for e in events)
+            events = tuple(
+                replace(event, is_one_shot=True) if isinstance(event, QuestionAsked) else event for event in events
+            )
         return await self._save_and_list_visible(self._apply((state, events)))
 
     def record(self, events: tuple[ConversationEvent, ...]) -> None:

@@ -103,18 +103,19 @@ class FindController:
 
     def _get_search_origin(self, direction: int) -> TextPosition:
         """Return where to continue: at the last match, or if the person has moved since, at the current section."""
-        library, outline, last = self._library, self._outline, self._position
+        library, outline, last_match = self._library, self._outline, self._position
         current_id = outline.cursor_id if outline.has_focus else self._reader.section_id or outline.cursor_id
         if current_id is None or current_id not in library:
-            return last or TextPosition("", -1)
+            return last_match or TextPosition("", -1)
         span = library.get_content_span(current_id)
         if (
-            last is not None
-            and last.doc == span.doc
-            and (not outline.has_focus or span.start <= last.offset < span.end)
+            last_match is not None
+            and last_match.doc == span.doc
+            and (not outline.has_focus or span.start <= last_match.offset < span.end)
         ):
-            return last
-        return TextPosition(span.doc, span.start - (direction > 0))
+            return last_match
+        # One character back when searching on, so that a match at the start of the section counts.
+        return TextPosition(span.doc, span.start - 1 if direction > 0 else span.start)
 
     def _get_reader_position(self) -> TextPosition | None:
         position = self._reader.reader.position if self._reader.section_id is not None else None
