@@ -221,20 +221,25 @@ def _assign_marks(answer: str, quotes: Sequence[Quotation], marks: Sequence[Cita
     other sentences it shares those of the previous quote.
     """
     starts = [mark.start for mark in marks]
-    edges = [bisect_left(starts, quote.start) for quote in quotes]
-    before = [marks[start:end] for start, end in pairwise((0, *edges))]  # between a quote and the previous one
-    after = [*before[1:], marks[edges[-1] :]]
-    own = [_take_directly_after(answer, quote.end, following) for quote, following in zip(quotes, after, strict=True)]
-    if edges[0]:
+    preceding_counts = [bisect_left(starts, quote.start) for quote in quotes]  # of marks before each quote
+    before = [
+        marks[start:end] for start, end in pairwise((0, *preceding_counts))
+    ]  # between a quote and the previous one
+    after = [*before[1:], marks[preceding_counts[-1] :]]
+    assigned = [
+        _take_directly_after(answer, quote.end, next_marks) for quote, next_marks in zip(quotes, after, strict=True)
+    ]
+    if preceding_counts[0]:  # the sentence begins with a mark
         for index in range(len(quotes)):
-            own[index] = own[index] or before[index][::-1] or own[index - 1]
+            assigned[index] = assigned[index] or before[index][::-1] or assigned[index - 1]
     else:
         for index in reversed(range(len(quotes))):
-            own[index] = own[index] or after[index] or (own[index + 1] if index + 1 < len(own) else ())
+            next_assigned = assigned[index + 1] if index + 1 < len(assigned) else ()
+            assigned[index] = assigned[index] or after[index] or next_assigned
         for index in range(1, len(quotes)):  # the last quotes may have no marks after them
-            own[index] = own[index] or own[index - 1]
-    for quote, its_marks in zip(quotes, own, strict=True):
-        yield replace(quote, marks=its_marks[:_CANDIDATES_MAX])
+            assigned[index] = assigned[index] or assigned[index - 1]
+    for quote, quote_marks in zip(quotes, assigned, strict=True):
+        yield replace(quote, marks=quote_marks[:_CANDIDATES_MAX])
 
 
 def _take_directly_after(answer: str, position: int, marks: Sequence[CitationMark]) -> Sequence[CitationMark]:
@@ -412,23 +417,23 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
     The model reads a version of the text with ids after headings and without page footers, and may quote from that.
     """
     text = library.document(doc).text
-    plain = strip_ids(quote)
+    without_ids = strip_ids(quote)
     best: tuple[Span, QuoteState] | None = None
     for start, end in pieces:
         piece = text[start:end]
         match = find_quoted_words(quote, piece)
-        found = QuoteState.EXACT if match is not None and match.is_exact else QuoteState.NORMALISED
+        quote_state = QuoteState.EXACT if match is not None and match.is_exact else QuoteState.NORMALISED
         if match is None or match.is_joined:
-            read = blank_footers(text, start, end)
-            if plain != quote or read != piece:
-                match = find_quoted_words(plain, read) or match
+            without_footers = blank_footers(text, start, end)  # has the same offsets
+            if without_ids != quote or without_footers != piece:
+                match = find_quoted_words(without_ids, without_footers) or match
         if match is None or divides_number(text, start + match.start, start + match.end):
             continue  # a piece may end inside a number
         if match.is_joined:
-            found = QuoteState.JOINED
-        if best is None or _RANKS.index(found) < _RANKS.index(best[1]):
-            best = Span(doc=doc, start=start + match.start, end=start + match.end), found
-        if found is QuoteState.EXACT:
+            quote_state = QuoteState.JOINED
+        if best is None or _RANKS.index(quote_state) < _RANKS.index(best[1]):
+            best = Span(doc=doc, start=start + match.start, end=start + match.end), quote_state
+        if quote_state is QuoteState.EXACT:
             break
     return best
 
