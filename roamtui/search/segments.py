@@ -68,15 +68,15 @@ class IndexSegment:
         """Yield the index columns of each row."""
         columns, text = self.document.columns, self.document.text
         for row in range(self.first, self.end):
-            own = normalise_unicode(text[columns.starts[row] : columns.starts[row + 1]])
+            own_text = normalise_unicode(text[columns.starts[row] : columns.starts[row + 1]])
             summary = self.document.get_summary(row, self.summaries)
-            found = list(filter(None, map(names_by_run.__getitem__, _split_runs(own))))
+            identifiers = list(filter(None, map(names_by_run.__getitem__, _split_runs(own_text))))
             yield IndexRow(
                 space_cjk(normalise_unicode(qualified_title_of(self.document, row))),
                 space_cjk(normalise_unicode(join_context(self.document, row, self.above))),
-                space_cjk(f"{own}\n{normalise_unicode(summary)}" if summary else own),
-                " ".join(names for names, _ in found),
-                " ".join(parts for _, parts in found),
+                space_cjk(f"{own_text}\n{normalise_unicode(summary)}" if summary else own_text),
+                " ".join(names for names, _ in identifiers),
+                " ".join(parts for _, parts in identifiers),
             )
 
 
@@ -91,8 +91,8 @@ def list_segments(
     `known` has earlier segments by the ``id()`` of their document. Those of unchanged documents are reused. `summaries`
     has the summaries of documents and sections by the digest of their text.
     """
-    found: dict[int, list[IndexSegment]] = {}
-    taken: Counter[str] = Counter()
+    segments_by_document: dict[int, list[IndexSegment]] = {}
+    digest_counts: Counter[str] = Counter()
     for document in documents:
         above = list_ancestor_titles(layout, document)
         count = len(document.columns)
@@ -107,11 +107,11 @@ def list_segments(
             starts = range(0, count, _ROWS_MAX)
             segments = [_make_segment(document, row, min(count, row + _ROWS_MAX), above, summaries) for row in starts]
         for index, segment in enumerate(segments):
-            taken[segment.digest] += 1
-            if taken[segment.digest] > 1:
-                segments[index] = replace(segment, digest=f"{segment.digest}#{taken[segment.digest]}")
-        found[id(document)] = segments
-    return found
+            digest_counts[segment.digest] += 1
+            if digest_counts[segment.digest] > 1:
+                segments[index] = replace(segment, digest=f"{segment.digest}#{digest_counts[segment.digest]}")
+        segments_by_document[id(document)] = segments
+    return segments_by_document
 
 
 def batch_segments(segments: Iterable[IndexSegment], rows_max: int) -> Iterator[list[IndexSegment]]:

@@ -99,12 +99,12 @@ class TopicTitles:
             if document.columns.ends[row] == row + 1:
                 number = index.layout.number_of(document, row)
                 titles.append((number, index.title_stems(number)))
-        holders: dict[str, list[int]] = defaultdict(list)
+        numbers_by_stem: dict[str, list[int]] = defaultdict(list)
         for number, stems in titles:
             if 1 < len(index.layout.subtree(number)) < len(index) and index.own_text(number):
                 for word_stem in stems:
-                    holders[word_stem].append(number)
-        return dict(holders)
+                    numbers_by_stem[word_stem].append(number)
+        return dict(numbers_by_stem)
 
     @cached_property
     def _rarities(self) -> dict[str, float]:
@@ -126,16 +126,19 @@ class TopicTitles:
         return {number: strength - named_now for number, strength in strongest if strength > named_now}
 
     def _match_topics(self, text: str) -> dict[int, float]:
-        """Return the sections whose titles a text mentions, with the strength of each mention."""
-        masses: dict[int, float] = defaultdict(float)
+        """Return the sections whose titles a text mentions, with the strength of each mention.
+
+        It grows with the share of the title that the text mentions, and with the rarity of the mentioned words.
+        """
+        mentioned: dict[int, float] = defaultdict(float)  # rarity of the mentioned words of each title
         for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_MESSAGE_LENGTH_MAX])))):
             for number in self._sections_by_stem.get(word_stem, ()):
-                masses[number] += self._rarities[word_stem]
+                mentioned[number] += self._rarities[word_stem]
         strengths = {}
-        for number, mass in masses.items():
-            share = mass / sum(self._rarities[word_stem] for word_stem in self.index.title_stems(number))
+        for number, rarity in mentioned.items():
+            share = rarity / sum(self._rarities[word_stem] for word_stem in self.index.title_stems(number))
             if share >= _SHARE_MIN:
-                strengths[number] = share**2 * mass / (mass + _RARITY_HALF)
+                strengths[number] = share**2 * rarity / (rarity + _RARITY_HALF)
         return strengths
 
 

@@ -167,7 +167,7 @@ class ReaderController:
         self._reader.app.push_screen(PromptDialog(f"Go to page (1 to {count:,}{current})", ""), go_to_page)
         return None
 
-    def resume(self) -> None:
+    def show_last_read(self) -> None:
         """Show the section that was last read in the conversation, or else in the document. The focus stays."""
         state = self._controller.state
         position = self._positions.load(get_source_key(state.library))

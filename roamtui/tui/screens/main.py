@@ -239,7 +239,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._show_event(event, self.session.state)
         self._warm_up()
         self._index_ahead()
-        self.reader_controller.resume()
+        self.reader_controller.show_last_read()
         position = self.reader_controller.describe_position()
         self.welcome.show_reading_place(position)
         self._hints.show_extra(("global.continue_reading",) if position else ())
@@ -570,7 +570,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._conversation_switcher.fork(event.number)
 
     def _on_switched(self, edited: Exchange | None) -> None:
-        self.reader_controller.resume()
+        self.reader_controller.show_last_read()
         self._show_saved_conversations(is_announced=False)
         self.action_go_chat()
         self.question_controller.on_conversation_switched(edited)
