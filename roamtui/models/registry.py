@@ -104,7 +104,7 @@ def make_model(
     environ: Mapping[str, str] | None = None,
     worker: WorkerProcess | None = None,
 ) -> Model:
-    """Make the model with a name. Nothing is started or requested yet.
+    """Return the model with this name. Nothing is started or requested yet.
 
     Args:
         name: ``offline``, ``recorded:FILE``, or provider and model such as ``openai/gpt-4.1-mini``.

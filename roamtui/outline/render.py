@@ -129,7 +129,7 @@ def compute_outline_budget(library: Library, window_tokens: int | None, *, token
 
 
 def render_outline(library: Library, *, budget_tokens: int | None = None) -> str:
-    """Render the outline of a library. It does not depend on which sections are open.
+    """Return the outline of a library as text. It does not depend on which sections are open.
 
     Args:
         library: The library to outline, including nodes that are not loaded yet.

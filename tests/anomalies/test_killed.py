@@ -65,7 +65,7 @@ def test_killed_while_the_app_shows_it(open_terminal: OpenTerminal) -> None:
     shown: list[Callable[[str], bool]] = [
         lambda screen: "◆ Grace period" in screen,
         partial(_has_question, QUESTIONS[1]),
-        lambda screen: "in the text" in screen.partition(f"❯ {QUESTIONS[2]}")[2],
+        lambda screen: "no model has read them" in screen.partition(f"❯ {QUESTIONS[2]}")[2],
     ]
     going_on = ""
     for number, is_shown in enumerate(shown):

@@ -63,7 +63,7 @@ def ask(open_terminal: OpenTerminal, environ: str) -> Terminal:
     terminal = open_terminal(f"env {environ} {PROGRAM} {HANDBOOK}")
     terminal.wait_for(lambda screen: "Ask this document" in screen)
     terminal.type("How long is the grace period?", "Enter")
-    terminal.wait_for(lambda screen: "[1 ✓]" in screen)
+    terminal.wait_for(lambda screen: "no model has read them" in screen)
     return terminal
 
 
