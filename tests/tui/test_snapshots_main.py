@@ -24,29 +24,28 @@ from tests.tui.picturing import (
     show_steps,
 )
 
+_AT_FOUR_SIZES = pytest.mark.parametrize("size", [WIDE, LARGE, USUAL, NARROW], ids=name_size)
 BUNDLED = sorted(file.stem for file in get_resource_dir("themes").glob("*.toml"))
 
 
-@pytest.mark.parametrize("theme", ["dusk", "dawn"])
-@pytest.mark.parametrize("size", [LARGE, USUAL, NARROW], ids=name_size)
+@_AT_FOUR_SIZES
 class TestStart:
     """The first screen teaches: what this is, three keys, questions to try, the model."""
 
-    def test_start(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_start)
+    def test_start(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_start)
 
-    def test_outline(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+    def test_outline(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         keys = press("escape", "E", "j", "a", "j", "p", "j")
-        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=keys)
+        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=keys)
 
 
-@pytest.mark.parametrize("theme", ["dusk", "dawn"])
-@pytest.mark.parametrize("size", [LARGE, USUAL, NARROW], ids=name_size)
+@_AT_FOUR_SIZES
 class TestAnswer:
     """An answer shows what was done for it, its sources, and what is open."""
 
-    def test_answer(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_answer)
+    def test_answer(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_answer)
 
 
 @pytest.mark.parametrize("size", [WIDE, LARGE, NARROW], ids=name_size)
@@ -57,7 +56,7 @@ class TestReader:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_source)
 
 
-@pytest.mark.parametrize("size", [WIDE, LARGE, USUAL], ids=name_size)
+@_AT_FOUR_SIZES
 class TestCitation:
     """The passage of a selected citation is below its line, or in the reader where there is room for three panes."""
 
@@ -65,7 +64,7 @@ class TestCitation:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_peek)
 
 
-@pytest.mark.parametrize("size", [WIDE, LARGE, USUAL, NARROW], ids=name_size)
+@_AT_FOUR_SIZES
 class TestPassages:
     """The offline model answers with cards. Keys of the selected one are in the last line."""
 
@@ -74,11 +73,12 @@ class TestPassages:
         assert snap_compare(app, terminal_size=size, run_before=show_passages)
 
 
+@_AT_FOUR_SIZES
 class TestSteps:
     """The steps of an answer are folded to a line, and unfold."""
 
-    def test_steps(self, snap_compare: Compare) -> None:
-        assert snap_compare(make_still_app("dusk"), terminal_size=USUAL, run_before=show_steps)
+    def test_steps(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_steps)
 
 
 @pytest.mark.parametrize("theme", BUNDLED)
