@@ -48,7 +48,8 @@ _CANDIDATES_MAX = 16
 """Number of marks to try for a quote."""
 _DIRECTLY_BEFORE_MARK = re.compile(r"[\s.!?…。！？)*_]*\Z")
 _BETWEEN_MARKS = re.compile(r"[\s,;&)]*(?:and\s+)?\Z")
-_TABLE_ROW = re.compile(r"\||[^|\n]*(?:\s\|\s[^|\n]*){2}")
+_TABLE_ROW = re.compile(r"\||[^\n]*\s\|\s+[-($€£¥]*\d[\d.,’ ]*[%)]*\s*(?:\||\Z)")
+"""A row that begins with a bar, or has a cell with nothing but a figure. A pipeline of commands has neither."""
 _BEFORE_WHAT_FOLLOWS = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
 _MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
@@ -215,16 +216,15 @@ def parse_citations(answer: str) -> ParsedAnswer:
 
 
 def _assign_marks(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
-    """Yield the quotes of a sentence with their marks: those directly after a quote, or else those of its neighbours.
+    """Yield the quotes of a sentence, each with the marks directly after it. Without any, it shares a neighbour's.
 
-    In a sentence that begins with a quote, marks follow their quotes, so a quote shares the marks of the next quote. In
-    other sentences it shares those of the previous quote.
+    If the sentence begins with a quote, marks follow their quotes, so the neighbour is the next quote. Otherwise it is
+    the previous quote.
     """
     starts = [mark.start for mark in marks]
     preceding_counts = [bisect_left(starts, quote.start) for quote in quotes]  # of marks before each quote
-    before = [
-        marks[start:end] for start, end in pairwise((0, *preceding_counts))
-    ]  # between a quote and the previous one
+    # before[i] are the marks between quote i and the previous quote, after[i] those between it and the next quote
+    before = [marks[start:end] for start, end in pairwise((0, *preceding_counts))]
     after = [*before[1:], marks[preceding_counts[-1] :]]
     assigned = [
         _take_directly_after(answer, quote.end, next_marks) for quote, next_marks in zip(quotes, after, strict=True)
@@ -372,12 +372,14 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
     if section_id not in library:
         return None
     joined: tuple[Span, QuoteState] | None = None
-    title = _find_title(section_id, library) if find_quote(quote, library.title_of(section_id)) else ()
-    for span in dict.fromkeys((library.get_content_span(section_id), library.span(section_id))):
-        read = (*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ()))
+    own = library.span(section_id)
+    for span in dict.fromkeys((library.get_content_span(section_id), own)):
+        read = [*state.delivered.get(span.doc, ()), *state.excerpts.get(span.doc, ())]
+        if span == own and find_quote(quote, library.title_of(section_id)):
+            read.append(_find_title_line(own, library))  # who has read the id has read the title
         pieces = [
             (max(start, span.start), min(end, span.end))
-            for start, end in merge_bounds((*read, *title))
+            for start, end in merge_bounds(read)
             if start < span.end and end > span.start
         ]
         found = _find_in(quote, span.doc, pieces, library)
@@ -387,12 +389,9 @@ def _verify_in_section(quote: str, section_id: str, state: ConversationState) ->
     return joined
 
 
-def _find_title(section_id: str, library: Library) -> tuple[Bounds, ...]:
-    """Return the bounds of the line with a section's title, which the model has read wherever it has read the id."""
-    span = library.span(section_id)
-    text = library.document(span.doc).text
-    end = text.find("\n", span.start, span.end)
-    return ((span.start, span.end if end < 0 else end),)
+def _find_title_line(span: Span, library: Library) -> Bounds:
+    end = library.document(span.doc).text.find("\n", span.start, span.end)
+    return span.start, span.end if end < 0 else end
 
 
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:

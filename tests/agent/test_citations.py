@@ -410,6 +410,16 @@ def test_a_table_row_in_backticks_is_a_quote_even_if_it_is_not_found(state: Conv
     assert _found("It says `| late | 3 euros |` [{Fees}].", state) == [("Fees", "| late | 3 euros |", _UNVERIFIED)]
 
 
+@pytest.mark.parametrize("code", ["cat fees | grep late | wc", "late | all of it | once"])
+def test_other_code_with_bars_is_no_quote_if_it_is_not_found(code: str, state: ConversationState) -> None:
+    assert _found(f"Run `{code}` [{{Fees}}].", state) == [("Fees", None, _NO_QUOTE)]
+
+
+@pytest.mark.parametrize("row", ["|late|3 euros|", "late | 3 | 4.5 %", "late | (3,000) | all"])
+def test_rows_have_an_outer_bar_or_a_cell_with_a_figure(row: str, state: ConversationState) -> None:
+    assert _found(f"It says `{row}` [{{Fees}}].", state) == [("Fees", row, _UNVERIFIED)]
+
+
 def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -> None:
     state = begin(
         make_state("# Guide\n\n## First\n\nThe menu: Cases 3. Run it Metrics\n\n## 3. Run it\n\n## Last\n\nEnd.\n")
