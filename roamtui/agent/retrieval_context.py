@@ -57,6 +57,8 @@ _SCANNED_LENGTH_MAX = 20_000_000
 """Characters of a library that are searched for a name; more would make a person wait."""
 _WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_./]?[^\W_]+)*)")
 """A word, number or identifier, with `inside` if it has a capital letter inside a sentence."""
+_PIECE_LENGTH = 100_000
+"""Characters that are searched for a name at once."""
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _DIGITS = re.compile(r"\d{2,}")
 _SHOWN_MARK = "excerpt above"
@@ -277,9 +279,14 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
         or _CAMEL_CASE.search(match["word"])
         or (is_english and match["inside"] is not None)
     )
-    folded = [str(text).casefold() for text in texts] if words else []
-    forms = {word: [word.rstrip("s"), *_DIGITS.findall(word)] for word in words}  # of FY2022, 2022 is enough
-    return [word for word in words if not any(form.casefold() in text for form in forms[word] for text in folded)]
+    # of FY2022, 2022 is enough
+    missing = {word: [word.rstrip("s").casefold(), *_DIGITS.findall(word)] for word in words}
+    overlap = max(map(len, words), default=0)
+    pieces = (text[at : at + _PIECE_LENGTH + overlap] for text in texts for at in range(0, len(text), _PIECE_LENGTH))
+    while missing and (piece := next(pieces, None)) is not None:  # most names stand in one of the first pieces
+        folded = piece.casefold()
+        missing = {word: forms for word, forms in missing.items() if not any(form in folded for form in forms)}
+    return [*missing]
 
 
 def _format_delivery_note(state: ConversationState, hit: _HitLine, spans: Sequence[Span], shown: Sequence[Span]) -> str:

@@ -124,6 +124,13 @@ def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: st
     assert lines[2:] == ([f"(Nowhere in the text: {missing}.)"] if missing else [])
 
 
+def test_a_name_across_two_searched_pieces_is_found() -> None:
+    text = f"# A\n\n## B\n\nRed.\n\n## C\n\n{'a' * 200_000}"
+    for start in range(99_980, 100_001):
+        library = make_library(f"{text[:start]}Fabrikam{text[start:]}")
+        assert _lines(library, "B", query="Is red of Fabrikam or Contoso?")[2:] == ["(Nowhere in the text: Contoso.)"]
+
+
 def test_excerpts_fit_the_room() -> None:
     parts = "".join(f"## Part {n}\n\nIt is red. {_FILLER}\n\n" for n in range(9))
     library = make_library(f"# Parts\n\n{parts}")
