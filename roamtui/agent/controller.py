@@ -228,7 +228,7 @@ class ConversationController:
     async def warm_up(self) -> str:
         """Prepare for the first question: fill caches and start the model.
 
-        Return a sentence to show to the person, such as that the model has no tool calls; usually empty.
+        Return a warning for the person, for example if the model cannot call tools; usually empty.
         """
         await asyncio.to_thread(_warm_caches, self.state.library)
         model = self.agent.model

@@ -46,7 +46,7 @@ def replies_with_passages(exchange: Exchange) -> bool:
 
 
 def read_passage_reply(exchange: Exchange, library: Library) -> PassageReply | None:
-    """Read the passages of an ended answer, or None if it has none to show, such as that of a model that reasons."""
+    """Return the passages of a finished answer, or None if a model that reasons wrote it."""
     if not replies_with_passages(exchange):
         return None
     if exchange.stopped is StopReason.NOT_FOUND:

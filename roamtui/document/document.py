@@ -87,7 +87,7 @@ class Columns:
 
 
 def build_columns(rows: Sequence[NodeRow], length: int) -> Columns:
-    """Nest `rows` by their levels, of which some may be skipped."""
+    """Nest `rows` by level. Levels may be skipped."""
     levels = bytes(row.level for row in rows)
     parents, ends = nest_levels(levels)
     return Columns(
@@ -116,7 +116,7 @@ def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
 
 
 _LEVEL_ZERO = re.compile(rb"\0")
-"""Finds the rows that may be preambles, all of which have level 0."""
+"""Finds rows that may be preambles. Their level is always 0."""
 _TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<number>\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _PIECE_LENGTH = 1 << 20
 """Number of characters that are encoded at once, so that a long text is never copied whole."""

@@ -398,7 +398,7 @@ def open_address(url: str, pages: PageLoader) -> Library:
 
 
 def _fetch_list(fetch: Callable[[str], FetchedPage], url: str, notes: list[str]) -> FetchedPage | None:
-    """Fetch the llms.txt at a URL. If there is none, return None and add a note on what is there."""
+    """Fetch the llms.txt at a URL. If there is none, return None and add a note that says what was found."""
     try:
         page = fetch(url)
     except OriginNotApprovedError as error:

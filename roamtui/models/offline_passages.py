@@ -440,7 +440,7 @@ def _find_limiting_passage(
 ) -> tuple[DeliveredSection, Passage] | None:
     """Find the passage that limits another, and its section, among all delivered ones.
 
-    Its heading announces exceptions, and is beside or below the heading of the other passage. The sentence in it that
+    Its heading announces exceptions, and is next to or below the heading of the other passage. The sentence in it that
     shares the most terms of the question decides which passage is chosen.
     """
     parts = [*_split_at_headings(section)]

@@ -187,7 +187,7 @@ class QuestionController:
         return queued
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = ()) -> None:
-        """Open some sections, then ask a question again. The last one is replaced, an earlier one is asked anew."""
+        """Open some sections, then ask a question again: the last one in its place, an earlier one as a new one."""
         state = self._get_state()
         exchanges = state.transcript.exchanges
         exchange = exchanges[number - 1]
