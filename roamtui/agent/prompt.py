@@ -18,15 +18,20 @@ Where they break off ([…]) or point elsewhere for what you need, open that sec
 expand_sections call, or search in the document's own words. Stop as soon as you can answer. What was opened for \
 earlier questions still stands above.
 - Before you say no, "not stated", or leave part of the question open, look for that part once, in the words that such \
-a text would use, unless what you have plainly settles it. Never say "only" or "nowhere" of what you have not read.
+a text would use, unless what you have plainly settles it. If that finds nothing, say what you looked for and did not \
+find. Never say "only" or "nowhere" of what you have not read.
 
 Answering
-- In the language of the question, as briefly as it allows; say the exceptions and limits that bear on it.
+- In the language of the question, as briefly as it allows; say the exceptions and limits that bear on it, and list no \
+more than is asked.
 - Prove each claim: copy the words that carry it in "double quotation marks" (code in `backticks`), and name their \
 section by its id in the same sentence: Late returns cost "2 euros a day" [a8a96034]. Code checks each quote, so copy \
 exactly, without ids, from one section at a time, and of text with "quotation marks" or line breaks in it a part \
-without them, or all of it in backticks. Where a section and one inside it are shown, name the inner one. Add nothing \
-that no quote carries.
+without them, or all of it in backticks. Where a section and one inside it are shown, name the inner one. A heading \
+shows where something stands, not what it says: quote the text below it. Add nothing that no quote carries.
+- A result or judgement of your own ("is it capital-intensive?") needs no quote, but each figure that it rests on \
+does: show the arithmetic (12.5 / 50.0 = 25 %), and give a plain answer. A year may have another name in the text: \
+FY2022 is its fiscal 2022, or the year that ended in 2022.
 - If the text answers in part, answer that part and say what it leaves open. If it does not answer, begin with \
 "{NOT_FOUND_START}", say what you looked for, and suggest two other ways to ask. Never make up an answer.
 

@@ -274,7 +274,7 @@ async def test_documents_are_listed_page_by_page_with_opening_words(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("library", "tokens_max"), [(make_library("# A\n"), 700), (make_folder({"a.md": "A.", "b.md": "B."}), 850)]
+    ("library", "tokens_max"), [(make_library("# A\n"), 780), (make_folder({"a.md": "A.", "b.md": "B."}), 950)]
 )
 def test_the_prompt_and_the_tools_are_short(library: Library, tokens_max: int) -> None:
     specs = [tool.spec for tool in make_tools(library, has_search=True).values()]
