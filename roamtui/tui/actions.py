@@ -277,7 +277,7 @@ ACTIONS: tuple[Action, ...] = (
     _navigation_action("reader.top", "g home", "top", "Go to the beginning of the document."),
     _navigation_action("reader.bottom", "G end", "end", "Go to its end."),
     _navigation_action(
-        "reader.scroll_right", "right >", "right", "Scroll right (wide tables and code).", "scroll_sideways(8)"
+        "reader.scroll_right", "right >", "right", "Scroll right: wide tables by column.", "scroll_sideways(8)"
     ),
     _navigation_action("reader.scroll_left", "left <", "left", "Scroll to the left.", "scroll_sideways(-8)"),
     _hinted_action("reader.search", "/", "search", "Search the text from here.", "screen.find('Text')"),

@@ -102,6 +102,8 @@ class Table:
     rows: tuple[TableRow, ...]
     alignments: tuple[str, ...]
     """For each column, ``left``, ``right``, ``center``, or an empty string."""
+    hidden_head: tuple[Inline, ...] = ()
+    """The cells of its heading row if the table starts before the text that was parsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,6 +171,7 @@ class _Frame:
     columns_taken: int = 1
     rows_taken: int = 1
     alignments: tuple[str, ...] = ()
+    hidden_head: tuple[Inline, ...] = ()
 
 
 class _BlockBuilder:
@@ -483,7 +484,8 @@ class _BlockBuilder:
                     items = tuple(frame.items)
                     parent.blocks.append(List(items=items, number=number, delimiter=delimiter, is_tight=is_tight))
                 if frame.rows:
-                    parent.blocks.append(Table(rows=tuple(frame.rows), alignments=frame.alignments))
+                    table = Table(rows=tuple(frame.rows), alignments=frame.alignments, hidden_head=frame.hidden_head)
+                    parent.blocks.append(table)
         return frame
 
 
@@ -511,6 +513,8 @@ def _add_row(table: _Frame, row: _Frame, *, is_shown: bool) -> None:
         cells.extend((cell.words, *((),) * (columns - 1)))
     skip_taken()
     table.alignments = table.alignments or tuple(cell.alignment for cell in row.cells)
+    is_head = all(cell.is_head for cell in row.cells)
+    if is_head and not is_shown:
+        table.hidden_head = tuple(cells)
     if is_shown:
-        is_head = all(cell.is_head for cell in row.cells)
         table.rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=row.start, end=row.end))

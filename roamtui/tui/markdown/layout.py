@@ -21,6 +21,7 @@ from roamtui.document.markdown.blocks import (
     Paragraph,
     Quote,
     Table,
+    TableRow,
     ThematicBreak,
 )
 from roamtui.document.markdown.line_parts import BULLETS, CHECKBOXES, RULE_WIDTH
@@ -37,6 +38,7 @@ from roamtui.tui.markdown.line import (
     wrap_keeping_spaces,
     wrap_runs,
 )
+from roamtui.tui.markdown.table import lay_out_rows
 
 PROSE_WIDTH_MAX = 100
 """In cells. Longer lines are hard to read."""
@@ -52,6 +54,8 @@ _ALERT_ROLES = {
 _CODE_MARGIN = Run(" ", RunStyle(TextRole.CODE))
 _WIDTH_MIN = 8
 """In cells. Nested text is at least this wide."""
+_COLUMN_WIDTH_MIN = 12
+"""In cells. Columns of a table are not narrowed below this width. Instead, the table scrolls sideways."""
 
 
 @dataclass(slots=True)
@@ -196,23 +200,32 @@ class MarkdownLayout:
             self._add_lines(lines, start, end, is_code=True, is_next=number > 0 or bool(block.info))
 
     def _add_table(self, block: Table) -> None:
-        rows = []
-        for row in block.rows:
-            style = RunStyle(emphasis=Emphasis.STRONG if row.is_head else Emphasis.NONE)
-            rows.append([to_runs(cell, style) for cell in row.cells])
-        widths = _compute_column_widths(
-            rows, self._compute_available_width(), _COLUMN_WIDTH_MIN if self.can_scroll else 1
-        )
-        wrapped = [_wrap_row(cells, widths, block.alignments) for cells in rows]
-        has_tall_rows = any(len(lines) > 1 for lines in wrapped)
-        for number, (row, lines) in enumerate(zip(block.rows if widths else (), wrapped, strict=False)):
-            if row.is_head or (has_tall_rows and number < len(rows) - 1):
-                stroke = "─" if row.is_head else "┄"
-                lines.append([Run(f"{stroke}┼{stroke}".join(stroke * width for width in widths), _GRID)])
-            self._add_lines(lines, row.start, row.end, is_next=number > 0)
+        start = block.rows[0].start
+        hidden = TableRow(cells=block.hidden_head, is_head=True, start=start, end=start)
+        rows = [hidden, *block.rows] if block.hidden_head else [*block.rows]
+        head_style, style = RunStyle(emphasis=Emphasis.STRONG), RunStyle()
+        cells = [[to_runs(cell, head_style if row.is_head else style) for cell in row.cells] for row in rows]
+        are_heads = [row.is_head for row in rows]
+        width_min = _COLUMN_WIDTH_MIN if self.can_scroll else 1
+        wrapped = lay_out_rows(cells, are_heads, block.alignments, self._compute_available_width(), width_min)
+        head: tuple[Line, ...] = ()
+        for number, (row, lines) in enumerate(zip(rows, wrapped, strict=False)):
+            is_in_head = all(are_heads[: number + 1])
+            self._add_lines(lines, row.start, row.end, is_next=number > 0, head=() if is_in_head else head)
+            if is_in_head:
+                head += tuple(self.lines[-len(lines) :])
+            if row is hidden:
+                del self.lines[-len(lines) :]
 
     def _add_lines(
-        self, texts: Sequence[Sequence[Run]], start: int, end: int, *, is_code: bool = False, is_next: bool = False
+        self,
+        texts: Sequence[Sequence[Run]],
+        start: int,
+        end: int,
+        *,
+        is_code: bool = False,
+        is_next: bool = False,
+        head: tuple[Line, ...] = (),
     ) -> None:
         """Add lines of one block.
 
@@ -222,6 +235,7 @@ class MarkdownLayout:
             end: Offset after the block.
             is_code: Whether the lines are code.
             is_next: Whether no blank line may come before the lines.
+            head: The lines of the heading row, if the lines are another row of a table.
         """
         self._block += 1
         lists = [container for container in self._containers if container.is_tight is not None and container.has_lines]
@@ -243,6 +257,7 @@ class MarkdownLayout:
                     block_number=self._block,
                     prefix_length=length,
                     is_code=is_code,
+                    head=head,
                 )
             )
             for container in self._containers:
@@ -271,51 +286,6 @@ def to_runs(words: Inline, base: RunStyle) -> list[Run]:
         else:
             runs.append(make_run(piece.text, style))
     return runs
-
-
-_COLUMN_WIDTH_MIN = 12
-"""In cells. Columns of a table are not narrowed below this width. Instead, the table scrolls sideways."""
-_GRID = RunStyle(TextRole.GRID)
-_COLUMN_GAP = Run(" │ ", _GRID)
-
-
-def _compute_column_widths(rows: Sequence[Sequence[list[Run]]], room: int | None, width_min: int) -> list[int]:
-    """Compute the width of each column in cells. If they do not fit, the widest columns get a common smaller width."""
-    columns = max((len(row) for row in rows), default=0)
-    natural = [0] * columns
-    for row in rows:
-        for column, cell in enumerate(row):
-            natural[column] = max(natural[column], *map(measure_runs, wrap_runs(cell, None)))
-    if room is None:
-        return natural
-    room -= (columns - 1) * len(_COLUMN_GAP.text)
-    if sum(natural) <= room:
-        return natural
-    limit = width_min
-    for width in sorted(set(natural), reverse=True):
-        narrower = [cells for cells in natural if cells < width]
-        share = (room - sum(narrower)) // (columns - len(narrower))
-        if share >= max(narrower, default=0):
-            limit = max(width_min, share)
-            break
-    return [min(cells, limit) for cells in natural]
-
-
-def _wrap_row(row: Sequence[list[Run]], widths: Sequence[int], alignments: Sequence[str]) -> list[list[Run]]:
-    """Lay out the cells of a row side by side."""
-    cells = [wrap_runs(cell, max(1, width)) for cell, width in zip(row, widths, strict=False)]
-    lines = []
-    for number in range(max(map(len, cells), default=1)):
-        runs: list[Run] = []
-        for column, width in enumerate(widths):
-            cell = cells[column][number] if column < len(cells) and number < len(cells[column]) else []
-            gap = max(0, width - measure_runs(cell))
-            alignment = alignments[column] if column < len(alignments) else ""
-            left_gap = {"right": gap, "center": gap // 2}.get(alignment, 0)
-            runs += [_COLUMN_GAP] if column else []
-            runs += [Run(" " * left_gap), *cell, Run(" " * (gap - left_gap))]
-        lines.append(runs)
-    return lines
 
 
 _HIGHLIGHTED_LENGTH_MAX = 20_000

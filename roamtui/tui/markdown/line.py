@@ -90,6 +90,8 @@ class Line:
     """Whether it has the background of code, up to the right edge."""
     is_page_mark: bool = False
     """Whether it marks the start of a page and has no text from the document."""
+    head: tuple[Line, ...] = ()
+    """The lines of the heading row, if it belongs to another row of a table."""
 
     @property
     def text(self) -> str:

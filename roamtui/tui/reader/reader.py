@@ -25,6 +25,7 @@ from roamtui.document.plain import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.labels import format_full_path
 from roamtui.tui.markdown.line import Line, measure_runs
+from roamtui.tui.markdown.table import list_column_starts
 from roamtui.tui.messages import (
     CopyRequested,
     LinkClicked,
@@ -308,8 +309,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_into_view(y)
 
     def action_scroll_sideways(self, columns: int) -> None:
-        """Scroll right by `columns` cells, or left if negative."""
-        self.scroll_to(x=self.scroll_offset.x + columns, animate=False, force=True)
+        """Scroll right by `columns` cells, or left if negative. In a table wider than the view, scroll by a column."""
+        x, width = self.scroll_offset.x, self.view_size.width
+        wide_lines = (line for line in self._iter_lines_in_view() if measure_runs(line.runs) > width)
+        starts = [0, *next(filter(None, map(list_column_starts, wide_lines)), ())]
+        if columns > 0:
+            target = min((start for start in starts if start > x), default=x + columns)
+        else:
+            target = max((start for start in starts if start < x), default=0) if starts[1:] else x + columns
+        # A column may be wider than the view.
+        self.scroll_to(x=max(x - width + 1, min(target, x + width - 1)), animate=False, force=True)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll down by `lines`, or up if negative.
@@ -331,8 +340,20 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._post_scrolled_past_end(1 if isinstance(event, events.MouseScrollDown) else -1)
 
     def action_page(self, pages: int) -> None:
-        """Scroll down by `pages` screens, or up if negative. Two lines stay in view."""
-        self.action_scroll(pages * max(1, self.view_size.height - 2))
+        """Scroll down by `pages` screens, or up if negative. At least two lines stay in view."""
+        edge = self.lines.get_line(self.top_y + (self.view_size.height - 1 if pages > 0 else 0))
+        kept = max(2, len(edge.line.head) if edge else 0)  # the head of a table will cover lines at the top
+        self.action_scroll(pages * max(1, self.view_size.height - kept))
+
+    @property
+    def _head_in_view(self) -> tuple[Line, ...]:
+        """The head of the table at the top of the view, which covers lines there. Empty if the table starts in view."""
+        top = self.lines.get_line(self.top_y)
+        head = top.line.head if top else ()
+        if not 0 < len(head) <= _MARGIN:  # jumps leave as many lines above their target
+            return ()
+        below = self.lines.get_line(self.top_y + len(head))
+        return head if below and below.line.head else ()
 
     def action_top(self) -> None:
         self.scroll_to(y=0, animate=False, force=True)
@@ -398,7 +419,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def scroll_into_view(self, y: int) -> None:
         """Scroll to a line if it is out of view."""
-        if not self.top_y <= y < self.top_y + self.view_size.height:
+        if not self.top_y + len(self._head_in_view) <= y < self.top_y + self.view_size.height:
             self.jump_to(y)
 
     @contextmanager
@@ -422,11 +443,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if found is None:
             return Strip.blank(width, palette.base).apply_offsets(0, line_y)
         position, line = found
+        left = self.scroll_offset.x
+        if y < _MARGIN and y < len(head := self._head_in_view):
+            strip = palette.draw(head[y], left + width, ())
+            return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
         overlays = [(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(position)]
         span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
             overlays.append((span[0], span[1] if span[1] >= 0 else len(line.text), palette.selection))
-        left = self.scroll_offset.x
         strip = palette.draw(line, left + width, overlays)
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 

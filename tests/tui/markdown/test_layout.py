@@ -39,6 +39,49 @@ def test_a_table_is_narrowed_by_wrapping_its_widest_cells() -> None:
     ]
 
 
+def test_a_rule_parts_only_rows_that_wrap_from_their_neighbours() -> None:
+    long = "one two three four five six seven eight nine ten"
+    shown = show(f"| a | b |\n|---|---|\n| 1a | x |\n| 2a | x |\n| 3a | {long} |\n| 4a | x |\n| 5a | x |\n")
+    assert [line.split("│")[0].strip() for line in shown] == [
+        "a",
+        "───┼" + "─" * 36,
+        "1a",
+        "2a",
+        "┄┄┄┼" + "┄" * 36,
+        "3a",
+        "",
+        "┄┄┄┼" + "┄" * 36,
+        "4a",
+        "5a",
+    ]
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        ("1", "22", "(2,724)", "—", "n/a"),
+        ("$ 5", "$1,204.5", "-3", "(7)", "+12 %"),
+        ("32MiB", "4 GiB", "1 %", "2019", "3.5ms"),
+        ("1", "2", "3", "4", "none"),
+        ("1", "", "", "2", ""),
+    ],
+)
+def test_figures_stand_to_the_right(figures: tuple[str, ...]) -> None:
+    rows = "".join(f"| row | {figure} | end |\n" for figure in figures)
+    body = show(f"| name | amount in dollars | x |\n|---|---|---|\n{rows}")[2:]
+    assert [line.split("│")[1] for line in body] == [f" {figure:>17} " for figure in figures]
+
+
+@pytest.mark.parametrize(
+    ("rule", "figures"),
+    [("---", ("1", "2", "three", "four")), ("---", ("-", "-")), ("---", ("7", "")), (":--", ("1", "2", "3"))],
+)
+def test_words_and_columns_with_an_alignment_stay(rule: str, figures: tuple[str, ...]) -> None:
+    rows = "".join(f"| row | {figure} | end |\n" for figure in figures)
+    body = show(f"| name | amount in dollars | x |\n|---|{rule}|---|\n{rows}")[2:]
+    assert [line.split("│")[1] for line in body] == [f" {figure:<17} " for figure in figures]
+
+
 def test_a_table_that_cannot_be_narrowed_is_as_wide_as_it_must() -> None:
     text = "|" + " a long cell here |" * 6 + "\n|" + "---|" * 6 + "\n|" + " a long cell here |" * 6 + "\n"
     lines = read_lines(text)

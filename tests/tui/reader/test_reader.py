@@ -91,6 +91,10 @@ def _top(reader: Reader) -> str:
     return _lines(reader)[0]
 
 
+def _table_line(reader: Reader) -> str:
+    return next(line for line in _lines(reader) if "│" in line)
+
+
 def _marked(reader: Reader, overlay: HighlightKind) -> list[str]:
     """Return the characters in view that have the background of an overlay."""
     background = reader.palette.overlays[overlay].bgcolor
@@ -345,13 +349,62 @@ async def test_wide_tables_of_html_are_scrolled_to_and_so_is_a_link_in_them() ->
     cells = "".join(f"<td>column-{number:02}-of-it</td>" for number in range(12)) + '<td><a href="x.md">far</a></td>'
     async with _run(make_library(f"# Page\n\n<table><tr>{cells}</tr></table>\n"), "Page") as (_, reader, pilot):
         assert "column-00" in "".join(_lines(reader))
-        reader.action_scroll_sideways(1_000)
+        for first in ("column-01", "column-02"):
+            reader.action_scroll_sideways(8)
+            await pilot.pause()
+            assert _table_line(reader).startswith(first)
+        reader.action_scroll_sideways(-8)
         await pilot.pause()
-        assert "column-11" in "".join(_lines(reader))
-        reader.action_scroll_sideways(-1_000)
-        await pilot.pause()
+        assert _table_line(reader).startswith("column-01")
+        for _ in range(12):
+            reader.action_scroll_sideways(8)
+            await pilot.pause()
+        assert "column-11" in _table_line(reader)
+        for _ in range(12):
+            reader.action_scroll_sideways(-8)
+            await pilot.pause()
+        assert _table_line(reader).startswith("column-00")
         reader.select_adjacent_link(1)
         assert "far" in _marked(reader, HighlightKind.CURRENT_LINK)
+
+
+_TABLE = "# Sizes\n\n| Country | Area |\n|---|---|\n" + "".join(f"| Place {n} | {n * 37} |\n" for n in range(10_000))
+
+
+async def test_the_head_of_a_long_table_stays_in_view() -> None:
+    library = make_library(f"{_TABLE}\nThe end.\n")
+    async with _run(library) as (_, reader, pilot):
+        assert _lines(reader)[3].startswith("Country")
+        seen = [line for line in _lines(reader) if line.startswith("Place")]
+        for _ in range(40):  # several chunks
+            reader.action_page(1)
+            await pilot.pause()
+            head, rule, *rows = _lines(reader)
+            assert head.startswith("Country")
+            assert set(rule) == set("─┼")
+            seen += [row for row in rows if row not in seen]
+        assert seen == [line for line in seen if line.startswith("Place")]
+        assert [int(row.split()[1]) for row in seen] == list(range(len(seen)))
+        assert len(reader.lines.measured) > 1
+        reader.action_bottom()
+        await pilot.pause()
+        assert _lines(reader)[0].startswith("Country")
+        assert "Place 9999" in "".join(_lines(reader))
+
+
+async def test_no_head_covers_the_text_after_its_table_or_a_match() -> None:
+    rows = "".join(f"| Place {n} | {n} |\n" for n in range(12))
+    text = f"| Country | Area |\n|---|---|\n{rows}\n" + "After the table.\n\n" * 20
+    async with _run(make_library(text)) as (_, reader, pilot):
+        reader.scroll_to(y=13, animate=False, force=True)  # the gap after the last row is the second line
+        await pilot.pause()
+        assert _lines(reader)[0].startswith("Place 11")
+        reader.scroll_to(y=4, animate=False, force=True)
+        await pilot.pause()
+        assert _lines(reader)[0].startswith("Country")
+        reader.highlight_words(("place", "2"), text.index("Place 2"))
+        await pilot.pause()
+        assert any(line.startswith("Place 2") for line in _lines(reader))
 
 
 async def test_the_chat_styles_text_as_the_reader_does() -> None:
