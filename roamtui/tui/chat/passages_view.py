@@ -104,7 +104,7 @@ class PassagesView(ContentView):
         return Content("\n").join(lines)
 
     def _draw_lead(self) -> Content:
-        ask = format_key_hint(self._ask_key, "asks one")
+        ask = Content.styled("in this pane, ", "$muted") + format_key_hint(self._ask_key, "asks one")
         if not self._missing:
             count = "1 passage" if len(self._cards) == 1 else f"{len(self._cards)} passages"
             return Content.assemble((count, "bold $muted"), (" · no model has read them · ", "$muted"), ask)

@@ -68,11 +68,11 @@ def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None
 
 
 def test_siblings_of_one_title_carry_their_first_words() -> None:
-    text = "# T\n\n## Note\n\nKeep it dry.\n\n## Note\n\nNever open the lid.\n\n## Notes\n\nNone.\n"
+    text = "# T\n\n## Note\n\nKeep it **dry**.\n\n## Note\n\n```sh\nopen lid\n```\n\n## Notes\n\nNone.\n"
     state = make_state(make_library(text))
     assert [_text(state, line).rstrip(" 0123456789") for line in (1, 2, 3)] == [
         "├ · Note · Keep it dry.",
-        "├ · Note · Never open the lid.",
+        "├ · Note · open lid",
         "└ · Notes",
     ]
 
