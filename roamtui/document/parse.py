@@ -91,7 +91,8 @@ def parse_source_text(raw: RawText, *, key: str = "", url: str | None = None, ha
         raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
     )
     if raw.page_starts:
-        document = replace(document, page_starts=raw.page_starts)
+        # The title of a PDF was chosen with its cover in view, so it is better than a sole heading of the top level.
+        document = replace(document, page_starts=raw.page_starts, title=raw.title or document.title)
     name = raw.name.rpartition("/")[2]
     if not raw.is_markdown or raw.is_converted or not (url or _may_be_special(raw.text, name)):
         return document

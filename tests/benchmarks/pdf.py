@@ -61,6 +61,10 @@ _STATEMENTS = {
     "EQ": re.compile(r"equity|shareholders|stockholders|shareowners|shareholders.investment", re.I),
 }
 _STATEMENT = re.compile(r"statement|balance sheet", re.I)
+_NOTES = re.compile(r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.I)
+_NOTE = re.compile(r"(note\s*)?\(?(\d{1,2})\s*[.)\u2014\u2013:\s-]+(\S.*)", re.I)
+_NOTES_SHARE = 0.9
+_STATEMENT_TITLE = re.compile(r"(?:\w+ )?statements? of (?!.*notes).*|(?:\w+ )?balance sheets?", re.I)
 _NUMBER = re.compile(r"[\d.,]*\d")
 _WORDS = re.compile(r"[^\W\d_]+")
 _FOOT = re.compile(r"see\s*(?:the\s*)?(?:accompanying\s*)?notes|table of contents|\(continued", re.I)
@@ -91,6 +95,7 @@ class Group:
 
     items: Score = field(default_factory=Score)
     pattern: Score = field(default_factory=Score)
+    notes: Score = field(default_factory=Score)
     statements: Score = field(default_factory=Score)
     rows: Score = field(default_factory=Score)
     texts: Score = field(default_factory=Score)
@@ -161,6 +166,28 @@ def find_pattern_items(texts: Sequence[str]) -> dict[str, int]:
         best.append([*max(chains, key=len, default=[]), (key, page)])
     chain = max(best, key=len, default=[])
     return {f"{number}{letter}": page for (number, letter), page in chain}
+
+
+def check_notes(titles: Sequence[Title]) -> str:
+    """Return what is wrong with the notes of a yearly or quarterly report; empty if nothing is.
+
+    Notes count from 1 on, nearly all numbers are there, each with a title of its own, and none is below a statement.
+    """
+    path: list[Title] = []
+    last = count = 0
+    for title in titles:
+        path = [*(above for above in path if above.level < title.level), title]
+        around = [above.title for above in path[:-1]]
+        match = _NOTE.fullmatch(title.title)
+        is_note = match is not None and (match[1] or any(map(_NOTES.fullmatch, around)))
+        if match is None or not is_note or int(match[2]) <= last:
+            continue
+        last = int(match[2])
+        count += 1
+        statement = next((above for above in around if _STATEMENT_TITLE.fullmatch(above)), None)
+        if statement:
+            return f"note {last} is below {statement}"
+    return "" if count and count >= _NOTES_SHARE * last else f"{count} of {last} notes"
 
 
 def list_evidence_rows(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -266,6 +293,10 @@ def score_filing(path: Path, truth: dict[str, Any] | None, questions: Sequence[A
         ]
         group.pattern.add(len(items) - len(missed), len(items))
         said += [f"pattern items missed {missed}"] if missed else []
+    if "10K" in path.name or "10Q" in path.name:
+        wrong = check_notes(titles)
+        group.notes.add(not wrong, 1)
+        said += [wrong] if wrong else []
     for question in questions:
         scores = list(score_evidence(converted, question["evidence"]))
         found, of = sum(score[0] for score in scores), sum(score[1] for score in scores)
@@ -291,6 +322,7 @@ def bench_filings(folder: Path, *, verbose: bool) -> None:
     for name, group in groups.items():
         say(
             f"{name}: Items by hand {group.items}, by pattern {group.pattern}, statements {group.statements}, "
+            f"notes next to the statements {group.notes}, "
             f"evidence rows {group.rows}, texts {group.texts}; {group.pages / group.seconds:.0f} pages a CPU second "
             f"(slowest {group.slowest:.0f}), {group.seconds / group.plain_seconds:.2f} x pdfium's plain text"
         )

@@ -32,7 +32,7 @@ class ConvertedText:
 
     text: str
     title: str = ""
-    """Title in the file's metadata; empty if there is none."""
+    """Title in the file's metadata or, of a PDF, on its first pages; empty if there is none."""
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the format has no pages."""
     notes: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText, parse
 from roamtui.sources.convert.pdf.pdfium import HYPHEN, PdfFile, TocEntry
 from roamtui.sources.convert.pdf.rows import read_rows
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, strip_running_heads
+from roamtui.sources.convert.pdf.source_title import compute_source_title
 from roamtui.sources.convert.pdf.tables import detect_tables
 from roamtui.sources.convert.pdf.typographic_headings import TypographicHeadings, detect_slide_titles
 from roamtui.sources.convert.pdf.worded_headings import (
@@ -22,9 +23,8 @@ from roamtui.sources.convert.pdf.worded_headings import (
     detect_notes,
     detect_numbered_headings,
     detect_statements,
-    lift_statements,
     merge_headings,
-    nest_notes,
+    nest_headings,
 )
 
 _PAGES_MAX = 5_000
@@ -41,8 +41,6 @@ _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
 _UNREADABLE_SHARE_MAX = 0.3
 _OCR_ADVICE = "Run text recognition first, for example `ocrmypdf --skip-text {} OUT.pdf`."
 _DIGITS = re.compile(r"\d+")
-_PROGRAM_TITLE = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re.IGNORECASE)
-"""Titles in the metadata that a program wrote, not a person."""
 
 
 def convert_pdf(
@@ -72,14 +70,15 @@ def convert_pdf(
         page.rows, page.tables = page_rows, detect_tables(page_rows)
     bookmarks = list(file.read_bookmarks()) if uses_bookmarks else []
     by_page: dict[int, list[DetectedHeading]] = {}
-    for heading in _detect_outline(pages, bookmarks, stripped.printed):
+    headings = _detect_outline(pages, bookmarks, stripped.printed)
+    for heading in headings:
         by_page.setdefault(heading.page, []).append(heading)
     writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
     return ConvertedText(
         text="".join(writer.pieces),
-        title="" if _PROGRAM_TITLE.search(file.title) else file.title[:300],
+        title=compute_source_title(pages, file.title, [heading.title for heading in headings if heading.level == 1]),
         page_starts=tuple(writer.page_starts),
         notes=tuple(notes),
     )
@@ -163,11 +162,10 @@ def _detect_outline(pages: list[PageText], bookmarks: list[TocEntry], printed: P
     last_item = max((heading.page for heading in headings if parse_item(heading.title)), default=None)
     if last_item is not None:
         headings = merge_headings(headings, list(detect_exhibits(pages, contents_rows, last_item)))
-    headings = merge_headings(headings, list(detect_statements(pages, contents_rows)))
-    for notes in detect_notes(pages, contents_rows):
-        headings = merge_headings(headings, notes)
-    lift_statements(headings)
-    nest_notes(headings)
+    notes = detect_notes(pages, contents_rows, headings)
+    headings = merge_headings(headings, list(detect_statements(pages, contents_rows, headings, notes)))
+    headings = merge_headings(headings, notes)
+    nest_headings(headings, notes)
     typographic = TypographicHeadings(pages, contents_rows)
     if not headings:
         headings = detect_numbered_headings(pages, contents_rows, typographic.score_title)

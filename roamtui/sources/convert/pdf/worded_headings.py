@@ -31,6 +31,11 @@ _ITEM_ROW = re.compile(
 _COUNT_MIN = 3
 """Minimum number of Items, notes or numbered titles. Fewer are only mentioned in the text."""
 _ITEM_NUMBER_MAX = 16
+_SUMMARY_ITEM = (16, "")
+"""The last Item of a yearly report. Statements after it do not belong to it."""
+_PART_ROW = re.compile(
+    r"part\s+[iv]{1,3}\W*(?:other information|financial information(?: and exhibits)?)?\W*", re.IGNORECASE
+)
 _MARKED_WEIGHT = 3
 """Weight of an Item in bold type or capitals; others have 1."""
 _TOP_ROWS = 7
@@ -40,15 +45,26 @@ _STATEMENT = re.compile(
     r"(?:[\w&.,'’ -]{0,60}?\b)?(?:(?:condensed|consolidated|combined|unaudited|interim|supplemental)\s+)*"
     r"(?:balance sheets?|statements? of (?:(?:consolidated|condensed|comprehensive|net|changes in|total|other)\s+)*"
     r"(?:income|operations|earnings|loss|cash flows?|equity|financial (?:position|condition)|capital"
-    r"|stockholders|shareholders|shareowners|profit|comprehensive)\b.{0,70}|(?:income|cash flow) statements?)"
+    r"|stockholders|shareholders|shareowners|profit|comprehensive)\b.{0,70}"
+    r"|(?:(?:comprehensive )?income|cash flows?|(?:stock|share)holders[’']? equity) statements?)"
     r"\s?(?:\(.{2,40}\))?",
     re.IGNORECASE,
 )
+_STATEMENT_KINDS = tuple(
+    re.compile(kind, re.IGNORECASE) for kind in ("balance sheet|financial (?:position|condition)", "cash flow")
+)
+"""Statements that every set has."""
+_HOLDS_STATEMENTS = re.compile(r"items?\s*(?:8|1[56])\b|financial statements|exhibits", re.IGNORECASE)
+"""Items that contain financial statements."""
 _NOTE_TITLE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
+_NUMBERED_NOTE = re.compile(r"\(?(\d{1,2})[.)\u2014\u2013-]?\s+(?=[A-Z])(?!\d)")
+_DENSE_SHARE = 0.6
+"""Minimum share of the numbers up to the last note that are found."""
 _NOTE_LENGTH_MAX = 140
 _NOTES_TITLE = re.compile(
     r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE
 )
+_EXHIBIT_INDEX = re.compile(r"(?:exhibits? index|index (?:to|of) exhibits)", re.IGNORECASE)
 _EXHIBIT = re.compile(r"exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?", re.IGNORECASE)
 _SIGNATURES = re.compile(r"signatures?", re.IGNORECASE)
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
@@ -57,6 +73,9 @@ _NUMBERED_LENGTH_MAX = 110
 _CHARACTERS_PER_TITLE_MIN = 200
 """Minimum length of the text, in characters, for each numbered title. The lines of a form are numbered more densely."""
 _LEADING_MAX = 1.6
+_HEADING_ROWS_MAX = 3
+_FULL_SHARE = 0.75
+"""A row that ends this far to the right, as a share of the page's right edge, may be wrapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +91,64 @@ class _HeadingCandidate:
 def detect_items(
     pages: Sequence[PageText], skipped: set[tuple[int, int]], known: Sequence[DetectedHeading]
 ) -> list[DetectedHeading]:
-    """Return the headings of the Items in ascending order, except for `known` headings."""
-    known_items = {parse_item(heading.title) for heading in known} - {None}
+    """Return the headings of the Parts and Items in ascending order, except for `known` headings.
+
+    The Items of a quarterly report start again in its Part II.
+    """
+    parts = sorted(
+        [(heading.position, number) for heading in known if (number := parse_part(heading.title))]
+        + [
+            ((page, index), number)
+            for page, index, row in _iter_short_rows(pages, skipped, _ITEM_LENGTH_MAX)
+            if _PART_ROW.fullmatch(row.text) and (number := parse_part(row.text)) and _is_marked(row)
+        ]
+    )
+    positions = [position for position, _ in parts]
+
+    def get_part(position: tuple[int, int]) -> int:
+        index = bisect_right(positions, position)
+        return parts[index - 1][1] if index else 0
+
+    known_items = {(get_part(heading.position), item) for heading in known if (item := parse_item(heading.title))}
     # "@" sorts before letters, as Item 7 comes before Item 7A.
     found = [
-        _HeadingCandidate(page, index, (item[0], item[1] or "@"), _MARKED_WEIGHT if _is_marked(row) else 1)
+        _HeadingCandidate(page, index, (part, item[0], item[1] or "@"), _MARKED_WEIGHT if _is_marked(row) else 1)
         for page, index, row in _iter_short_rows(pages, skipped, _ITEM_LENGTH_MAX)
         if (item := parse_item(row.text))
-        and item not in known_items
         and item[0] <= _ITEM_NUMBER_MAX
         and _ITEM_ROW.match(row.text)
+        and ((part := parse_part(row.text) or get_part((page, index))), item) not in known_items
     ]
     if len(known_items) >= _COUNT_MIN:
         found = [candidate for candidate in found if candidate.weight == _MARKED_WEIGHT]
     chain = _select_rising_sequence(found)
-    is_report = all(str(candidate.key[1])[0] == "." and candidate.weight == _MARKED_WEIGHT for candidate in chain)
+    is_report = all(str(candidate.key[2])[0] == "." and candidate.weight == _MARKED_WEIGHT for candidate in chain)
     is_list = is_report or max(len(known_items), len(chain)) >= _COUNT_MIN
-    return _make_headings(pages, chain, 2) if is_list else []
+    if not is_list:
+        return []
+    items = _make_headings(pages, chain, 2)
+    # The row of a Part directly above its first Item is a heading too.
+    above = {positions[index - 1] for heading in items if (index := bisect_right(positions, heading.position))}
+    return items + [
+        DetectedHeading(page=page, row=row, count=1, level=1, title=pages[page].rows[row].text)
+        for page, row in above - {heading.position for heading in known}
+    ]
 
 
-def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> Iterator[DetectedHeading]:
-    """Yield the titles of financial statements at the top of pages with tables, with level 0 (see `merge_headings`)."""
+def detect_statements(
+    pages: Sequence[PageText],
+    skipped: set[tuple[int, int]],
+    known: Sequence[DetectedHeading],
+    notes: Sequence[DetectedHeading],
+) -> Iterator[DetectedHeading]:
+    """Yield the titles of financial statements at the top of pages with tables, with level 0 (see `merge_headings`).
+
+    Inside the `notes` to them, and in Items that have other contents, titles of tables look alike. There, a title must
+    be a marked row without other cells, or one of a whole set of statements.
+    """
+    containers = [heading for heading in known if _is_container(heading)]
+    starts = [heading.position for heading in containers]
+    found: dict[int, list[DetectedHeading]] = {}
     for number, page in enumerate(pages):
         if not page.tables:
             continue
@@ -101,69 +157,115 @@ def detect_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) 
             if len(text) > _STATEMENT_LENGTH_MAX or CONTINUED.search(text) or text[-1] in ".,;:":
                 continue
             if (number, index) not in skipped and _STATEMENT.fullmatch(text) and text[0].isupper():
-                yield DetectedHeading(page=number, row=index, count=1, level=0, title=text)
+                container = bisect_right(starts, (number, index)) - 1
+                end = starts[container + 1] if container + 1 < len(starts) else (len(pages), 0)
+                is_in_note = any(note.position < (number, index) for note in notes[1:]) and notes[-1].position < end
+                if not is_in_note or (len(row.cells) == 1 and _is_marked(row)):
+                    heading = DetectedHeading(page=number, row=index, count=1, level=0, title=text)
+                    found.setdefault(container, []).append(heading)
                 break
+    for container, statements in found.items():
+        name = containers[container].title if container >= 0 else ""
+        is_set = all(any(kind.search(heading.title) for heading in statements) for kind in _STATEMENT_KINDS)
+        is_last = container + 1 == len(containers)
+        if is_set or is_last or not parse_item(name) or _HOLDS_STATEMENTS.search(name):
+            yield from statements
+
+
+def _is_container(heading: DetectedHeading) -> bool:
+    """Check whether a heading is an Item, the signatures or an exhibit: it ends the statements and notes before it."""
+    return parse_item(heading.title) is not None or any(
+        pattern.fullmatch(heading.title) for pattern in (_SIGNATURES, _EXHIBIT_INDEX, _EXHIBIT)
+    )
 
 
 def detect_notes(
-    pages: Sequence[PageText], skipped: set[tuple[int, int]]
-) -> tuple[list[DetectedHeading], list[DetectedHeading]]:
-    """Return the heading above all notes to financial statements (if any) and the notes in order, all with level 0."""
-    found = [
-        _HeadingCandidate(page, index, (int(match[1]),), 1)
-        for page, index, row in _iter_short_rows(pages, skipped, _NOTE_LENGTH_MAX)
-        if (match := _NOTE_TITLE.match(row.text)) and _is_marked(row) and not CONTINUED.search(row.text)
-    ]
-    chain = _select_rising_sequence(found)
-    if len(chain) < _COUNT_MIN:
-        return [], []
-    above = [
-        DetectedHeading(page=page, row=index, count=1, level=0, title=row.text)
-        for first in found
-        if first.key == (1,)
-        for page in range(max(0, first.page - 1), first.page + 1)
-        for index, row in enumerate(pages[page].rows[: first.row if page == first.page else _TOP_ROWS])
-        if _NOTES_TITLE.fullmatch(row.text) and not CONTINUED.search(row.text)
-    ]
-    return above[-1:], _make_headings(pages, chain, 0, rows_max=1)
+    pages: Sequence[PageText], skipped: set[tuple[int, int]], known: Sequence[DetectedHeading]
+) -> list[DetectedHeading]:
+    """Return the notes to financial statements in order, and the heading above them all (if any), with level 0.
 
-
-def lift_statements(headings: Sequence[DetectedHeading]) -> None:
-    """Move each statement directly below its Item, with the headings below it. Stop at the notes of the Item."""
-    item = statement = shift = 0  # levels of the last Item and statement, and the number of levels to move up
-    for heading in headings:
-        if heading.level <= statement:
-            statement = shift = 0
-        if parse_item(heading.title):
-            item = heading.level
-        elif heading.level <= item or _NOTE_TITLE.match(heading.title):
-            item = 0
-        elif item and not shift and _is_statement(heading.title):
-            statement, shift = heading.level, heading.level - item - 1
-            if _NOTES_TITLE.fullmatch(heading.title):
-                item = 0
-        heading.level -= shift
-
-
-def nest_notes(headings: Sequence[DetectedHeading]) -> None:
-    """Move notes to financial statements below their common heading, such as "Notes to Financial Statements".
-
-    Notes move if they are on the same level as that heading. The headings below them move too, up to the next other
-    heading on that level or a higher one.
+    Some companies write "Note 1. Revenue" above a note, others "1. Revenue". The latter counts only below a heading
+    such as "Notes to Financial Statements", up to the next of the `known` Items.
     """
-    above = 0
-    moves = False
+    rows = list(_iter_short_rows(pages, skipped, _NOTE_LENGTH_MAX))
+    titles = [
+        (page, index)
+        for page, index, row in rows
+        if index < _TOP_ROWS and _NOTES_TITLE.fullmatch(row.text) and not CONTINUED.search(row.text)
+    ]
+    rows = [entry for entry in rows if _is_marked(entry[2]) and not CONTINUED.search(entry[2].text)]
+    titles += [heading.position for heading in known if _NOTES_TITLE.fullmatch(heading.title)]
+    chain = _select_rising_sequence(
+        [
+            _HeadingCandidate(page, index, (int(match[1]),), 1)
+            for page, index, row in rows
+            if (match := _NOTE_TITLE.match(row.text))
+        ]
+    )
+    if len(chain) < _COUNT_MIN and titles:
+        start = min(titles)
+        ends = (heading.position for heading in known if heading.position > start and parse_item(heading.title))
+        end = min(ends, default=(len(pages), 0))
+        chain = _select_rising_sequence(
+            [
+                _HeadingCandidate(page, index, (int(match[1]),), 1)
+                for page, index, row in rows
+                if start < (page, index) < end and (match := _NUMBERED_NOTE.match(row.text))
+            ]
+        )
+        if not chain or chain[0].key != (1,) or len(chain) < _DENSE_SHARE * int(chain[-1].key[0]):
+            return []
+    if len(chain) < _COUNT_MIN:
+        return []
+    notes = _make_headings(pages, chain, 0, wraps_early=False)
+    above = [title for title in titles if notes[0].page - 1 <= title[0] and title < notes[0].position]
+    if above and max(above) not in {heading.position for heading in known}:
+        page, row = max(above)
+        title = pages[page].rows[row].text
+        notes.insert(0, DetectedHeading(page=page, row=row, count=1, level=0, title=title))
+    return notes
+
+
+def nest_headings(headings: Sequence[DetectedHeading], notes: Sequence[DetectedHeading]) -> None:
+    """Change the levels of headings so that the parts of a report are nested as a person would nest them.
+
+    Parts are on the top level. The statements of an Item and the heading of its notes are next to each other, the notes
+    below that heading or, without one, next to the statements. A statement inside a note is below it. Headings move
+    with the one above them, and no level is left out. `notes` are those that `detect_notes` returned.
+    """
+    positions = {note.position for note in notes}
+    path: list[tuple[int, int]] = []  # level of each heading around the current one, before and now
+    has_parts = False
+    base = notes_level = note_level = 0  # levels of statements, of the heading of the notes, and of notes
     for heading, after in zip_longest(headings, headings[1:]):
-        is_note = _NOTE_TITLE.match(heading.title) is not None
-        if _NOTES_TITLE.fullmatch(heading.title):
-            if after is not None and _NOTE_TITLE.match(after.title):
-                heading.level = min(heading.level, after.level)
-            above, moves = heading.level, False
-        elif above and (heading.level > above or (heading.level == above and is_note)):
-            moves = moves or heading.level == above
-            heading.level = heading.level + moves
-        else:
-            above = 0
+        level = heading.level
+        title = heading.title
+        is_note = heading.position in positions or _NOTE_TITLE.match(title) is not None
+        new = 0
+        if _is_container(heading):
+            item = parse_item(title)
+            is_closed = item == _SUMMARY_ITEM or not (item or _EXHIBIT.fullmatch(title))
+            base, notes_level, note_level = -1 if is_closed else 1, 0, 0
+            new = 2 if has_parts and item else 0
+        elif parse_part(title) and after is not None and parse_item(after.title):
+            new, base, has_parts = 1, 0, True
+        elif not base:
+            pass
+        elif _NOTES_TITLE.fullmatch(title):
+            new = notes_level = base
+            note_level = 0
+        elif is_note:
+            new = note_level = notes_level + 1 if notes_level else base
+        elif _STATEMENT.fullmatch(title):
+            new = note_level + 1 if note_level else base
+        while path and (path[-1][1] >= new if new else path[-1][0] >= level):
+            path.pop()
+        heading.level = new or (path[-1][1] + 1 if path else level)
+        path.append((level, heading.level))
+        if _is_container(heading):
+            base = heading.level + (base > 0)
+        elif heading.level <= notes_level and not new:
+            note_level = 0
 
 
 def detect_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], after: int) -> Iterator[DetectedHeading]:
@@ -171,13 +273,13 @@ def detect_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], af
     seen = set()
     for number in range(after, len(pages)):
         for index, row in enumerate(pages[number].rows[:_TOP_ROWS]):
-            is_signatures = _SIGNATURES.fullmatch(row.text) is not None
-            if (number, index) in skipped or not (is_signatures or (_EXHIBIT.fullmatch(row.text) and index < 4)):
+            is_top = any(pattern.fullmatch(row.text) for pattern in (_SIGNATURES, _EXHIBIT_INDEX))
+            if (number, index) in skipped or not (is_top or (_EXHIBIT.fullmatch(row.text) and index < 4)):
                 continue
             name = row.text.casefold()
             if name not in seen:
                 seen.add(name)
-                yield DetectedHeading(page=number, row=index, count=1, level=2 if is_signatures else 3, title=row.text)
+                yield DetectedHeading(page=number, row=index, count=1, level=2 if is_top else 3, title=row.text)
 
 
 def detect_numbered_headings(
@@ -251,19 +353,27 @@ def _select_rising_sequence(found: Sequence[_HeadingCandidate]) -> list[_Heading
 
 
 def _make_headings(
-    pages: Sequence[PageText], candidates: Sequence[_HeadingCandidate], level: int | None = None, *, rows_max: int = 3
+    pages: Sequence[PageText],
+    candidates: Sequence[_HeadingCandidate],
+    level: int | None = None,
+    *,
+    wraps_early: bool = True,
 ) -> list[DetectedHeading]:
-    """Turn candidates into headings. A heading takes up to `rows_max` rows if the next rows continue its title.
+    """Turn candidates into headings. A heading takes up to three rows if the next rows continue its title.
 
-    Without `level`, the level of a heading is the depth of its number.
+    Without `level`, the level of a heading is the depth of its number. If `wraps_early` is false, a title goes on only
+    after a row that is nearly as long as the longest of the page: a subtitle in the same letters may follow it.
     """
     headings = []
     for candidate in candidates:
-        rows = pages[candidate.page].rows[candidate.row : candidate.row + rows_max]
+        page_rows = pages[candidate.page].rows
+        rows = page_rows[candidate.row : candidate.row + _HEADING_ROWS_MAX]
+        right = 0.0 if wraps_early else _FULL_SHARE * max(row.x1 for row in page_rows)
         count = 1
         while count < len(rows) and (_is_marked(rows[0]) or candidate.weight >= 1):
             row = rows[count]
             is_other = parse_item(row.text) or parse_part(row.text) or row.x0 < rows[0].x0 - 2
+            is_other = is_other or rows[count - 1].x1 < right
             if is_other or not continues_title(rows[count - 1], row, leading_max=_LEADING_MAX):
                 break
             count += 1

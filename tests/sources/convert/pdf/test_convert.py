@@ -135,3 +135,46 @@ def test_a_page_that_unpacks_to_too_much_is_left_out() -> None:
         convert_pdf(bomb, "a.pdf")
     assert len(bomb) < 200_000
     assert "sound" in convert_pdf(sound, "a.pdf").text
+
+
+_COVER = (
+    "UNITED STATES",
+    "SECURITIES AND EXCHANGE COMMISSION",
+    "FORM 10-K",
+    "For the fiscal year ended May 31, 2022",
+    "or the transition period from ______ to ______",
+    "Commission File Number 1-555",
+    "BOATS & SAILS, INC.",
+    "(Exact name of registrant as specified in its charter)",
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        (_COVER, "Boats & Sails, Inc., Form 10-K for the fiscal year ended May 31, 2022"),
+        (
+            [
+                *_COVER[:2],
+                "FORM 8-K",
+                "CURRENT REPORT",
+                "Date of report (Date of earliest event reported): June 2, 2022",
+                "Boats & Sails, Inc.",
+                _COVER[-1],
+            ],
+            "Boats & Sails, Inc., Form 8-K of June 2, 2022",
+        ),
+        (
+            [*_COVER[:2], "FORM 10-Q", "For the quarterly period ended May 31, 2022", *_COVER[5:7]],
+            "Boats & Sails, Inc., Form 10-Q for the quarter ended May 31, 2022",
+        ),
+        (["# All about boats", "", "They float."], "All about boats"),
+    ],
+)
+def test_a_title_is_what_a_person_would_call_the_file(lines: list[str], title: str) -> None:
+    pages = [lay_out(*lines), lay_out("* Sails", "Boats & Sails, Inc. makes both."), lay_out("* Masts", "All of wood.")]
+    for metadata in ("0000764478-23-000041", "boats_10k_v2", "UNITED STATES SECURITIES AND EXCHANGE COMMISSION"):
+        assert (
+            convert_pdf(make_pdf(pages, title=metadata, bookmarks=[(1, "Sails", 1), (1, "Masts", 2)]), "a.pdf").title
+            == title
+        )

@@ -277,3 +277,78 @@ def test_statements_move_directly_below_their_item_and_those_of_a_note_stay_belo
     data = make_pdf(pages, bookmarks=[(level, title, page) for page, (level, title) in enumerate(marks)])
     outline = read_outline(convert_pdf(data, "a.pdf").text)
     assert [level for level, _ in outline] == [1, 2, 2, 2, 3, 4]
+
+
+_TABLE = ("| 2022 | 2021", "Sales | 12 | 11", "Costs | 3 | 2", "Income | 9 | 9")
+
+
+def test_numbered_notes_have_their_own_titles_next_to_the_statements() -> None:
+    """Companies that leave out the word "Note" write subtitles in the same bold letters as the titles of notes."""
+    names = ("Policies", "Debt", "Leases", "Taxes")
+    pages = [lay_out(f"* Item {number}. Subject {number}", *_PROSE) for number in (6, 7)]
+    pages += [[*lay_out("* Item 8. Financial Statements and Supplementary Data"), *lay_cells(*_TABLE, first_top=600)]]
+    for kind in ("Balance Sheets", "Statements of Cash Flows"):
+        pages.append(lay_cells(f"* Consolidated {kind}", *_TABLE))
+    for number, name in enumerate(names, start=1):
+        above = ["* Notes to Consolidated Financial Statements"] if number == 1 else []
+        pages.append(lay_out(*above, f"* {number}. {name}", "* A subtitle", *_PROSE))
+    pages[-2] = lay_cells("| * Balance Sheet (e)", *_TABLE) + lay_out("* 3. Leases", *_PROSE[:9], first_top=600)
+    pages.append(lay_out("* Item 9. Changes", *_PROSE))
+    outline = _outline(pages)
+    assert [entry for entry in outline if entry[0] < 5 and "subtitle" not in entry[1]] == [
+        (2, "Item 6. Subject 6"),
+        (2, "Item 7. Subject 7"),
+        (2, "Item 8. Financial Statements and Supplementary Data"),
+        (3, "Consolidated Balance Sheets"),
+        (3, "Consolidated Statements of Cash Flows"),
+        (3, "Notes to Consolidated Financial Statements"),
+        *((4, f"{number}. {name}") for number, name in enumerate(names, start=1)),
+        (2, "Item 9. Changes"),
+    ]
+
+
+def test_a_statement_inside_a_note_is_below_it_and_one_in_another_item_is_no_heading() -> None:
+    pages = [lay_out("* Item 6. Data", *_PROSE), lay_out("* Item 7. Discussion", *_PROSE)]
+    pages += [lay_cells("* Statement of Income for the Obligor Group", *_TABLE)]
+    pages += [lay_out("* Item 8. Financial Statements", *_PROSE), lay_cells("* Balance Sheets", *_TABLE)]
+    pages += [lay_out(f"* Note {number}. Subject {number}", *_PROSE) for number in (1, 2, 3)]
+    pages += [lay_cells("* Balance Sheets", *_TABLE), lay_out("* Item 9. Changes", *_PROSE)]
+    assert [entry for entry in _outline(pages) if "Item" not in entry[1]] == [
+        (3, "Balance Sheets"),
+        *((3, f"Note {number}. Subject {number}") for number in (1, 2, 3)),
+        (4, "Balance Sheets"),
+    ]
+
+
+def test_the_items_of_a_quarterly_report_start_again_in_its_second_part() -> None:
+    first = [
+        lay_out(f"* {title}", *_PROSE) for title in ("Item 1. Sums", "Item 2. Talk", "Item 3. Risks", "Item 4. N/A")
+    ]
+    second = [lay_out(f"* {title}", *_PROSE) for title in ("Item 1. Suits", "Item 1A. Perils", "Item 6. Exhibits")]
+    first[0] = lay_out("* PART I. FINANCIAL INFORMATION", first_top=760) + first[0]
+    second[0] = lay_out("* PART II. OTHER INFORMATION", first_top=760) + second[0]
+    assert _outline([lay_out("A cover"), *first, *second]) == [
+        (1, "PART I. FINANCIAL INFORMATION"),
+        *((2, title) for title in ("Item 1. Sums", "Item 2. Talk", "Item 3. Risks", "Item 4. N/A")),
+        (1, "PART II. OTHER INFORMATION"),
+        *((2, title) for title in ("Item 1. Suits", "Item 1A. Perils", "Item 6. Exhibits")),
+    ]
+
+
+def test_statements_after_the_signatures_are_next_to_them_and_no_level_is_left_out() -> None:
+    marks = [
+        (1, "Cover", 0),
+        (2, "Part I", 1),
+        (3, "Item 1. Business", 1),
+        (3, "Item 15. Exhibits", 2),
+        (4, "Item 16. Summary", 3),
+        (7, "Report of the accountants", 4),
+        (6, "Balance Sheets", 5),
+        (6, "Notes to Financial Statements", 6),
+        (6, "Note 1. Policies", 7),
+        (7, "Note 2. Debt", 8),
+    ]
+    pages = [lay_out(title, *_PROSE) for _, title, _ in marks]
+    data = make_pdf(pages, bookmarks=[(level, title, page) for page, (level, title, _) in enumerate(marks)])
+    outline = read_outline(convert_pdf(data, "a.pdf").text)
+    assert [level for level, _ in outline] == [1, 1, 2, 2, 2, 3, 2, 2, 3, 3]

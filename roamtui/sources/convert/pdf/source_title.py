@@ -1,0 +1,124 @@
+"""What a person would call a file: company, form and period of an SEC filing, or the title on its first page."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from roamtui.sources.convert.pdf.outline import PageText, continues_title, join_rows
+from roamtui.sources.convert.pdf.rows import PageRow
+
+_COVER_PAGES = 2
+_COVER_ROWS = 60
+_NAME_PAGES = 80
+"""Number of pages in which a company's name is searched for in lower case, because covers print it in capitals."""
+_LENGTH_MAX = 300
+_AGENCY = re.compile(r".*securities and exchange commission", re.IGNORECASE)
+_FORM = re.compile(
+    r"(?:united states|current report)?\W*form\s+"
+    r"((?:10-?(?:K|Q|KT)|8-K|6-K|20-F|40-F|11-K|10-12[BG]|S-\d{1,2}|F-\d|SD)(?:405|SB)?(?:/A)?)\b.{0,40}",
+    re.IGNORECASE,
+)
+_CHARTER = re.compile(r"\W*exact name of\b.{0,20}registrant", re.IGNORECASE)
+_FILE_NUMBER = re.compile(r"\W*commission\s+file\s+n", re.IGNORECASE)
+_NOT_A_NAME = re.compile(r"[\d:(]|\breport\b|\bform\b", re.IGNORECASE)
+_DATE = r"((?:[A-Z][a-z]{2,8}|[A-Z]{3,9})\.?\s+\d{1,2}\s?,?\s+\d{4})"
+_PERIOD = re.compile(rf"(?i:for\s+the\s+(fiscal\s+)?(?:(quarter)(?:ly period)?|year)\s+ended)\W*{_DATE}")
+_REPORT_DATE = re.compile(rf"(?i:date\s+of\s+report)\W*(?:\([^)]*\))?\W*{_DATE}|{_DATE}\W*(?i:date\s+of\s+report)")
+_NO_TITLE = re.compile(
+    r"microsoft \w+ - .*|.*\.(?:docx?|pdf|indd|tex|qxd|dvi|html?)|\d{10}-\d\d-\d{6}|(?:powerpoint )?presentation.*"
+    r"|untitled.*|document\W*\d*|(?:slide|page|folie) \d+|united states\b.*|form|.*securities and exchange commission.*"
+    r"|(?=\S*[\d_])\S+|[\W\d_]*",
+    re.IGNORECASE,
+)
+"""Titles in the metadata that no person would use: of a program, a file name, an accession number, an agency's name."""
+_LARGE_RATIO = 1.2
+_TITLE_ROWS_MAX = 3
+
+
+def compute_source_title(pages: Sequence[PageText], metadata_title: str, headings: Sequence[str]) -> str:
+    """Return the title of a file; empty if nothing names it. `headings` are its top-level headings."""
+    filing = _compute_filing_title(pages)
+    if filing:
+        return filing
+    if not _NO_TITLE.fullmatch(metadata_title):
+        return metadata_title[:_LENGTH_MAX]
+    if len(headings) == 1 or not pages:
+        return ""  # the only heading of the top level is the title
+    return _find_large_title(pages)
+
+
+def _compute_filing_title(pages: Sequence[PageText]) -> str:
+    """Return the title of an SEC filing by its cover; empty if the file is not a filing."""
+    rows = [row for page in pages[:_COVER_PAGES] for row in page.rows][:_COVER_ROWS]
+    form = next((match[1] for row in rows if (match := _FORM.fullmatch(row.text))), "")
+    if not form or not any(_AGENCY.match(row.text) for row in rows):
+        return ""
+    company = _find_company(rows)
+    if not company:
+        return ""
+    if company.isupper():
+        company = _find_common_spelling(company, pages)
+    text = " ".join(row.text for row in rows)
+    # The file number may be printed in a second column next to the period.
+    period = _PERIOD.search(text) or _PERIOD.search(" ".join(row.cells[0].text for row in rows))
+    if period:
+        name = "quarter" if period[2] else f"{(period[1] or '').lower()}year"
+        return f"{company}, Form {form.upper()} for the {' '.join(name.split())} ended {period[3]}"[:_LENGTH_MAX]
+    report = _REPORT_DATE.search(text)
+    return f"{company}, Form {form.upper()}{f' of {report[1] or report[2]}' if report else ''}"[:_LENGTH_MAX]
+
+
+def _find_company(rows: Sequence[PageRow]) -> str:
+    """Return the name above "(Exact name of registrant ...)", or else below the commission's file number."""
+    for index, row in enumerate(rows):
+        if _CHARTER.match(row.text):
+            named = [above for above in rows[max(0, index - 3) : index] if any(map(str.isalpha, above.text))]
+            if named and not _FILE_NUMBER.match(named[-1].text):
+                is_wrapped = (
+                    len(named) > 1
+                    and continues_title(named[-2], named[-1])
+                    and _NOT_A_NAME.search(named[-2].text) is None
+                )
+                return join_rows(named[-2:] if is_wrapped else named[-1:])
+    for row, after in pairwise(rows):
+        if _FILE_NUMBER.match(row.text) and any(map(str.isalpha, after.text)):
+            return after.text
+    return ""
+
+
+def _find_common_spelling(company: str, pages: Sequence[PageText]) -> str:
+    """Return the most frequent spelling of a name with small letters, or the name if there is none."""
+    text = " ".join(row.text for page in pages[:_NAME_PAGES] for row in page.rows)
+    pattern = r"[\s,]+".join(map(re.escape, re.split(r"[\s,]+", company.rstrip("."))))
+    spellings = Counter(
+        match[0].rstrip(",")
+        for match in re.finditer(rf"\b{pattern}\b\.?", text, re.IGNORECASE)
+        if not match[0].isupper()
+    )
+    if not spellings:
+        return company
+    best = spellings.most_common(1)[0][0]
+    return best if company.endswith(".") else best.rstrip(".")
+
+
+def _find_large_title(pages: Sequence[PageText]) -> str:
+    """Return the largest rows of the first page, if they are clearly larger than the text; else an empty text."""
+    rows = [row for row in pages[0].rows if sum(map(str.isalpha, row.text)) >= 3]
+    sizes = [row.size for page in pages for row in page.rows]
+    if not rows:
+        return ""
+    first = max(range(len(rows)), key=lambda index: (round(rows[index].size), -index))
+    if rows[first].size < _LARGE_RATIO * median(sizes):
+        return ""
+    count = 1
+    while (
+        count < _TITLE_ROWS_MAX
+        and first + count < len(rows)
+        and continues_title(rows[first + count - 1], rows[first + count])
+    ):
+        count += 1
+    return join_rows(rows[first : first + count])[:_LENGTH_MAX]
