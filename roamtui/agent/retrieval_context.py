@@ -38,6 +38,10 @@ _WHOLE_TOKENS = (1_000, 400, 350, 350, 350, 250)
 """Up to this size, by rank, a section is shown with its whole subtree: a call to open it would cost far more."""
 _WHOLES_TOKENS_MAX = 1_500
 """Once the excerpts exceed this, no section is shown whole merely because it is small."""
+_NAMED_TOKENS = 1_400
+"""Size up to which a section that the query names is shown with its whole subtree, besides the others."""
+_BESIDE_NAMED_MAX = 3
+"""Maximum number of hits besides those that the query names."""
 _NOISE_SHARE = 0.35
 """Share of the best score below which a hit is about something else."""
 _NOISE_SHARE_LATER = 0.5
@@ -194,10 +198,12 @@ def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> Sect
 
 
 def trim_weak_hits(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Drop hits whose scores are far below the best one.
+    """Drop hits whose scores are far below the best one, and all but a few besides sections that the query names.
 
-    All hits of a fused ranking are kept, because their scores differ too little.
+    All other hits of a fused ranking are kept, because their scores differ too little.
     """
+    if (named := sum(hit.named is not None for hit in hits)) > 0:
+        hits = hits[: named + _BESIDE_NAMED_MAX]
     if not hits or hits[0].runner_up is not None:
         return tuple(hits)
     shares = (_NOISE_SHARE if rank < HITS_MAX else _NOISE_SHARE_LATER for rank in range(len(hits)))
@@ -209,6 +215,8 @@ class _HitLine:
     section_id: str
     source_id: str
     """The section to excerpt, which may be below `section_id`."""
+    named: tuple[int, int] | None = None
+    """As in `Hit`."""
     is_limit: bool = False
     """Whether the section is not a hit but limits one."""
 
@@ -322,7 +330,7 @@ def _merge_small_files(library: Library, hits: Sequence[Hit]) -> list[_HitLine]:
         file_id = _get_file(library, hit.section_id)
         is_small = bool(file_id) and counts[file_id] > 1 and library.node(file_id).tokens <= _SMALL_FILE_TOKENS
         section_id = get_canonical_id(library, file_id if is_small else hit.section_id)
-        lines.setdefault(section_id, _HitLine(section_id, get_canonical_id(library, hit.section_id)))
+        lines.setdefault(section_id, _HitLine(section_id, get_canonical_id(library, hit.section_id), hit.named))
     return list(lines.values())
 
 
@@ -373,20 +381,24 @@ def _choose_spans(
     which may not be in `hits`. Hits are left out once `room_tokens` is used up.
     """
     chosen: dict[_HitLine, tuple[Span, ...]] = {}
-    used = rank = 0
+    used = wholes = rank = 0
     waiting = deque(hits)
     while waiting:
         hit = waiting.popleft()
         tokens_max = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
-        whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], _WHOLES_TOKENS_MAX - used)
+        whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], _WHOLES_TOKENS_MAX - wholes)
+        if hit.named is not None:
+            whole_max = _NAMED_TOKENS
         if room_tokens is not None:
             tokens_max, whole_max = (min(tokens, room_tokens - used) for tokens in (tokens_max, whole_max))
             if tokens_max < _EXCERPT_TOKENS_MIN:
                 break
-        rank += not hit.is_limit
+        rank += not hit.is_limit and hit.named is None
         previous = [span for spans in chosen.values() for span in spans]
-        source = library.get_own_content_span(hit.source_id)
-        for section_id in (hit.source_id, hit.section_id):
+        source = own = library.get_own_content_span(hit.source_id)
+        if hit.named is not None:
+            source = Span(doc=own.doc, start=own.start + hit.named[0], end=min(own.end, own.start + hit.named[1]))
+        for section_id in (hit.source_id, hit.section_id) if source == own else ():
             whole = library.get_content_span(section_id)
             overlaps = any(
                 span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous
@@ -398,7 +410,9 @@ def _choose_spans(
         spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
         if not spans or any(_subtract(span, previous) for span in spans):
             chosen[hit] = spans
-            used += sum(estimate_tokens(text[start:end]) for start, end in bounds)
+            cost = sum(estimate_tokens(text[start:end]) for start, end in bounds)
+            used += cost
+            wholes += cost if hit.named is None else 0
             if not hit.is_limit and rank <= _LIMITED_MAX:
                 limits = dict.fromkeys(_list_limiting_sections(library, hit.source_id, spans))
                 small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMIT_TOKENS)

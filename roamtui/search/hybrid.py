@@ -107,6 +107,8 @@ class HybridSearcher:
             first = ranking.hits[0].section_id if ranking.hits else ""
             if first in order and compute_runner_up_share(ranking.hits, first) <= _CLEAR_SHARE:
                 order = [first, *(section_id for section_id in order if section_id != first)]
+        named = {hit.section_id: hit.named for hit in ranking.hits if hit.named is not None}
+        order = [*named, *(section_id for section_id in order if section_id not in named)]
         terms = ranking.terms or query_terms(query)
         hits = []
         # The reordered hits get the scores in descending order, so that scores still fall from hit to hit.
@@ -125,6 +127,7 @@ class HybridSearcher:
                     snippet=make_snippet(library.own_text(section_id), terms),
                     why=" · ".join(reasons),
                     runner_up=compute_runner_up_share(ranking.hits, section_id),
+                    named=named.get(section_id),
                 )
             )
         return tuple(hits)

@@ -22,6 +22,7 @@ from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
 from roamtui.search.lexicon import Language, get_synonyms
+from roamtui.search.named import find_named_sections
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.sentences import get_first_sentence, rank_sentences, select_relevant_part
 from roamtui.search.terms import (
@@ -165,11 +166,18 @@ class KeywordSearcher:
         topics = titles.recall_topics(text, earlier) if earlier else {}
         query = expand_query(index, query)
         scores = rank_by_text(index, query, options, numbers, topics)
-        ranks = {number: rank for rank, number in enumerate(scores, start=1)}
         best = max(scores.values(), default=0.0)
+        named = find_named_sections(index, text, numbers, scores)
+        ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *named)), start=1)}
+        # A named section has the best score, which leaves the other scores comparable with each other.
         hits = tuple(
-            Hit(section_id=index.layout.id_of(number), score=scores[number] / best, why=f"text rank {ranks[number]}")
-            for number in dedupe_parents_and_children(index, list(scores), query, limit)
+            Hit(
+                section_id=index.layout.id_of(number),
+                score=1.0 if number in named else scores[number] / best,
+                why=f"text rank {ranks[number]}",
+                named=named.get(number),
+            )
+            for number in dedupe_parents_and_children(index, list(dict.fromkeys((*named, *scores))), query, limit)
         )
         topic_ids = tuple(index.layout.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
         return Ranking(library=index.library, hits=hits, terms=query.terms, topics=topic_ids)

@@ -51,6 +51,11 @@ def list_words(name: str) -> tuple[str, ...]:
     return tuple(" ".join(_read_lists()[name]).split())
 
 
+def read_lines(name: str) -> tuple[str, ...]:
+    """Return the lines of a list in `lexicon.txt`."""
+    return _read_lists()[name]
+
+
 def make_pattern(name: str) -> str:
     """Return the lines of a list in `lexicon.txt` as alternatives of a regular expression."""
     return "|".join(_read_lists()[name])
@@ -66,8 +71,15 @@ _PARTICLE = re.compile(
 )
 _HIRAGANA_WORD = re.compile(f"[{_HIRAGANA}]")
 
-_AGE_WORDS = ("age", "lebensjahr", "alter", "edad", "岁", "歳")
-_ASKS_FOR_AGE = re.compile(make_pattern("asks for age"), re.IGNORECASE)
+_INSTRUCTION = re.compile(make_pattern("instructions"), re.IGNORECASE)
+"""Sentences that say how to answer, such as "Round to two decimals." """
+_QUESTION_WORDS_MIN = 3
+"""Minimum number of words of a question without instructions. With fewer, they were the question."""
+_IMPLICATIONS = tuple(
+    (re.compile(pattern, re.IGNORECASE), tuple(words.split()))
+    for pattern, words in (line.split(" => ") for line in read_lines("implied"))
+)
+"""Patterns of questions, each with the words that texts use instead."""
 
 
 class Language(StrEnum):
@@ -120,7 +132,9 @@ def reduce_to_root(word: str, language: Language) -> str:
 
 
 def strip_question_words(question: str) -> str:
-    """Return a question without its question words."""
+    """Return a question without its question words and the sentences that say how to answer."""
+    bare = _INSTRUCTION.sub(" ", question)
+    question = bare if len(bare.split()) >= _QUESTION_WORDS_MIN else question
     question = _QUANTITY.sub(lambda match: match[0].split()[0], question)  # keep the first word
     if _HIRAGANA_WORD.search(question):
         return _PARTICLE.sub(" ", _JAPANESE_QUESTION.sub(" ", question))
@@ -146,4 +160,4 @@ def _load_synonyms() -> Mapping[str, frozenset[str]]:
 
 def get_implied_words(question: str) -> tuple[str, ...]:
     """Return the words that a question implies: a text that answers "how old" gives an age."""
-    return _AGE_WORDS if _ASKS_FOR_AGE.search(question) else ()
+    return tuple(word for pattern, words in _IMPLICATIONS if pattern.search(question) for word in words)

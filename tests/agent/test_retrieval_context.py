@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 import pytest
@@ -13,6 +14,7 @@ from roamtui.conversation.update import estimate_delivery_tokens, update
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.search.base import Hit
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import FakeSearcher
 from tests.search.libraries import id_of, make_folder, make_library
 
@@ -104,6 +106,28 @@ def test_a_condition_that_an_excerpt_refers_to_follows_it() -> None:
 def test_repeated_lines_are_dropped() -> None:
     library = make_library(f"# A\n\n## B\n\nRed.\nRed.\n\n## C\n\n{_FILLER}\n")
     assert _lines(library, "B", query="red zebra")[1:] == ["    Red."]
+
+
+def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
+    rows = "".join(f"| Line {number} of the balance sheet of herons | {number},000 |\n" for number in range(80))
+    others = "".join(f"## Part {number}\n\nQuick ratio. {_FILLER}\n\n" for number in range(9))
+    library = make_library(f"# Report\n\n{others}## Balance Sheets\n\n| Line | 2022 |\n|---|---|\n{rows}")
+    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
+    question = "What is the quick ratio?"
+    found = asyncio.run(retrieve_context(KeywordSearcher(library), state, question, None, room_tokens=None))
+    assert found.hit_list.text.startswith(f"- [{id_of(library, 'Balance Sheets')}] Balance Sheets")
+    assert ", complete)\n" in found.hit_list.text.partition("| Line")[0]
+    assert "| 79,000 |" in found.hit_list.text
+    assert len(found.hits) == 4
+
+
+def test_the_excerpt_of_a_long_section_is_the_table_that_a_question_names() -> None:
+    table = "Table 4. Speeds\n\n| Bird | Speed |\n|---|---|\n| Heron | 45 |\n"
+    library = make_library(f"# A\n\n## B\n\nTable 4 shows herons. {_FILLER}\n\n{table}\n{_FILLER}\n\n## C\n\nOwls.\n")
+    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
+    hits = KeywordSearcher(library).search("What does Table 4 show?")
+    lines = format_hits(state, hits[:1], "What does Table 4 show?").text.split("\n")
+    assert lines[1:] == ["    […]", *(f"    {line}" for line in table.splitlines() if line), "    […]"]
 
 
 @pytest.mark.parametrize(

@@ -269,3 +269,12 @@ def test_files_and_folders_do_not_join() -> None:
     library = make_folder({"a.md": "# A\n\nStart of A.\n\n## A one\n\nText.\n", "b.md": "# B\n\nText.\n"})
     joined = collect_neighbours(library, {id_of(library, "A"): 1.0}, RULES)
     assert [library.title_of(section_id) for section_id in joined] == ["A one"]
+
+
+def test_what_a_query_names_stays_first() -> None:
+    text = "## Table 4\n\nSizes.\n\n## Speeds\n\nWhat the speed of a heron is: herons have a speed of 45.\n"
+    library = make_library(f"# Birds\n\n{text}")
+    searcher = _make({"mode": SearchMode.HYBRID, "trust_words": False, "vector_weight": 9.0}, library)
+    hits = searcher.search("Which speed do herons have by table 4?")
+    assert library.title_of(hits[0].section_id) == "Table 4"
+    assert [hit.named is not None for hit in hits] == [True, *[False] * (len(hits) - 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.search.lexicon import Language, detect_language, reduce_to_root
-from roamtui.search.terms import tokenise
+from roamtui.search.terms import query_terms, tokenise
 from tests.search.libraries import find_titles, make_library
 
 
@@ -57,3 +57,23 @@ def test_the_word_itself_ranks_above_synonyms() -> None:
     library = make_library(f"# A\n\n## One\n\nA taxi waits.\n\n## Two\n\nA cab waits.\n\n{_FILLER}")
     assert find_titles(library, "cab")[0] == "Two"
     assert find_titles(library, "taxi")[0] == "One"
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("What is the quick ratio? Round your answer to two decimal places.", ("quick", "ratio")),
+        ("Assume the perspective of an analyst. Which prices fell?", ("prices", "fell")),
+        ("Which way is north? If north is not useful, then state that and explain why.", ("way", "north")),
+        ("Using the cash flow statement, what was paid for ships?", ("paid", "ships")),
+        ("Round the corner", ("round", "corner")),
+        ("Round the corner of the table.", ("round", "corner", "table")),
+    ],
+)
+def test_sentences_that_say_how_to_answer_are_not_searched(question: str, terms: tuple[str, ...]) -> None:
+    assert query_terms(question) == terms
+
+
+def test_implied_words_are_found() -> None:
+    text = "# Report\n\n## Item 3\n\nThe proceedings go on.\n\n## Battles\n\nFought by sea.\n\n"
+    assert "Item 3" in find_titles(make_library(text + _FILLER), "Which legal battles are there?")

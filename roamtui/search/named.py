@@ -1,0 +1,202 @@
+"""Find the sections that a question names: "the balance sheet", "Table 4", "section 12.3", "the installation page".
+
+Such a section often shares no other word with the question: a balance sheet does not contain "quick ratio".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from roamtui.search.index import SectionIndex, stem_title
+from roamtui.search.lexicon import list_words, make_pattern, read_lines, stem
+from roamtui.search.segments import title_of
+from roamtui.search.terms import tokenise
+
+_TITLES_MAX = 500
+"""Maximum number of titles that are compared with a name."""
+_TEXTS_MAX = 100
+"""Maximum number of texts that are searched for a caption, if no title matches."""
+_NAMED_MAX = 4
+"""Maximum number of sections that a question names."""
+_DOCUMENT_SHARE = 0.5
+"""Share of the best score that a document must reach, so that its sections are meant."""
+_ROWS_MIN = 8
+"""Minimum number of table rows of a financial statement. A section with fewer only mentions it."""
+_CAPTIONED_LENGTH_MAX = 5_000
+"""Maximum length of what a caption belongs to, in characters."""
+_TITLE_LENGTH_MAX = 200
+_STATEMENTS = ("income", "balance", "cash")
+
+
+def _compile(list_name: str) -> re.Pattern[str]:
+    return re.compile(make_pattern(list_name), re.IGNORECASE)
+
+
+_STATEMENT_NAMES = {kind: _compile(f"statement {kind} names") for kind in _STATEMENTS}
+_STATEMENT_LINES = {kind: _compile(f"statement {kind} lines") for kind in _STATEMENTS}
+_STATEMENT_NOISE = _compile("statement title noise")
+_STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
+_PART_KINDS = read_lines("numbered parts")
+"""Kinds of parts, each with its names. Their number may also stand in a title without the kind."""
+_ITEM_KINDS = read_lines("numbered items")
+_KINDS = tuple(line.split() for line in (*_PART_KINDS, *_ITEM_KINDS))
+_NUMBER = r"(?:\d+[A-Za-z]?(?:[.-]\d+[A-Za-z]?)*|[A-Z](?:[.-]?\d+(?:[.-]\d+)*)?|[IVXL]+)(?!\w)"
+_ANY_KIND = "|".join(f"(?P<kind{number}>{'|'.join(names)})" for number, names in enumerate(_KINDS))
+_NUMBERED = re.compile(
+    rf"(?<!\w)(?i:{_ANY_KIND})s?\.?\s*(?P<numbers>{_NUMBER}(?:(?:\s*[,&]\s*|\s+(?:and|or|und|et|y)\s+){_NUMBER})*)"
+)
+_NEXT_CAPTION = re.compile(rf"[ \t>*_]*(?:(?i:{_ANY_KIND})\W*{_NUMBER}|\d+(?:\.\d+)+(?!\w))")
+_MARKS = r"[ \t>*_|(\[]*"
+_CAPTION_END = r"(?=[*_)\]\s]*(?:[.:|\u2013\u2014-]|[^\W\d_a-z]|$))"
+"""What follows the number of a caption. In a sentence about a table, a verb follows."""
+_TITLED = _compile("titled parts")
+_PART_WORDS = frozenset(map(stem, list_words("part words")))
+_RELEASE = _compile("release words")
+_RELEASE_STEMS = frozenset(map(stem, list_words("release titles")))
+_VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)(?!\w)", re.IGNORECASE)
+_ROMAN_SIGNS = ((50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Name:
+    """A name by which a question refers to sections."""
+
+    titles: str
+    """FTS5 expression that their titles match."""
+    matches: Callable[[str], object]
+    """Checks a title."""
+    caption: re.Pattern[str] | None = None
+    """Pattern of the start of a line in a text that the name may refer to instead."""
+    texts: str = ""
+    """FTS5 expression for texts with such a line."""
+    above: frozenset[str] = frozenset()
+    """Stems, one of which a title, a title above it or the path of the file must contain."""
+    rows_min: int = 0
+
+
+def find_named_sections(
+    index: SectionIndex, question: str, within: range, scores: Mapping[int, float]
+) -> dict[int, tuple[int, int]]:
+    """Return the sections that a question names, best first, each with the span of its own text that is named.
+
+    For each name there is at most one section of each document: the one at the highest level, or else the one with the
+    best of the `scores` that sections have for the words of the question.
+    """
+    best_scores: dict[int, float] = {}
+    for number, score in scores.items():
+        key = id(index.layout.locate(number)[0])
+        best_scores[key] = max(score, best_scores.get(key, 0.0))
+    score_min = _DOCUMENT_SHARE * max(best_scores.values(), default=0.0)
+    found: dict[int, tuple[int, int]] = {}
+    for name in _list_names(question):
+        named = {
+            number: (0, len(index.own_text(number)))
+            for number in index.list_matches(name.titles, within, _TITLES_MAX)
+            if name.matches(title_of(*index.layout.locate(number)))
+            and (not name.above or name.above & index.path_stems(number))
+            and (not name.rows_min or _count_rows(index, number) >= name.rows_min)
+        }
+        if not named and name.caption is not None:
+            for number in index.list_matches(name.texts, within, _TEXTS_MAX):
+                text = index.own_text(number)
+                if (caption := name.caption.search(text)) is not None:
+                    named[number] = (caption.start(), _find_end(text, caption.start()))
+        best: dict[int, tuple[int, float, int]] = {}
+        for number in named:
+            document, row = index.layout.locate(number)
+            if best_scores.get(id(document), 0.0) >= score_min:
+                order = (document.columns.levels[row], -scores.get(number, 0.0), number)
+                best[id(document)] = min(order, best.get(id(document), order))
+        found |= {number: named[number] for _, _, number in sorted(best.values(), key=lambda order: order[1:])}
+    return {number: found[number] for number in [*found][:_NAMED_MAX]}
+
+
+def _list_names(question: str) -> Iterator[_Name]:
+    for kind in _STATEMENTS:
+        names = _STATEMENT_NAMES[kind]
+        if names.search(question) or _STATEMENT_LINES[kind].search(question):
+            yield _Name(titles=_STATEMENT_TITLES, matches=partial(_is_statement, names), rows_min=_ROWS_MIN)
+    for match in _NUMBERED.finditer(question):
+        index = next(index for index in range(len(_KINDS)) if match[f"kind{index}"])
+        yield from (_name_numbered(index, number) for number in re.findall(_NUMBER, match["numbers"]))
+    for match in _TITLED.finditer(question):
+        title = match[match.lastgroup or 0]
+        stems = _stem_bare(title)
+        if stems:
+            words = " AND ".join(f'"{word}"' for word in tokenise(title) if stem(word) in stems)
+            yield _Name(titles=f"title : ({words})", matches=partial(_has_stems, stems))
+    versions = _VERSION.findall(question) if _RELEASE.search(question) else ()
+    for version in versions:
+        spaced = version.replace(".", " ")
+        exact = re.compile(rf"(?<![\w.])v?{re.escape(version)}(?:\.0)*(?!\w|\.\d)", re.IGNORECASE)
+        yield _Name(titles=f'title : ("{spaced}" OR "v{spaced}")', matches=exact.search, above=_RELEASE_STEMS)
+
+
+def _is_statement(names: re.Pattern[str], title: str) -> bool:
+    return names.fullmatch(" ".join(_STATEMENT_NOISE.sub(" ", title[:_TITLE_LENGTH_MAX]).split())) is not None
+
+
+def _count_rows(index: SectionIndex, number: int) -> int:
+    """Count the table rows of a section and of the first one below it, which may have only the name of the company."""
+    inside = index.layout.subtree(number)[:2]
+    return sum(index.own_text(other).count("\n|") for other in inside)
+
+
+def _has_stems(stems: frozenset[str], title: str) -> bool:
+    return _stem_bare(title) == stems
+
+
+def _stem_bare(title: str) -> frozenset[str]:
+    """Return the stems of a title without its number and words such as "section"."""
+    return frozenset(word for word in stem_title(title) if not word.isdigit()) - _PART_WORDS
+
+
+def _name_numbered(kind_index: int, number: str) -> _Name:
+    names = _KINDS[kind_index]
+    forms = [number, *_convert_roman(number)]
+    kinds = "|".join(names)
+    numbers = f"(?:{'|'.join(map(re.escape, forms))})(?!\\w|[.-]?\\d)"
+    is_part = kind_index < len(_PART_KINDS)
+    title = re.compile(rf"\W*(?:(?i:{kinds})\W*){'?' if is_part else ''}{numbers}")
+    is_dotted = is_part and "." in number
+    caption = rf"(?m)^{_MARKS}(?:(?i:{kinds})\W*){'?' if is_dotted else ''}{numbers}{_CAPTION_END}"
+    phrases = [" ".join(tokenise(form)) for form in forms]
+    words = [name for name in names if name.isalpha()]
+    either = " OR ".join(f'"{phrase}"' for phrase in phrases)
+    titles = f"({' OR '.join(words)}) AND ({either})"
+    if is_part:
+        titles = " OR ".join((f"({titles})", *(f'^"{phrase}"' for phrase in phrases)))
+    captions = [f'"{name} {phrase}"' for name in words for phrase in phrases]
+    return _Name(
+        titles=f"title : ({titles})",
+        matches=title.match,
+        caption=re.compile(caption),
+        texts=f"body : ({either if is_dotted else ' OR '.join(captions)})",
+    )
+
+
+def _convert_roman(number: str) -> tuple[str, ...]:
+    """Return an Arabic number up to 50 as a Roman one, and the other way round, or nothing."""
+    for value in range(1, 51) if number.isalnum() else ():
+        roman, rest = "", value
+        for amount, sign in _ROMAN_SIGNS:
+            roman += sign * (rest // amount)
+            rest %= amount
+        if number in (roman, str(value)):
+            return (roman if number == str(value) else str(value),)
+    return ()
+
+
+def _find_end(text: str, start: int) -> int:
+    """Return the end of what a caption belongs to: its paragraph and those up to the end of a table or the next one."""
+    end = start
+    for block in re.compile(r"(?:[^\n]+(?:\n|$))+").finditer(text, start, start + _CAPTIONED_LENGTH_MAX):
+        if end > start and _NEXT_CAPTION.match(text, block.start()):
+            break
+        end = block.end()
+        if text[block.start()] == "|":
+            break
+    return end

@@ -1,0 +1,135 @@
+"""What a question names by its title or number comes first."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.search.keyword import KeywordSearcher
+from tests.search.libraries import find_titles, make_folder, make_library
+
+_TABLE = "| (in millions) | 2022 |\n|---|---|\n" + "".join(
+    f"| Line {number} | {number},000 |\n" for number in range(12)
+)
+_REPORT = make_library(f"""# Report
+
+## Item 7. Discussion
+
+Our quick ratio of orders to stores may fall. Revenue per store and capex per store, revenue and capex.
+
+## Item 7A. Market risk
+
+### Balance Sheet Components
+
+The balance sheet and the quick ratio: see the balance sheet.
+
+## CONSOLIDATED BALANCE SHEETS (Unaudited)
+
+{_TABLE}
+## Condensed Consolidated Statements of Operations
+
+### Birds Inc. and Subsidiaries
+
+{_TABLE}
+## Consolidated Statement of Cash Flows for the years ended May 31, 2022
+
+{_TABLE}
+## Statements of Comprehensive Income
+
+{_TABLE}
+## Notes
+
+### 12. Leases
+
+Rooms.
+
+### 13. Taxes
+
+Dues. See Note 12, note 12 and Note 12 again.
+""")
+
+
+@pytest.mark.parametrize(
+    ("question", "titles"),
+    [
+        ("What is the quick ratio?", ["CONSOLIDATED BALANCE SHEETS (Unaudited)"]),
+        ("How much revenue was there by the P&L?", ["Condensed Consolidated Statements of Operations"]),
+        ("capex in FY2022", ["Consolidated Statement of Cash Flows for the years ended May 31, 2022"]),
+        (
+            "What is the fixed asset turnover?",
+            ["Condensed Consolidated Statements of Operations", "CONSOLIDATED BALANCE SHEETS (Unaudited)"],
+        ),
+        ("What does Item 7A say of risk?", ["Item 7A. Market risk"]),
+        ("What is said in item 7?", ["Item 7. Discussion"]),
+        ("What does Note 12 say?", ["12. Leases"]),
+    ],
+)
+def test_the_parts_of_a_report_that_a_question_names_come_first(question: str, titles: list[str]) -> None:
+    assert find_titles(_REPORT, question)[: len(titles)] == titles
+
+
+_BOOK = make_folder(
+    {
+        "guide.md": (
+            "# Guide\n\n## 3. Installation\n\nRun it.\n\n## Glossary\n\nWords.\n\n"
+            "## Start\n\nThe installation of the glossary page: install it, the installation page says.\n\n"
+            "## § 12 Liability\n\nNone.\n\n## 12.3 Limits\n\nTen.\n\n## ARTICLE IV\n\nPeace.\n\n"
+            "## Appendix B: Forms\n\nForms.\n\n"
+            "## Results\n\nAs Table 4 shows, it is slow.\n\nTable 3. Sizes\n\n| a |\n|---|\n| 1 |\n\n"
+            "Table 4. Speeds\n\n| b |\n|---|\n| 2 |\n\nIt is fast.\n\nTable 5: Weights\n"
+        ),
+        "changelog.md": "# Changes\n\n## 2.5.0 (May)\n\nNew.\n\n## 2.5.1\n\nFixed.\n\n## v1.12\n\nOld.\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("What does the installation page say?", "3. Installation"),
+        ("What is in the glossary?", "Glossary"),
+        ("What does § 12 say?", "§ 12 Liability"),
+        ("How much is it under section 12.3?", "12.3 Limits"),
+        ("What is article 4 about?", "ARTICLE IV"),
+        ("Which forms does Appendix B have?", "Appendix B: Forms"),
+        ("What does the changelog for v2.5 say?", "2.5.0 (May)"),
+        ("release notes of 1.12", "v1.12"),
+        ('What does the section "12.3 Limits" say?', "12.3 Limits"),
+    ],
+)
+def test_what_a_question_names_by_title_or_number_comes_first(question: str, title: str) -> None:
+    assert find_titles(_BOOK, question)[0] == title
+
+
+def test_a_caption_names_its_table() -> None:
+    hit = KeywordSearcher(_BOOK).search("What does Table 4 show?")[0]
+    assert hit.named is not None
+    text = _BOOK.own_text(hit.section_id)
+    assert text[slice(*hit.named)] == "Table 4. Speeds\n\n| b |\n|---|\n| 2 |\n"
+
+
+def test_a_number_alone_names_nothing() -> None:
+    for question in ("What happens after 12 months?", "Is it 12.3 percent?", "Is version 12.3 fast?", "What has it?"):
+        assert not any(hit.named for hit in KeywordSearcher(_BOOK).search(question))
+
+
+@given(
+    st.lists(st.integers(1, 40), min_size=2, unique=True), st.sampled_from(["Section", "Chapter", "Appendix", "Item"])
+)
+def test_a_title_named_by_its_number_is_the_first_hit(numbers: list[int], kind: str) -> None:
+    text = "".join(f"## {kind} {number}: Rules\n\nSee {kind} {numbers[0]} for its rules.\n\n" for number in numbers)
+    library = make_library(f"# Code\n\n{text}")
+    for number in numbers:
+        assert find_titles(library, f"Which rules does {kind.lower()} {number} have?")[0] == f"{kind} {number}: Rules"
+
+
+def test_a_report_that_a_question_is_not_about_is_not_named() -> None:
+    def make_report(company: str) -> str:
+        return f"# {company} annual report\n\n{company} makes things.\n\n## Balance Sheets\n\n{company}\n\n{_TABLE}"
+
+    library = make_folder({f"{name}.md": make_report(name) for name in ("Heron", "Magpie", "Osprey")})
+    hits = KeywordSearcher(library).search("What is the working capital of Magpie?")
+    named = [library.node(hit.section_id).path for hit in hits if hit.named]
+    assert len(named) == 1
+    assert "Magpie" in str(named[0])
