@@ -7,7 +7,6 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
@@ -17,7 +16,7 @@ from roamtui.document.node import NodeKind, Span
 from roamtui.document.text import blank_footers
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
-from roamtui.outline.expansion import insert_marks, list_heading_ends, list_references
+from roamtui.outline.expansion import Delivered, insert_marks, list_heading_ends, list_references
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_and_heading, format_node_title, format_size
 from roamtui.outline.render import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
@@ -67,7 +66,8 @@ _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _DIGITS = re.compile(r"\d{2,}")
 _SHOWN_MARK = "excerpt above"
 _OPEN_MARK = "open: its text stands above"
-_GAP = "\n[…]\n"
+_GAP = "[…]"
+_LINE_START, _LINE_END = re.compile(r"(?:\A|\n)[^\w\n]*\Z"), re.compile(r"[^\w\n]*(?:\n|\Z)")
 _LINK = re.compile(
     r"!?\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]"
     r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
@@ -75,6 +75,12 @@ _LINK = re.compile(
 _LINK_SIGN = "\N{LINK SYMBOL}"
 _LINKED_ID = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
 _INDENT = "    "
+_SAID_WORD = re.compile(r"\w+")
+_REPEAT_LENGTH_MIN = 40
+"""A line with fewer characters in its words may be repeated."""
+_FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})")
+_BRACKETS = re.compile(r"[\s()\[\]{};,]*")
+_SENTENCE_END = re.compile(r"[.!?:;…。！？][\W_]*\Z")
 _PATH_TITLES_MAX = 3
 """Number of titles in a section's path, including its own title."""
 RIVAL_MAX = 0.8
@@ -150,7 +156,7 @@ async def retrieve_context(
     if room_tokens is not None:
         room_tokens -= sum(estimate_delivery_tokens(state.library, section_id) for section_id in opened)
     others = [hit for hit in hits if hit.section_id not in opened]
-    listed = format_hits(state, others, question, room_tokens=room_tokens)
+    listed = format_hits(state, others, question, room_tokens=room_tokens, opened=opened)
     return RetrievedContext(hits=hits, hit_list=listed, auto_opened=opened)
 
 
@@ -227,14 +233,18 @@ def format_hits(
     query: str,
     *,
     room_tokens: int | None = None,
+    opened: Sequence[str] = (),
 ) -> HitList:
     """Render hits as lines with excerpts, grouped by file. The file with the best hit comes first.
 
+    What the model has already is not repeated: neither an open section nor a line with the words of an earlier one.
+
     Args:
-        state: The conversation; texts that the model already has are not repeated.
+        state: The conversation.
         hits: Best first.
         query: The search query.
         room_tokens: Maximum of tokens for all excerpts, or None for no limit.
+        opened: Sections that are about to open, above the list.
     """
     library = state.library
     terms = query_terms(query)
@@ -248,6 +258,13 @@ def format_hits(
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
         shown = [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
+    delivered = {doc: [*bounds] for doc, bounds in state.delivered.items()}
+    said = _SaidWords()
+    for section_id in opened:
+        is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
+        span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
+        delivered.setdefault(span.doc, []).append((span.start, span.end))
+        said.drop_repeats(_read(library, span).splitlines())
     lines: list[str] = []
     excerpts: list[Span] = []
     for file_id, members in groups.items():
@@ -260,14 +277,17 @@ def format_hits(
             is_below = has_heading or not file_id
             name = _format_path_in_file(library, hit.section_id) if is_below else _format_file(library, file_id)
             page = library.page_of(library.span(hit.section_id))
-            note = _format_delivery_note(state, hit, spans, shown)
-            size = format_size(library, library.node(hit.section_id))
-            marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
-            lines.append(f"- [{hit.section_id}] {name} ({marks})")
+            note = _format_delivery_note(library, hit, spans, shown, delivered)
+            quoted: list[str] = []
             if note not in (_OPEN_MARK, _SHOWN_MARK):
                 excerpts += spans
                 shown += spans
-                lines += _quote(library, hit.source_id, spans)
+                quoted, is_shortened = _quote(library, hit.source_id, spans, said)
+                if is_shortened:
+                    note = "" if quoted else _SHOWN_MARK
+            size = format_size(library, library.node(hit.section_id))
+            marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", note)))
+            lines += [f"- [{hit.section_id}] {name} ({marks})", *quoted]
     if missing := _list_missing_names(query, library):
         lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
     ids = tuple(hit.section_id for members in groups.values() for hit in members)
@@ -297,12 +317,13 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
     return [*missing]
 
 
-def _format_delivery_note(state: ConversationState, hit: _HitLine, spans: Sequence[Span], shown: Sequence[Span]) -> str:
+def _format_delivery_note(
+    library: Library, hit: _HitLine, spans: Sequence[Span], shown: Sequence[Span], delivered: Delivered
+) -> str:
     """Say if the model already has the excerpt, or if the excerpt is the complete section; empty for neither."""
-    library = state.library
     if not spans:
         return ""
-    if not any(subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())) for span in spans):
+    if not any(subtract_bounds(span.start, span.end, delivered.get(span.doc, ())) for span in spans):
         return _OPEN_MARK
     if not any(_subtract(span, shown) for span in spans):
         return _SHOWN_MARK
@@ -417,6 +438,12 @@ def _choose_spans(
                 limits = dict.fromkeys(_list_limiting_sections(library, hit.source_id, spans))
                 small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMIT_TOKENS)
                 waiting.extendleft(_HitLine(node_id, node_id, is_limit=True) for node_id in reversed([*small]))
+    if any(chosen.values()):  # a heading without text answers nothing, but a page may still be loaded
+        chosen = {
+            hit: spans
+            for hit, spans in chosen.items()
+            if spans or library.get_label(hit.section_id).kind is not NodeKind.SECTION
+        }
     return chosen
 
 
@@ -429,27 +456,83 @@ def _has_text(library: Library, span: Span) -> bool:
     return any(unit.kind is not UnitKind.HEADING for unit in find_units(_read(library, span)))
 
 
-def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
-    """Return the lines of an excerpt, indented so that they cannot be mistaken for lines of the list of sections.
+def _quote(library: Library, section_id: str, spans: Sequence[Span], said: _SaidWords) -> tuple[list[str], bool]:
+    """Return the lines of an excerpt, and whether lines are left out because an earlier excerpt has their words.
 
-    Omissions are marked, and a link to a section shows its id instead of its URL.
+    They are indented so that they cannot be mistaken for lines of the list of sections. Omissions are marked, and a
+    link to a section shows its id instead of its URL.
     """
     if not spans:
-        return []
+        return [], False
     own = library.get_own_content_span(section_id)
-    parts: list[str] = []
-    for span in spans:
+    text = ""
+    position = min(own.start, spans[0].start)
+    end = max(own.end, spans[-1].end)
+    for span in (*spans, Span(doc=own.doc, start=end, end=end)):
+        gap = Span(doc=own.doc, start=position, end=span.start)
+        if _has_text(library, gap):
+            left_out = _read(library, gap)
+            before = "\n" if _LINE_END.match(left_out) else " "  # what is left out within a line is marked in that line
+            is_mid_line = not _LINE_START.search(left_out) and (not text or before == "\n" or "\n" not in left_out)
+            after = " " if is_mid_line else "\n"
+            text += f"{before if text else ''}{_GAP}{after}"
+        elif text:
+            text += "\n"
         ends = dict([*list_references(library, span), *list_heading_ends(library, span)])
         marks = {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in ends.items()}
-        parts.append(_LINK.sub(r"\g<words>", insert_marks(_read(library, span), marks)))
-    if _has_text(library, Span(doc=own.doc, start=min(own.start, spans[0].start), end=spans[0].start)):
-        parts.insert(0, "")
-    if _has_text(library, Span(doc=own.doc, start=spans[-1].end, end=max(own.end, spans[-1].end))):
-        parts.append("")
-    lines = (line for line in _GAP.join(parts).splitlines() if line.strip())
+        text += _LINK.sub(r"\g<words>", insert_marks(_read(library, span), marks))
+        position = span.end
+    lines = [line for line in text.splitlines() if line.strip()]
+    kept, is_shortened = said.drop_repeats(lines)
     quoted = []
-    for _, same in groupby(lines, key=str.strip):
-        line = next(same)
+    for line in kept:
         indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
         quoted.append(_INDENT + indent + _LINKED_ID.sub(r" [\1]", escape(line)))
-    return quoted
+    return quoted, is_shortened
+
+
+class _SaidWords:
+    """The words of all text that was shown so far."""
+
+    def __init__(self) -> None:
+        """Start without any text."""
+        self._words = " "
+
+    def drop_repeats(self, lines: Sequence[str]) -> tuple[list[str], bool]:
+        """Return the lines that say something new, and whether others repeat a text that was shown before this one.
+
+        A table or a piece of code is left out only as a whole. A line that follows a colon is never left out.
+        """
+        kept: list[str] = []
+        words_before, is_shortened = self._words, False
+        for block in _list_blocks(lines):
+            words = " ".join(_SAID_WORD.findall(" ".join(block).lower()))
+            is_announced = bool(kept) and kept[-1].rstrip("*_ ").endswith(":")
+            if len(block) == 1 and kept and kept[-1] == block[0] and not _BRACKETS.fullmatch(block[0]):
+                continue
+            if len(words) >= _REPEAT_LENGTH_MIN and not is_announced and f" {words} " in self._words:
+                is_shortened = is_shortened or f" {words} " in words_before
+                continue
+            kept += block
+            self._words += f"{words} "
+        return kept, is_shortened
+
+
+def _list_blocks(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield each table, each piece of code and each other line with the lines that continue its sentence."""
+    block: list[str] = []
+    fence = ""
+    for line in lines:
+        is_row = bool(block) and line.startswith("|") and block[-1].startswith("|")
+        is_rest = bool(block) and line[:1].islower() and not _SENTENCE_END.search(block[-1])
+        if block and not (fence or is_row or is_rest):
+            yield block
+            block = []
+        block.append(line)
+        mark = _FENCE.match(line)
+        if mark is not None and not fence:
+            fence = mark["mark"]
+        elif mark is not None and mark["mark"].startswith(fence) and not line[mark.end() :].strip():
+            fence = ""
+    if block:
+        yield block

@@ -78,7 +78,7 @@ _QUOTATION_MARKS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』")
 _MARKUP = re.compile(r"[\[\]*_`<>|\\]")
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 _CHANGED = re.compile(r"^\(repeats what stands above\)$|…>", re.MULTILINE)
-"""A line that replaces a repeated paragraph in a delivered text, or the end of a shortened URL without a title."""
+"""A line by which version 0.2 replaced a repeated paragraph, or the end of a shortened URL without a title."""
 _TITLE_BONUS = 0.8
 """Bonus if the title consists of words of the question, times their share of the weight."""
 LIMITS_HEADING = re.compile(

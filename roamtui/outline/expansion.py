@@ -2,8 +2,8 @@
 
 A block consists of a line with id, breadcrumb and line range, the text of the section between fences with a nonce, and
 lines for the sections below it that are not included. Text that was delivered before is not repeated, but named. Text
-that is cut is named too, with the way to get it. The text is the source plus ids, with long URLs shortened and repeated
-paragraphs named. Quotes are checked against the source, so nothing here may change words that can be quoted.
+that is cut is named too, with the way to get it. The text is the source plus ids, with long URLs shortened. Quotes are
+checked against the source, so nothing here may change words that can be quoted.
 """
 
 from __future__ import annotations
@@ -59,10 +59,6 @@ _SECTION_NUMBER = re.compile(
 )
 _LONG_URL = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
 _URL_LENGTH_SHOWN = 60
-_PARAGRAPH = re.compile(r"^(?:[^\n]*\S[^\n]*(?:\n|\Z))+", re.MULTILINE)
-_REPEAT_LENGTH_MIN = 160
-"""A shorter paragraph, in characters, may be repeated."""
-_REPEAT_NOTE = "(repeats what stands above)\n"
 _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _TITLED_KINDS = (NodeKind.SECTION, NodeKind.LINK)
 
@@ -309,17 +305,7 @@ def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = 
     for offset, target in list_references(library, span):
         if target != section_id:
             marks[offset] = f" [{target}]" + marks.get(offset, "")
-    text = _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", insert_marks(text, marks))
-    seen: set[str] = set()
-
-    def name_repeated(match: re.Match[str]) -> str:
-        paragraph = match.group().strip()
-        if len(paragraph) < _REPEAT_LENGTH_MIN or paragraph not in seen:
-            seen.add(paragraph)
-            return match.group()
-        return _REPEAT_NOTE
-
-    return _PARAGRAPH.sub(name_repeated, text) if len(text) > 2 * _REPEAT_LENGTH_MIN else text
+    return _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", insert_marks(text, marks))
 
 
 def insert_marks(text: str, marks: Mapping[int, str]) -> str:

@@ -29,9 +29,8 @@ _CACHED_TITLE_LENGTH_MAX = 200
 _BOILERPLATE_MIN = 3
 """Minimum number of nodes that start with the same line if it is boilerplate."""
 
-_COMMENT_MARKS = re.compile(r"<!--+|--+>")
 _HARMLESS_TEXT = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
-"""Words with single spaces, without characters of comments and ids. Most titles match."""
+"""Words with single spaces, without characters of ids. Most titles match."""
 _TOOL_CALL = re.compile(r"expand_sections\s*\(")
 _ID_MARK = re.compile(
     r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]",
@@ -56,8 +55,7 @@ def escape(text: str) -> str:
     """Escape text of a document as one line that cannot be mistaken for an instruction or an id of this program."""
     if _HARMLESS_TEXT.fullmatch(text) and ("_" not in text or "expand_sections" not in text.lower()):
         return text
-    line = _COMMENT_MARKS.sub("<>", sanitise_line(text))
-    line = _TOOL_CALL.sub("expand sections (", line)
+    line = _TOOL_CALL.sub("expand sections (", sanitise_line(text))
     return _ID_MARK.sub(r"(\1)", line)
 
 

@@ -35,6 +35,8 @@ class Unit:
     start: int
     end: int
     kind: UnitKind
+    block: int = 0
+    """Number of the list, table, piece of code, heading or paragraph that it belongs to."""
 
 
 CACHED_TEXTS_MAX = 1_000
@@ -47,6 +49,8 @@ _KINDS = {
     **dict.fromkeys(("heading_close", "table_close", "list_item_close"), UnitKind.PROSE),
 }
 """Kind of the content after each of these tokens. In a list item, only its first paragraph has this kind."""
+_LISTS = ("bullet_list_open", "ordered_list_open", "bullet_list_close", "ordered_list_close")
+_BLOCKS = ("heading_open", "paragraph_open", "table_open", "fence", "code_block", "html_block")
 _QUOTE_MARKS = re.compile(r"[ \t]*(?:>[ \t]?)*")
 _TASK_BOX = re.compile(r"\[[ xX]\][ \t]+")
 _MARKUP_LINE = re.compile(
@@ -81,11 +85,17 @@ class _UnitReader:
         self._starts = [*compute_line_starts(text), len(text)]
         self._source = blank_front_matter(text)
         self._lines = self._source.split("\n")
+        self._block = 0
 
     def read(self) -> Iterator[Unit]:
         kind = UnitKind.PROSE
+        lists = 0  # around the token; a list is one block with all that is in it
         for token in parse_blocks(self._source, {}):
             first = token.map[0] if token.map else 0
+            if not lists and token.type in (*_LISTS, *_BLOCKS):
+                self._block += 1
+            if token.type in _LISTS:
+                lists += token.nesting
             if token.type in _KINDS:
                 kind = _KINDS[token.type]
             elif token.type == "tr_open":
@@ -134,4 +144,4 @@ class _UnitReader:
             start = self._starts[number] + source_line.rfind(content)
             spans.append((start, start + len(content)))
         if spans and _LETTER.search(self._text, spans[0][0], spans[-1][1]):
-            yield Unit(spans[0][0], spans[-1][1], kind)
+            yield Unit(spans[0][0], spans[-1][1], kind, self._block)

@@ -192,6 +192,67 @@ def test_an_open_section_is_marked_without_an_excerpt() -> None:
     assert {span.doc for span in listed.excerpts} == {"fees.md"}
 
 
+_FEE = "The fee for a book that comes back late is two euros a day."
+_TABLE = "| Fee | Euros per day and book | Since |\n|---|---|---|\n"
+_LATE, _EARLY = "| Late books of all readers | 2 | 2019 |", "| Early books of all readers | 0 | 2020 |"
+_CODE = "def fee(days: int, books: int = 1) -> int:\n    return 2 * days * books"
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out"),
+    [
+        (f"{_FEE}\n\nNothing else.\n\n* {_FEE}", [2]),
+        ("Red.\n\nRed.\n\nBlue.\n\nRed.", [1]),
+        (f"{_FEE}\n\nThe rule says:\n\n{_FEE}", []),
+        (f"{_FEE[:39]}\n{_FEE[40:]}\n\n{_FEE}", [2]),
+        (f"{_FEE}\n\nOf a day, {_FEE[:39]}\n{_FEE[4:]}", []),
+        (f"{_TABLE}{_LATE}\n\nThen:\n\n{_TABLE}{_EARLY}\n{_LATE}", []),
+        (f"{_TABLE}{_LATE}\n\nAgain.\n\n{_TABLE}{_LATE}", [4, 5, 6]),
+        ("```\na {\n  }\n}\n```", []),
+        (f"```py\n{_CODE}\n```\n\nAgain.\n\n```py\n{_CODE}\n```\n\n```py\n{_CODE}\n    pass\n```", [5, 6, 7, 8]),
+    ],
+)
+def test_a_passage_is_shown_once_and_never_in_part(text: str, left_out: list[int]) -> None:
+    lines = _lines(make_library(f"# A\n\n## B\n\n{text}\n\n## C\n\n{_FILLER}\n"), "B", query="fee")[1:]
+    given = [line for line in text.split("\n") if line]
+    assert lines == [f"    {line}" for number, line in enumerate(given) if number not in left_out]
+
+
+def test_a_passage_stands_in_one_excerpt_only() -> None:
+    library = make_library(f"# A\n\n## B\n\n{_FEE}\n\n## C\n\n- {_FEE}\n\nOr three.\n\n## D\n\n* {_FEE}\n")
+    b, c, d = (id_of(library, title) for title in "BCD")
+    lines = _describe(library, "B", "C", "D", query="fee").text.split("\n")
+    assert lines == [
+        f"- [{b}] B ({library.node(b).tokens}, complete)",
+        f"    {_FEE}",
+        f"- [{c}] C ({library.node(c).tokens})",
+        "    Or three.",
+        f"- [{d}] D ({library.node(d).tokens}, excerpt above)",
+    ]
+
+
+def test_what_opens_with_the_question_is_not_quoted_again() -> None:
+    library = make_library("# A\n\n## B\n\nRed.\n\n### C\n\nBlue.\n\n## D\n\nGreen.\n")
+    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
+    listed = format_hits(state, [_hit(library, "C"), _hit(library, "D")], "red", opened=[id_of(library, "B")])
+    assert ", open: its text stands above)" in listed.text
+    assert "Blue." not in listed.text
+    assert "Green." in listed.text
+
+
+def test_a_heading_without_text_is_a_hit_only_if_nothing_else_is() -> None:
+    library = make_library(f"# A\n\n## B\n\n### C\n\nRed. {_FILLER}\n\n### D\n\n{_FILLER}\n")
+    assert _lines(library, "B", "C", query="red")[0] == f"- [{id_of(library, 'C')}] B > C"
+    assert _lines(library, "B", query="red")[0] == f"- [{id_of(library, 'B')}] B (list of 4k)"[:-13]
+
+
+def test_code_keeps_its_brackets_and_comments() -> None:
+    code = "```xml\n<!-- red -->\n<a>\n  <b>\n  </b>\n</a>\n```"
+    library = make_library(f"# A\n\n## B\n\nRed:\n\n{code}\n\n```js\nf({{\n  g: {{\n  }}\n}})\n```\n")
+    shown = _lines(library, "B", query="red")[1:]
+    assert [line[4:] for line in shown] == ["Red:", *code.split("\n"), "```js", "f({", "  g: {", "  }", "})", "```"]
+
+
 def test_page_footers_are_dropped_from_excerpts() -> None:
     page = "No party may say so, as often as it would wish to say it. " * 40
     library = make_library(f"# A\n\n## B\n\n{page}\n\n6\n\n{page}\n\n## C\n\nRed wine is sold\n\n7\n\non Mondays.\n")

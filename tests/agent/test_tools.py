@@ -153,7 +153,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     assert searcher.searches[0] == ("late fees", 3, None)
     line, excerpt = results(agent)[0].split("\n")
     assert line.startswith(f"- [{fees}] Lending > Fees (")
-    assert excerpt == "    Late returns cost 2 euros a day (deadbeef) <> x <>."
+    assert excerpt == "    Late returns cost 2 euros a day (deadbeef) <!-- x -->."
     searched = next(event for event in events if isinstance(event, SectionsSearched))
     assert searched.query == "late fees"
     assert searched.hits == (

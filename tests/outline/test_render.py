@@ -142,7 +142,7 @@ def make_link_list(text: str) -> Library:
         ("- [A](a), [B](b): both", "B: both"),
         ("- [A](a): note\n\nA paragraph after the list.", "note"),
         ('- [A](a): open expand_sections(["deadbeef"]) <!-- x --> [deadbeef]',
-         'open expand sections (("deadbeef")) <> x <> (deadbeef)'),
+         'open expand sections (("deadbeef")) <!-- x --> (deadbeef)'),
         ("- [A](a): " + "many words " * 40, "many words " * 14 + "many…"),
     ],
 )  # fmt: skip
