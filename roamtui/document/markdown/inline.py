@@ -127,10 +127,15 @@ def _find_tags(source: str) -> Iterator[tuple[re.Match[str], int]]:
 def _is_placeholder(tag: re.Match[str], starts: TagStarts) -> bool:
     """Check whether a tag is only words in angle brackets, such as ``<your-name>``: no other tag opens or closes it."""
     name = tag["name"].lower()
-    is_known = name in EMPHASES or name in CONTAINERS or name in HIDDEN
-    if tag["attributes"] or is_known or SEPARATING.fullmatch(name) or _IGNORED.fullmatch(name):
+    if tag["attributes"] or is_html_element(name):
         return False
     return (f"<{name}" if tag["end"] else f"</{name}") not in starts
+
+
+def is_html_element(name: str) -> bool:
+    """Return whether HTML has an element with this name in lower case."""
+    is_known = name in EMPHASES or name in CONTAINERS or name in HIDDEN
+    return is_known or bool(SEPARATING.fullmatch(name) or _IGNORED.fullmatch(name))
 
 
 SplitMarks = Callable[[str, bool], Iterable[tuple[str, str | None]]]

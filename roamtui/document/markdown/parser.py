@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from itertools import takewhile
 
 from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink
@@ -16,23 +19,17 @@ from markdown_it.token import Token
 
 from roamtui.document.headings import limit_nesting
 from roamtui.document.markdown.blocks import (
-    Block,
     Code,
-    Details,
     Emphasis,
     Heading,
-    Inline,
-    Item,
-    List,
+    Link,
     Markdown,
     Paragraph,
-    Quote,
-    Table,
-    TableRow,
     ThematicBreak,
     Words,
-    flatten_blocks,
 )
+from roamtui.document.markdown.containers import OPTION, Mark, iter_components, read_mark, to_mark
+from roamtui.document.markdown.frames import SPAN_MAX, Frame
 from roamtui.document.markdown.inline import (
     CONTAINERS,
     EMPHASES,
@@ -47,15 +44,20 @@ from roamtui.document.markdown.inline import (
     split_html,
 )
 from roamtui.document.plain import strip_anchor
-from roamtui.document.text import compute_line_starts
+from roamtui.document.text import compute_line_starts, normalise_line_ends
 
 Definitions = dict[str, dict[str, str]]
 """Link definitions by normalised label, in the form of markdown-it-py's environment."""
+_Env = dict[str, Definitions]
 
 _FRAMES_MAX = 100
 """Maximum depth of nested containers. The content of deeper ones is added to the last one."""
-_SPAN_MAX = 50
-"""Maximum number of columns, or of rows, that one cell takes."""
+_NESTED_PARSES_MAX = 10
+"""Maximum depth of text in containers that is parsed by itself. Deeper text stays as it is."""
+_COMPONENT_LINES = 50
+"""Lines in which the end of a component is looked for first."""
+_FENCE_SIGNS = (":::", "///")
+_CONTAINER_SIGNS = (*_FENCE_SIGNS, "!!!", "???", "===")
 _CONTAINERS = {
     "blockquote": "quote",
     "bullet_list": "list",
@@ -82,7 +84,6 @@ _LABEL_LENGTH_MAX = 200
 _DEFINITION = re.compile(
     r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
 )
-_TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 
 
 def read_markdown(
@@ -101,7 +102,8 @@ def read_markdown(
     """
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
-    tokens = _make_parser().parse(source, {"references": dict(definitions or {})})
+    env: _Env = {"references": dict(definitions or {})}
+    tokens = _make_parser().parse(source, env)
     starts = compute_line_starts(text)
     prefix_lines = prefix.count("\n")
 
@@ -111,7 +113,7 @@ def read_markdown(
             return start - 1
         return start + (starts[own] if own < len(starts) else len(text))
 
-    return _BlockBuilder(source, start, find_offset, split_marks).read(tokens)
+    return _BlockBuilder(source, env, start, find_offset, split_marks).read(tokens)
 
 
 def parse_link_definitions(text: str) -> Definitions:
@@ -143,46 +145,19 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
     return reference(state, start_line, end_line, silent)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Frame:
-    """An open container: the document, a quote, list, item, table, row, cell, details or summary."""
-
-    kind: str
-    start: int
-    end: int
-    is_html: bool = False
-    blocks: list[Block] = field(default_factory=list)
-    """Its content. In a list, table or row, it is only the blocks between items, rows or cells."""
-    is_open: bool = False
-    """Whether details are shown unfolded."""
-    alert: str = ""
-    title: Inline = ()
-    number: int | None = None
-    delimiter: str = "."
-    is_tight: bool | None = None
-    items: list[Item] = field(default_factory=list)
-    rows: list[TableRow] = field(default_factory=list)
-    row_spans: dict[int, int] = field(default_factory=dict)
-    """By column, the number of further rows that a cell above takes."""
-    cells: list[_Frame] = field(default_factory=list)
-    words: Inline = ()
-    is_head: bool = False
-    alignment: str = ""
-    columns_taken: int = 1
-    rows_taken: int = 1
-    alignments: tuple[str, ...] = ()
-    hidden_head: tuple[Inline, ...] = ()
-
-
 class _BlockBuilder:
     """Builds the blocks of one text from its tokens."""
 
-    def __init__(self, source: str, start: int, find_offset: Callable[[int], int], split_marks: SplitMarks) -> None:
+    def __init__(
+        self, source: str, env: _Env, start: int, find_offset: Callable[[int], int], split_marks: SplitMarks
+    ) -> None:
+        self._source = source
+        self._env = env
         self._tag_starts = TagStarts(source)
         self._start = start
         self._find_offset = find_offset
         self._words = InlineReader(split_marks)
-        self._frames = [_Frame(kind="document", start=start, end=start)]
+        self._frames = [Frame(kind="document", start=start, end=start)]
         self._span = (start, start)
         """Start and end of the collected words in the source."""
         self._piece_span = (start, start)
@@ -196,17 +171,35 @@ class _BlockBuilder:
         """Texts of the open ``<pre>``, or None."""
         self._code_line = 0
         self._code_info = ""
+        self._nested_parses = 0
+        """Number of texts in containers that are being parsed."""
+        self._ending_fence = ""
+        """What the mark had that closes a container around the open list, quote or table once that is closed."""
 
     def read(self, tokens: Sequence[Token]) -> Markdown:
         """Build the blocks of these tokens."""
-        for token in tokens:
+        self._add_tokens(tokens, self._source, 0)
+        self._flush()
+        while len(self._frames) > 1:
+            self._pop()
+        return Markdown(blocks=tuple(self._frames[0].blocks), links=tuple(self._words.links))
+
+    def _add_tokens(self, tokens: Sequence[Token], source: str, base: int) -> None:
+        """Add the blocks of tokens. `source` is what they were parsed from, and `base` its first line."""
+        sections = _Sections(tokens, source, base)
+        done = 0
+        for index, token in enumerate(tokens):
+            if index < done:
+                continue
             kind, _, side = token.type.rpartition("_")
-            if side == "open":
+            if token.level == self._nested_parses and self._starts_component(tokens, index):
+                done = self._add_region(tokens, index, sections)
+            elif side == "open":
                 self._open(kind, token)
             elif side == "close":
                 self._close(kind)
             elif token.type == "inline":
-                self._add_inline(token)
+                self._add_text(token, tokens[index + 2] if index + 2 < len(tokens) else None)
             elif token.type in ("fence", "code_block"):
                 first, after = token.map or (0, 0)
                 first_code = first + (token.type == "fence")
@@ -218,12 +211,10 @@ class _BlockBuilder:
             elif token.type == "hr":
                 start, end = self._find_span(token)
                 self._frames[-1].blocks.append(ThematicBreak(start=start, end=end))
+            elif token.type == "html_block" and self._starts_component(tokens, index):
+                self._add_components(token.content, (token.map or (0, 0))[0])
             elif token.type == "html_block":
                 self._add_html_block(token)
-        self._flush()
-        while len(self._frames) > 1:
-            self._pop()
-        return Markdown(blocks=tuple(self._frames[0].blocks), links=tuple(self._words.links))
 
     def _find_span(self, token: Token) -> tuple[int, int]:
         first, after = token.map or (0, 0)
@@ -240,7 +231,7 @@ class _BlockBuilder:
             self._frames[-2].is_tight = token.hidden
         elif kind in _CONTAINERS:
             start, end = self._find_span(token) if token.map else (frame.start, frame.end)
-            opened = _Frame(kind=_CONTAINERS[kind], start=start, end=end)
+            opened = Frame(kind=_CONTAINERS[kind], start=start, end=end)
             if kind == "ordered_list":
                 opened.number, opened.delimiter = int(token.attrGet("start") or 1), token.markup
             if kind in ("th", "td"):
@@ -257,17 +248,30 @@ class _BlockBuilder:
             self._pop()
             if not is_html:
                 break
+        if self._ending_fence and kind in _CONTAINERS:
+            self._end_container(self._ending_fence)
 
-    def _add_inline(self, token: Token) -> None:
+    def _add_text(self, token: Token, following: Token | None) -> None:
+        """Add a paragraph, a heading or a cell. `following` is the token of the next block, if it is a paragraph."""
         self._span = self._find_span(token)
-        children = token.children or []
-        if self._frames[-1].kind == "quote" and not self._frames[-1].blocks:
-            first_line = token.map[0] if token.map else 0
+        first_line = (token.map or (0, 0))[0]
+        children, content, frame = token.children or [], token.content, self._frames[-1]
+        if frame.kind == "quote" and not frame.blocks and not frame.fence:
             children = self._read_alert(children, self._find_offset(first_line + 1))
-        starts = TagStarts(token.content)
+        has_signs = any(sign in content for sign in _CONTAINER_SIGNS)
+        if has_signs and not self._heading_level and self._add_marked_lines(token, following):
+            return
+        self._add_inline(children, content)
+
+    def _add_inline(self, children: Sequence[Token], content: str) -> None:
+        starts = TagStarts(content)
         for child in children:
             kind, _, side = child.type.rpartition("_")
-            if child.type == "html_inline":
+            if child.type == "html_inline" and (tag := next(iter_components(child.content, self._tag_starts), None)):
+                if tag["end"] and any(frame.fence == tag["name"].lower() for frame in self._frames):
+                    self._flush()
+                    self._end_container(tag["name"].lower())
+            elif child.type == "html_inline":
                 for piece in split_html(child.content, starts):
                     self._add_piece(piece)
             elif self._hidden:
@@ -308,6 +312,143 @@ class _BlockBuilder:
         frame.title = self._words.take()
         return children[after + 1 :]
 
+    def _add_marked_lines(self, token: Token, following: Token | None) -> bool:
+        """Add a paragraph or cell if some of its lines open or close containers. Return whether any does.
+
+        If the last one is followed by a block of indented code, that is the content of the container.
+        """
+        lines, first = token.content.split("\n"), (token.map or (0, 0))[0]
+        is_cell = self._frames[-1].kind == "cell"
+        pending = number = 0  # the first line that is not added yet, and the next one to look at
+        while number < len(lines):
+            mark, number = read_mark(lines[number]), number + 1
+            if mark is None or (is_cell and not mark.is_end):
+                continue
+            marked, body = number - 1, ""
+            if mark.is_indented:
+                while number < len(lines) and lines[number].startswith(("    ", "\t")):
+                    number += 1
+                body = "\n".join(
+                    line.removeprefix("\t" if line.startswith("\t") else "    ") for line in lines[marked + 1 : number]
+                )
+                is_code = (
+                    following is not None and following.type == "code_block" and following.level == token.level - 1
+                )
+                if number == len(lines) and following is not None and is_code and following.map:
+                    body += "\n" * (following.map[0] - first - number + bool(body)) + following.content
+                    following.type = ""  # added here
+                if not body:
+                    continue
+            while not mark.is_indented and not mark.is_end and number < len(lines) and OPTION.fullmatch(lines[number]):
+                number += 1
+            self._add_lines(lines[pending:marked], first + pending)
+            pending = number
+            if mark.is_end:
+                self._end_container(mark.fence)
+            elif (frame := self._begin_container(mark, first + marked)) and mark.is_indented:
+                self._add_nested(body, first + marked + 1)
+                while any(opened is frame for opened in self._frames):
+                    self._pop()
+        if pending:
+            self._add_lines(lines[pending:], first + pending)
+        return pending > 0
+
+    def _add_lines(self, lines: Sequence[str], first: int) -> None:
+        """Add some lines of a paragraph as one of their own."""
+        if text := "\n".join(lines).strip():
+            self._span = self._find_offset(first), self._find_offset(first + len(lines))
+            self._add_inline(_make_parser().parseInline(text, self._env)[0].children or [], text)
+            self._flush()
+
+    def _begin_container(self, mark: Mark, line: int) -> Frame | None:
+        """Open a container. Return None if it has no content, or if too many are open."""
+        start, end = self._find_offset(line), self._find_offset(line + 1)
+        self._add_inline(_make_parser().parseInline(mark.title, self._env)[0].children or [], mark.title)
+        title = self._words.take()
+        if mark.href:
+            self._words.links.append(Link(mark.href))
+            title = tuple(
+                words if words.link is not None else replace(words, link=len(self._words.links) - 1) for words in title
+            )
+        if mark.is_empty and title:
+            self._frames[-1].blocks.append(Paragraph(words=title, start=start, end=end))
+        if mark.is_empty or len(self._frames) >= _FRAMES_MAX:
+            return None
+        frame = Frame(
+            kind="quote" if mark.alert else "details" if title else "part", start=start, end=end, is_html=True
+        )
+        frame.fence, frame.alert, frame.title, frame.is_open = mark.fence, mark.alert, title, mark.is_open
+        self._frames.append(frame)
+        return frame
+
+    def _end_container(self, fence: str) -> None:
+        """Close the innermost container that a mark closes. An open list, quote or table ends first."""
+        own = takewhile(lambda frame: frame.is_html, reversed(self._frames))
+        if frame := next((frame for frame in own if frame.fence == fence), None):
+            while self._pop() is not frame:
+                pass
+            self._ending_fence = ""
+        elif any(frame.fence == fence for frame in self._frames):
+            self._ending_fence = fence
+
+    def _starts_component(self, tokens: Sequence[Token], index: int) -> bool:
+        """Return whether a paragraph starts with the tag of a component, or a block of HTML contains one."""
+        token = tokens[index]
+        if token.type == "html_block":
+            return next(iter_components(token.content, self._tag_starts), None) is not None
+        if token.type != "paragraph_open" or not tokens[index + 1].content.startswith("<"):
+            return False
+        tag = next(iter_components(tokens[index + 1].content, self._tag_starts), None)
+        return tag is not None and tag.start() == 0
+
+    def _add_region(self, tokens: Sequence[Token], index: int, sections: _Sections) -> int:
+        """Add a component with all blocks up to its end. Return the index of the first token after them."""
+        level, (first, end) = tokens[index].level, tokens[index].map or (0, 0)
+        end = max(end, sections.find_component_end(first, self._tag_starts))
+        after = index + 1
+        while after < len(tokens):
+            span = tokens[after].map
+            if tokens[after].level == level and span:
+                if span[0] >= end:
+                    break
+                end = max(end, span[1])
+            after += 1
+        self._add_components(sections.get_text(first, end), first)
+        return after
+
+    def _add_components(self, text: str, line: int) -> None:
+        """Add HTML with tags of components, and Markdown between them."""
+        position = 0
+        for tag in [*iter_components(text, self._tag_starts), None]:
+            between = text[position : tag.start() if tag else len(text)]
+            head, line_end, rest = between.partition("\n")
+            self._add_nested(head.strip() + line_end + textwrap.dedent(rest), line)
+            line += between.count("\n")
+            if tag is not None:
+                mark, position = to_mark(tag), tag.end()
+                if mark.is_end:
+                    self._end_container(mark.fence)
+                else:
+                    self._begin_container(mark, line)
+                line += tag[0].count("\n")
+
+    def _add_nested(self, text: str, line: int) -> None:
+        """Parse Markdown that a container holds from a line on, and add its blocks."""
+        if not text.strip():
+            return
+        if self._nested_parses >= _NESTED_PARSES_MAX:
+            self._span = self._find_offset(line), self._find_offset(line + text.count("\n") + 1)
+            self._words.add_plain(text)
+            self._flush()
+            return
+        tokens = _make_parser().parse(text + "\n", self._env)
+        self._nested_parses += 1
+        for token in tokens:
+            token.level += self._nested_parses  # so that no heading in it closes a container
+            token.map = token.map and [token.map[0] + line, token.map[1] + line]
+        self._add_tokens(tokens, text, line)
+        self._nested_parses -= 1
+
     def _add_html_block(self, token: Token) -> None:
         first = (token.map or (0, 0))[0]
         for piece in split_html(token.content, self._tag_starts):
@@ -331,6 +472,8 @@ class _BlockBuilder:
             self._hidden = "" if piece.is_end and name == self._hidden else self._hidden
         elif self._code is not None:
             self._add_code(piece)
+        elif not name and any(sign in piece.text for sign in _FENCE_SIGNS) and self._piece_line is not None:
+            self._add_marked_html(piece.text, self._piece_line)
         elif not name:
             self._words.add_html(piece.text)
         elif name in HIDDEN:
@@ -345,6 +488,19 @@ class _BlockBuilder:
             self._add_block_tag(piece)
         else:
             self._add_inline_tag(piece)
+
+    def _add_marked_html(self, text: str, first: int) -> None:
+        """Add text between tags some of whose lines may open and close containers."""
+        for number, line in enumerate(text.split("\n"), first):
+            mark = read_mark(line)
+            if mark is None or mark.is_indented:
+                self._words.add_html(f"{line}\n")
+                continue
+            self._flush()
+            if mark.is_end:
+                self._end_container(mark.fence)
+            else:
+                self._begin_container(mark, number)
 
     def _add_block_tag(self, piece: HtmlToken) -> None:
         name = piece.name
@@ -409,7 +565,7 @@ class _BlockBuilder:
         if len(self._frames) >= _FRAMES_MAX:
             return
         start, end = self._piece_span if self._piece_line is not None else self._span
-        frame = _Frame(kind=kind, start=start, end=end, is_html=True, is_tight=True)
+        frame = Frame(kind=kind, start=start, end=end, is_html=True, is_tight=True)
         attributes = piece.attributes
         frame.is_open = _OPEN.search(piece.text) is not None
         if piece.name == "ol":
@@ -418,8 +574,8 @@ class _BlockBuilder:
             style = _ALIGNMENT.search(attributes.get("style", ""))
             frame.is_head = piece.name == "th"
             frame.alignment = style[1] if style else attributes.get("align", "").lower()
-            frame.columns_taken = _read_number(attributes, "colspan", _SPAN_MAX)
-            frame.rows_taken = _read_number(attributes, "rowspan", _SPAN_MAX)
+            frame.columns_taken = _read_number(attributes, "colspan", SPAN_MAX)
+            frame.rows_taken = _read_number(attributes, "rowspan", SPAN_MAX)
         self._frames.append(frame)
 
     def _close_element(self, kind: str, scope: str = "") -> None:
@@ -430,9 +586,9 @@ class _BlockBuilder:
         for frame in reversed(self._frames):
             if not frame.is_html or frame.kind == scope:
                 return
-            if frame.kind == kind:
+            if frame.kind == kind and not frame.fence:
                 break
-        while self._pop().kind != kind:
+        while self._pop() is not frame:
             pass
 
     def _flush(self) -> None:
@@ -448,73 +604,60 @@ class _BlockBuilder:
         else:
             self._frames[-1].blocks.append(Paragraph(words=words, start=start, end=end))
 
-    def _pop(self) -> _Frame:
+    def _pop(self) -> Frame:
         """Close the innermost container and return it."""
         frame = self._frames.pop()
-        parent = self._frames[-1]
         if frame.is_html and self._piece_line is not None and frame.kind != "details":
             frame.end = max(frame.end, self._piece_span[1])
-        blocks, start, end = tuple(frame.blocks), frame.start, frame.end
-        match frame.kind:
-            case "quote" if blocks or frame.alert:
-                quote = Quote(blocks=blocks, alert=frame.alert, title=frame.title, start=start, end=end)
-                parent.blocks.append(quote)
-            case "details":
-                details = Details(summary=frame.title, is_open=frame.is_open, blocks=blocks, start=start, end=end)
-                parent.blocks.append(details)
-            case "summary" if parent.kind == "details":
-                parent.title, parent.start, parent.end = flatten_blocks(blocks), start, end
-            case "item":
-                first = blocks[0] if blocks else None
-                is_done = _TASK_BOXES.get(first.words[0].text[:4]) if isinstance(first, Paragraph) else None
-                if is_done is not None and isinstance(first, Paragraph):
-                    box, *rest = first.words
-                    blocks = (replace(first, words=(replace(box, text=box.text[4:]), *rest)), *blocks[1:])
-                parent.items.append(Item(blocks=blocks, is_done=is_done, start=start, end=end))
-            case "cell":
-                frame.words = flatten_blocks(blocks)
-                parent.cells.append(frame)
-            case "row":
-                parent.blocks.extend(blocks)
-                _add_row(parent, frame, is_shown=start >= self._start)
-            case _:
-                parent.blocks.extend(blocks)
-                if frame.items:
-                    number, delimiter, is_tight = frame.number, frame.delimiter, frame.is_tight is not False
-                    items = tuple(frame.items)
-                    parent.blocks.append(List(items=items, number=number, delimiter=delimiter, is_tight=is_tight))
-                if frame.rows:
-                    table = Table(rows=tuple(frame.rows), alignments=frame.alignments, hidden_head=frame.hidden_head)
-                    parent.blocks.append(table)
+        frame.add_to(self._frames[-1], is_shown=frame.start >= self._start)
         return frame
+
+
+class _Sections:
+    """The lines from which tokens were parsed, and the headings among them. Both are collected when needed."""
+
+    def __init__(self, tokens: Sequence[Token], source: str, base: int) -> None:
+        self._tokens, self._source, self._base = tokens, source, base
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return normalise_line_ends(self._source).split("\n")
+
+    @cached_property
+    def _heading_lines(self) -> list[int]:
+        level = self._tokens[0].level
+        return [
+            token.map[0]
+            for token in self._tokens
+            if token.type == "heading_open" and token.level == level and token.map
+        ]
+
+    def get_text(self, first: int, end: int) -> str:
+        """Return the lines from `first` up to `end`."""
+        return "\n".join(self._lines[first - self._base : end - self._base])
+
+    def find_component_end(self, first: int, starts: TagStarts) -> int:
+        """Return the line after the component that starts in line `first`. It is closed by the next heading at last."""
+        headings = self._heading_lines
+        after = bisect_left(headings, first)
+        limit = headings[after] if after < len(headings) else self._base + len(self._lines)
+        count = _COMPONENT_LINES
+        while True:
+            end = min(first + count, limit)
+            text = self.get_text(first, end)
+            names: list[str] = []
+            for tag in iter_components(text, starts):
+                if tag["end"] and tag["name"] in names:
+                    del names[names.index(tag["name"]) :]
+                elif not tag["end"] and not tag["empty"]:
+                    names.append(tag["name"])
+                if not names:
+                    return first + text.count("\n", 0, tag.end()) + 1
+            if end == limit:
+                return limit
+            count *= 4
 
 
 def _read_number(attributes: dict[str, str], name: str, number_max: int) -> int:
     value = attributes.get(name, "")
     return min(int(value), number_max) if value.isdecimal() and len(value) < 10 else 1
-
-
-def _add_row(table: _Frame, row: _Frame, *, is_shown: bool) -> None:
-    """Add a row to its table, with empty cells where cells of earlier rows or columns extend into it."""
-    if not row.cells:
-        return
-    cells: list[Inline] = []
-
-    def skip_taken() -> None:
-        while table.row_spans.get(len(cells), 0) > 0:
-            table.row_spans[len(cells)] -= 1
-            cells.append(())
-
-    for cell in row.cells:
-        skip_taken()
-        columns = cell.columns_taken if len(cells) < _SPAN_MAX else 1
-        if cell.rows_taken > 1:
-            table.row_spans |= dict.fromkeys(range(len(cells), len(cells) + columns), cell.rows_taken - 1)
-        cells.extend((cell.words, *((),) * (columns - 1)))
-    skip_taken()
-    table.alignments = table.alignments or tuple(cell.alignment for cell in row.cells)
-    is_head = all(cell.is_head for cell in row.cells)
-    if is_head and not is_shown:
-        table.hidden_head = tuple(cells)
-    if is_shown:
-        table.rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=row.start, end=row.end))

@@ -44,13 +44,13 @@ PROSE_WIDTH_MAX = 100
 """In cells. Longer lines are hard to read."""
 _HEADING_ROLES = (TextRole.H1, TextRole.H2, TextRole.H3)
 _UNDERLINES = {TextRole.H1: "━", TextRole.H2: "─"}
-_ALERT_ROLES = {
-    "note": TextRole.NOTE,
-    "tip": TextRole.TIP,
-    "important": TextRole.IMPORTANT,
-    "warning": TextRole.WARNING,
-    "caution": TextRole.CAUTION,
-}
+_ALERT_ROLES = (
+    dict.fromkeys(("tip", "hint", "success", "check"), TextRole.TIP)
+    | dict.fromkeys(("warning", "attention"), TextRole.WARNING)
+    | dict.fromkeys(("caution", "danger", "error", "failure", "bug"), TextRole.CAUTION)
+    | {"important": TextRole.IMPORTANT}
+)
+"""The roles of alerts that are not notes."""
 _CODE_MARGIN = Run(" ", RunStyle(TextRole.CODE))
 _WIDTH_MIN = 8
 """In cells. Nested text is at least this wide."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
+from roamtui.document.headings import limit_nesting
 from roamtui.document.markdown.blocks import (
     Block,
     Code,
@@ -21,7 +25,9 @@ from roamtui.document.markdown.blocks import (
     Words,
 )
 from roamtui.document.markdown.parser import parse_link_definitions, read_markdown
+from roamtui.document.text import compute_line_starts
 from tests.document.block_texts import markdown_texts
+from tests.real_documents import list_documents, read_document
 
 
 def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
@@ -71,3 +77,73 @@ def test_links_may_be_defined_elsewhere() -> None:
 def test_any_text_has_blocks_within_it(text: str) -> None:
     for start, end in _list_spans(read_markdown(text, start=5).blocks):
         assert 5 <= start <= end <= 5 + len(text)
+
+
+_CONTAINER_LINES = (
+    *(":::", "::: tip", "::::", ":::: warning x", ":::{note}", "::: a.b", "///", "/// note | x", "    type: tip"),
+    *("!!! note", '!!! tip "x"', "???+ info", '=== "x"', "    text", "        ::: tip", "    # no heading", "    - a"),
+    *(
+        "<Note>",
+        "</Note>",
+        "<Tab title='x'>",
+        "</Tab>",
+        "  <Card title={'a'}>",
+        "<Card/>",
+        "<Other>",
+        "</Other>",
+        "<Note x={",
+    ),
+    *("<Note>a</Note>", "text</Note>", "<details>", "</details>", "<div>", "</div>", "<A b='", "x", "", "", "", ""),
+    *(
+        "# h",
+        "## h",
+        "x\n---",
+        "- a",
+        "  b",
+        "- ::: tip",
+        "> q",
+        "> ::: tip",
+        "> <Note>",
+        "|a|b|\n|-|-|",
+        "|1|",
+        "```",
+        "~~~",
+    ),
+)
+
+
+def _list_headings(text: str) -> list[int]:
+    """Return the offsets of the headings that CommonMark finds outside containers."""
+    starts = compute_line_starts(text)
+    tokens = limit_nesting(MarkdownIt("commonmark").enable(["table", "strikethrough"])).parse(text)
+    opened = [token for token in tokens if token.type == "heading_open" and token.level == 0 and token.map]
+    return [starts[token.map[0]] for token in opened if token.map]
+
+
+@given(st.lists(st.sampled_from(_CONTAINER_LINES), max_size=25).map("\n".join))
+def test_containers_hide_no_heading_and_stay_within_their_text(text: str) -> None:
+    blocks = read_markdown(text).blocks
+    assert set(_list_headings(text)) <= {block.start for block in blocks if isinstance(block, Heading)}
+    for start, end in _list_spans(blocks):
+        assert 0 <= start <= end <= len(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*list_documents("books/*.md"), *list_documents("llms/full/*")])
+def test_containers_of_a_real_document_hide_no_heading(name: str) -> None:
+    text = read_document(name)[:1_000_000]
+    assert set(_list_headings(text)) <= {b.start for b in read_markdown(text).blocks if isinstance(b, Heading)}
+
+
+def test_a_container_keeps_links_that_are_defined_elsewhere() -> None:
+    definitions = parse_link_definitions("[a]: /there\n")
+    for text in ("::: tip x [a]\n", "<Note>\n[a]\n</Note>\n", '!!! note "x"\n    [a]\n'):
+        assert read_markdown(text, definitions=definitions).links == (Link("/there"),)
+
+
+def test_blocks_in_a_component_have_their_own_offsets() -> None:
+    text = "# a\r\n\r\n<Tab title='x'>\r\n  one\r\n\r\n  two\r\n</Tab>\r\n"
+    _, details = read_markdown(text).blocks
+    assert isinstance(details, Details)
+    spans = [text[start:end].strip() for start, end in _list_spans(details.blocks)]
+    assert spans == ["one", "two"]

@@ -199,7 +199,7 @@ def test_no_control_character_of_a_hostile_file_is_shown(name: str) -> None:
 _NOT_SHOWN = re.compile(
     r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+[\"'][^\"']*[\"'])?\s*\)"
     r"|\]\[[^\]]*\]|^ {0,3}\[[^\]]+\]:.*$|<[^<>]*>|&#?\w+;|https?://\S+|^\s*[|:\- ]+$|\]\(<[^>]*>\)"
-    r"|\{:?[ ]*#[^{}\n]*\}\s*$",
+    r"|\{:?[ ]*#[^{}\n]*\}\s*$|^ {0,3}(?::{3,}|/{3,}) *[\w-]+",
     re.MULTILINE,
 )
 _NOT_READ = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|</?b>", re.DOTALL)

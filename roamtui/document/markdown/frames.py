@@ -1,0 +1,120 @@
+"""`Frame`: a container while its blocks are collected, such as a list or a cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from roamtui.document.markdown.blocks import (
+    Block,
+    Details,
+    Inline,
+    Item,
+    List,
+    Paragraph,
+    Quote,
+    Table,
+    TableRow,
+    flatten_blocks,
+)
+
+SPAN_MAX = 50
+"""Maximum number of columns, or of rows, that one cell takes."""
+_TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
+
+
+@dataclass(slots=True, kw_only=True)
+class Frame:
+    """An open container: the document, a quote, list, item, table, row, cell, details or summary."""
+
+    kind: str
+    start: int
+    end: int
+    is_html: bool = False
+    """Whether HTML or a mark opened it, which need not close it."""
+    fence: str = ""
+    """What the mark had that opened it. Empty for HTML."""
+    blocks: list[Block] = field(default_factory=list)
+    """Its content. In a list, table or row, it is only the blocks between items, rows or cells."""
+    is_open: bool = False
+    """Whether details are shown unfolded."""
+    alert: str = ""
+    title: Inline = ()
+    number: int | None = None
+    delimiter: str = "."
+    is_tight: bool | None = None
+    items: list[Item] = field(default_factory=list)
+    rows: list[TableRow] = field(default_factory=list)
+    row_spans: dict[int, int] = field(default_factory=dict)
+    """By column, the number of further rows that a cell above takes."""
+    cells: list[Frame] = field(default_factory=list)
+    words: Inline = ()
+    is_head: bool = False
+    alignment: str = ""
+    columns_taken: int = 1
+    rows_taken: int = 1
+    alignments: tuple[str, ...] = ()
+    hidden_head: tuple[Inline, ...] = ()
+
+    def add_to(self, parent: Frame, *, is_shown: bool) -> None:
+        """Close the container: add it to its parent as a block, or as a part of one such as a row."""
+        blocks, start, end = tuple(self.blocks), self.start, self.end
+        match self.kind:
+            case "quote" if blocks or self.alert:
+                quote = Quote(blocks=blocks, alert=self.alert, title=self.title, start=start, end=end)
+                parent.blocks.append(quote)
+            case "details" if self.fence and not blocks:
+                parent.blocks.append(Paragraph(words=self.title, start=start, end=end))
+            case "details":
+                details = Details(summary=self.title, is_open=self.is_open, blocks=blocks, start=start, end=end)
+                parent.blocks.append(details)
+            case "summary" if parent.kind == "details":
+                parent.title, parent.start, parent.end = flatten_blocks(blocks), start, end
+            case "item":
+                first = blocks[0] if blocks else None
+                is_done = _TASK_BOXES.get(first.words[0].text[:4]) if isinstance(first, Paragraph) else None
+                if is_done is not None and isinstance(first, Paragraph):
+                    box, *rest = first.words
+                    blocks = (replace(first, words=(replace(box, text=box.text[4:]), *rest)), *blocks[1:])
+                parent.items.append(Item(blocks=blocks, is_done=is_done, start=start, end=end))
+            case "cell":
+                self.words = flatten_blocks(blocks)
+                parent.cells.append(self)
+            case "row":
+                parent.blocks.extend(blocks)
+                _add_row(parent, self, is_shown=is_shown)
+            case _:
+                parent.blocks.extend(blocks)
+                if self.items:
+                    number, delimiter, is_tight = self.number, self.delimiter, self.is_tight is not False
+                    items = tuple(self.items)
+                    parent.blocks.append(List(items=items, number=number, delimiter=delimiter, is_tight=is_tight))
+                if self.rows:
+                    table = Table(rows=tuple(self.rows), alignments=self.alignments, hidden_head=self.hidden_head)
+                    parent.blocks.append(table)
+
+
+def _add_row(table: Frame, row: Frame, *, is_shown: bool) -> None:
+    """Add a row to its table, with empty cells where cells of earlier rows or columns extend into it."""
+    is_mark = not row.is_html and not any(cell.words for cell in row.cells)  # it closed a container around the table
+    if not row.cells or is_mark:
+        return
+    cells: list[Inline] = []
+
+    def skip_taken() -> None:
+        while table.row_spans.get(len(cells), 0) > 0:
+            table.row_spans[len(cells)] -= 1
+            cells.append(())
+
+    for cell in row.cells:
+        skip_taken()
+        columns = cell.columns_taken if len(cells) < SPAN_MAX else 1
+        if cell.rows_taken > 1:
+            table.row_spans |= dict.fromkeys(range(len(cells), len(cells) + columns), cell.rows_taken - 1)
+        cells.extend((cell.words, *((),) * (columns - 1)))
+    skip_taken()
+    table.alignments = table.alignments or tuple(cell.alignment for cell in row.cells)
+    is_head = all(cell.is_head for cell in row.cells)
+    if is_head and not is_shown:
+        table.hidden_head = tuple(cells)
+    if is_shown:
+        table.rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=row.start, end=row.end))
