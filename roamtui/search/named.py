@@ -36,9 +36,14 @@ def _compile(list_name: str) -> re.Pattern[str]:
 
 
 _STATEMENT_NAMES = {kind: _compile(f"statement {kind} names") for kind in _STATEMENTS}
-_STATEMENT_LINES = {kind: _compile(f"statement {kind} lines") for kind in _STATEMENTS}
+_STATEMENT_LINES = {
+    kind: re.compile(f"{_STATEMENT_NAMES[kind].pattern}|{make_pattern(f'statement {kind} lines')}", re.IGNORECASE)
+    for kind in _STATEMENTS
+}
 _STATEMENT_NOISE = _compile("statement title noise")
 _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
+_ROW_LABEL = re.compile(r"^\| ?([^\W\d_]+ [^|,(:\n]+)", re.MULTILINE)
+"""The label of a table row, if it has several words."""
 _PART_KINDS = read_lines("numbered parts")
 """Kinds of parts, each with its names. Their number may also stand in a title without the kind."""
 _ITEM_KINDS = read_lines("numbered items")
@@ -75,6 +80,8 @@ class _Name:
     above: frozenset[str] = frozenset()
     """Stems, one of which a title, a title above it or the path of the file must contain."""
     rows_min: int = 0
+    asked: str = ""
+    """The stems of the question, if they must contain the label of a row."""
 
 
 def find_named_sections(
@@ -97,7 +104,7 @@ def find_named_sections(
             for number in index.list_matches(name.titles, within, _TITLES_MAX)
             if name.matches(title_of(*index.layout.locate(number)))
             and (not name.above or name.above & index.path_stems(number))
-            and (not name.rows_min or _count_rows(index, number) >= name.rows_min)
+            and (not name.rows_min or _has_rows(index, number, name))
         }
         if not named and name.caption is not None:
             for number in index.list_matches(name.texts, within, _TEXTS_MAX):
@@ -115,10 +122,14 @@ def find_named_sections(
 
 
 def _list_names(question: str) -> Iterator[_Name]:
-    for kind in _STATEMENTS:
-        names = _STATEMENT_NAMES[kind]
-        if names.search(question) or _STATEMENT_LINES[kind].search(question):
-            yield _Name(titles=_STATEMENT_TITLES, matches=partial(_is_statement, names), rows_min=_ROWS_MIN)
+    kinds = [kind for kind in _STATEMENTS if _STATEMENT_LINES[kind].search(question)]
+    for kind in kinds or _STATEMENTS:
+        yield _Name(
+            titles=_STATEMENT_TITLES,
+            matches=partial(_is_statement, _STATEMENT_NAMES[kind]),
+            rows_min=_ROWS_MIN,
+            asked="" if kinds else _join_stems(question),
+        )
     for match in _NUMBERED.finditer(question):
         index = next(index for index in range(len(_KINDS)) if match[f"kind{index}"])
         yield from (_name_numbered(index, number) for number in re.findall(_NUMBER, match["numbers"]))
@@ -139,10 +150,16 @@ def _is_statement(names: re.Pattern[str], title: str) -> bool:
     return names.fullmatch(" ".join(_STATEMENT_NOISE.sub(" ", title[:_TITLE_LENGTH_MAX]).split())) is not None
 
 
-def _count_rows(index: SectionIndex, number: int) -> int:
-    """Count the table rows of a section and of the first one below it, which may have only the name of the company."""
-    inside = index.layout.subtree(number)[:2]
-    return sum(index.own_text(other).count("\n|") for other in inside)
+def _has_rows(index: SectionIndex, number: int, name: _Name) -> bool:
+    """Check the table of a section, or of the first one below it, if it has only the name of the company."""
+    text = "".join(map(index.own_text, index.layout.subtree(number)[:2]))
+    if text.count("\n|") < name.rows_min:
+        return False
+    return not name.asked or any(_join_stems(label) in name.asked for label in _ROW_LABEL.findall(text))
+
+
+def _join_stems(text: str) -> str:
+    return f" {' '.join(map(stem, tokenise(text)))} "
 
 
 def _has_stems(stems: frozenset[str], title: str) -> bool:

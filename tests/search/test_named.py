@@ -34,7 +34,8 @@ The balance sheet and the quick ratio: see the balance sheet.
 {_TABLE}
 ## Consolidated Statement of Cash Flows for the years ended May 31, 2022
 
-{_TABLE}
+{_TABLE}| Advances to nest builders, net | 9 |
+
 ## Statements of Comprehensive Income
 
 {_TABLE}
@@ -42,7 +43,7 @@ The balance sheet and the quick ratio: see the balance sheet.
 
 ### 12. Leases
 
-Rooms.
+Rooms, and how large the advances are. Large advances to builders were made.
 
 ### 13. Taxes
 
@@ -59,6 +60,10 @@ Dues. See Note 12, note 12 and Note 12 again.
         (
             "What is the fixed asset turnover?",
             ["Condensed Consolidated Statements of Operations", "CONSOLIDATED BALANCE SHEETS (Unaudited)"],
+        ),
+        (
+            "How large were the advances to nest builders?",
+            ["Consolidated Statement of Cash Flows for the years ended May 31, 2022"],
         ),
         ("What does Item 7A say of risk?", ["Item 7A. Market risk"]),
         ("What is said in item 7?", ["Item 7. Discussion"]),
