@@ -51,7 +51,7 @@ _KINDS = tuple(line.split() for line in (*_PART_KINDS, *_ITEM_KINDS))
 _NUMBER = r"(?:\d+[A-Za-z]?(?:[.-]\d+[A-Za-z]?)*|[A-Z](?:[.-]?\d+(?:[.-]\d+)*)?|[IVXL]+)(?!\w)"
 _ANY_KIND = "|".join(f"(?P<kind{number}>{'|'.join(names)})" for number, names in enumerate(_KINDS))
 _NUMBERED = re.compile(
-    rf"(?<!\w)(?i:{_ANY_KIND})s?\.?\s*(?P<numbers>{_NUMBER}(?:(?:\s*[,&]\s*|\s+(?:and|or|und|et|y)\s+){_NUMBER})*)"
+    rf"(?<!\w)(?i:(?:{_ANY_KIND})s?)\.?\s*(?P<numbers>{_NUMBER}(?:(?:\s*[,&]\s*|\s+(?:and|or|und|et|y)\s+){_NUMBER})*)"
 )
 _NEXT_CAPTION = re.compile(rf"[ \t>*_]*(?:(?i:{_ANY_KIND})\W*{_NUMBER}|\d+(?:\.\d+)+(?!\w))")
 _MARKS = r"[ \t>*_|(\[]*"
@@ -79,9 +79,9 @@ class _Name:
     """FTS5 expression for texts with such a line."""
     above: frozenset[str] = frozenset()
     """Stems, one of which a title, a title above it or the path of the file must contain."""
-    rows_min: int = 0
+    is_statement: bool = False
     asked: str = ""
-    """The stems of the question, if they must contain the label of a row."""
+    """The stems of the question, if they must contain the label of a row of the statement."""
 
 
 def find_named_sections(
@@ -104,7 +104,7 @@ def find_named_sections(
             for number in index.list_matches(name.titles, within, _TITLES_MAX)
             if name.matches(title_of(*index.layout.locate(number)))
             and (not name.above or name.above & index.path_stems(number))
-            and (not name.rows_min or _has_rows(index, number, name))
+            and (not name.is_statement or _has_rows(index, number, name.asked))
         }
         if not named and name.caption is not None:
             for number in index.list_matches(name.texts, within, _TEXTS_MAX):
@@ -127,7 +127,7 @@ def _list_names(question: str) -> Iterator[_Name]:
         yield _Name(
             titles=_STATEMENT_TITLES,
             matches=partial(_is_statement, _STATEMENT_NAMES[kind]),
-            rows_min=_ROWS_MIN,
+            is_statement=True,
             asked="" if kinds else _join_stems(question),
         )
     for match in _NUMBERED.finditer(question):
@@ -136,11 +136,10 @@ def _list_names(question: str) -> Iterator[_Name]:
     for match in _TITLED.finditer(question):
         title = match[match.lastgroup or 0]
         stems = _stem_bare(title)
-        if stems:
-            words = " AND ".join(f'"{word}"' for word in tokenise(title) if stem(word) in stems)
-            yield _Name(titles=f"title : ({words})", matches=partial(_has_stems, stems))
-    versions = _VERSION.findall(question) if _RELEASE.search(question) else ()
-    for version in versions:
+        words = [f'"{word}"' for word in tokenise(title) if stem(word) in stems]
+        if words:
+            yield _Name(titles=f"title : ({' AND '.join(words)})", matches=partial(_has_stems, stems))
+    for version in _VERSION.findall(question) if _RELEASE.search(question) else ():
         spaced = version.replace(".", " ")
         exact = re.compile(rf"(?<![\w.])v?{re.escape(version)}(?:\.0)*(?!\w|\.\d)", re.IGNORECASE)
         yield _Name(titles=f'title : ("{spaced}" OR "v{spaced}")', matches=exact.search, above=_RELEASE_STEMS)
@@ -150,12 +149,12 @@ def _is_statement(names: re.Pattern[str], title: str) -> bool:
     return names.fullmatch(" ".join(_STATEMENT_NOISE.sub(" ", title[:_TITLE_LENGTH_MAX]).split())) is not None
 
 
-def _has_rows(index: SectionIndex, number: int, name: _Name) -> bool:
-    """Check the table of a section, or of the first one below it, if it has only the name of the company."""
+def _has_rows(index: SectionIndex, number: int, asked: str) -> bool:
+    """Check the table of a statement, which may be in the section below it, whose title is the name of the company."""
     text = "".join(map(index.own_text, index.layout.subtree(number)[:2]))
-    if text.count("\n|") < name.rows_min:
+    if text.count("\n|") < _ROWS_MIN:
         return False
-    return not name.asked or any(_join_stems(label) in name.asked for label in _ROW_LABEL.findall(text))
+    return not asked or any(_join_stems(label) in asked for label in _ROW_LABEL.findall(text))
 
 
 def _join_stems(text: str) -> str:

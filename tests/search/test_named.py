@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.search.keyword import KeywordSearcher
@@ -138,3 +138,33 @@ def test_a_report_that_a_question_is_not_about_is_not_named() -> None:
     named = [library.node(hit.section_id).path for hit in hits if hit.named]
     assert len(named) == 1
     assert "Magpie" in str(named[0])
+
+
+@example(["the", "漢字書", "page"])
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "the",
+                "page",
+                "section",
+                "§",
+                "12",
+                "12.3",
+                "A-1",
+                "IV",
+                "table",
+                "items",
+                "漢字書",
+                "“",
+                '"',
+                "(",
+                "*",
+                ".",
+                "v2.5",
+            ]
+        )
+    )
+)
+def test_any_question_can_be_searched(words: list[str]) -> None:
+    KeywordSearcher(_BOOK).search(f"new {' '.join(words)}")
