@@ -28,6 +28,15 @@ _ENUMERATOR = re.compile(
     r"|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)|(?:\d{1,2}|[A-Za-z]|[IVX]{1,4})\.|\d{1,2}(?:\.\d{1,2}){1,4}\.?",
     re.IGNORECASE,
 )
+_WHOLE_FIGURE = re.compile(r"\(?[$€£¥]?\(?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\)?%?\)?")
+_FIGURE_SIGNS = re.compile(r"\d[,.]\d|[$€£¥%(]")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_AFTER_YEAR = re.compile(r"(?:19|20)\d\d|(?:\$|%|% ?)?Change|%|Variance")
+_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
+_MARK_GAP_MAX = 0.9
+"""Greatest distance between a figure and its footnote mark, in letter heights."""
+_FIGURE_ENDS, _DASHES = "0123456789)%", "—–-"
+_CURRENCIES, _FIGURE_STARTS = "$€£¥", "(0123456789—–-"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 _MIXED_BLANK_GAP = 0.12
 """The same as `_BLANK_GAP`, for text of mixed direction."""
@@ -116,7 +125,7 @@ def make_row(words: Sequence[Word]) -> PageRow:
     before = words[0]
     for word in words:
         gap = word.x0 - before.x1
-        if cell is None or gap > gap_max:
+        if cell is None or gap > gap_max or (gap > touching and _are_figures(cell.text, before.text, word.text)):
             cell = Cell(word.text, word.x0, word.x1)
             cells.append(cell)
         else:
@@ -125,8 +134,25 @@ def make_row(words: Sequence[Word]) -> PageRow:
             cell.x1 = max(word.x1, cell.x1)
         before = word
     if len(cells) > 1:
-        cells = _join_marks(cells)
+        cells = _join_marks(cells, size)
     return _build_row(cells, words, size)
+
+
+def _are_figures(cell: str, text: str, after: str) -> bool:
+    """Check whether the last word of a cell and the word after it are figures of two columns.
+
+    Examples are "9,035" and "$488", or the years of a header.
+    """
+    if _YEAR.fullmatch(text) and _AFTER_YEAR.fullmatch(after):
+        return True
+    return bool(
+        (text[-1] in _FIGURE_ENDS or cell in _DASHES)
+        and not cell[0].isalpha()
+        and (
+            after[0] in _CURRENCIES
+            or (_WHOLE_FIGURE.fullmatch(text) and _WHOLE_FIGURE.fullmatch(after) and _FIGURE_SIGNS.search(text + after))
+        )
+    )
 
 
 def _build_row(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
@@ -140,16 +166,31 @@ def _build_row(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow
     )
 
 
-def _join_marks(cells: list[Cell]) -> list[Cell]:
-    """Join signs such as "$", ")" and "%", and the number of a title, with the cells that they belong to."""
+def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
+    """Join signs such as "$", ")" and "%", and the number of a title, with the cells that they belong to.
+
+    `size` is the letter height.
+    """
     joined = [cells[0]]
     for cell in cells[1:]:
         before = joined[-1]
+        if before.text[-1] in _CURRENCIES and len(before.text) > 1 and cell.text[0] in _FIGURE_STARTS:
+            # The sign of a figure may be drawn far to its left, next to the figure or label before it.
+            cell.text = before.text[-1] + cell.text
+            before.x1 -= (before.x1 - before.x0) / len(before.text)
+            before.text = before.text[:-1].rstrip()
         is_prefixed = _PREFIX.fullmatch(before.text) is not None and cell.text[0] not in ")%"
-        is_suffix = _SUFFIX.fullmatch(cell.text) is not None and (before.text[-1].isdigit() or cell.text[0] == "%")
+        is_suffix = _SUFFIX.fullmatch(cell.text) is not None and (
+            before.text[-1].isdigit() or (cell.text[0] == "%" and before.text not in _CURRENCIES)
+        )
         is_numbered = len(joined) == 1 and _ENUMERATOR.fullmatch(before.text) and not _FIGURE_START.match(cell.text)
-        if is_prefixed or is_suffix or is_numbered:
-            before.text += f" {cell.text}" if is_numbered else cell.text
+        is_mark = (
+            before.text[-1] in _FIGURE_ENDS
+            and _MARK.fullmatch(cell.text) is not None
+            and cell.x0 - before.x1 < _MARK_GAP_MAX * size
+        )
+        if is_prefixed or is_suffix or is_numbered or is_mark:
+            before.text += f" {cell.text}" if is_numbered or is_mark else cell.text
             before.x1 = cell.x1
         else:
             joined.append(cell)
@@ -169,7 +210,7 @@ def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> PageRow:
         runs = _group_opposite_runs(group, 1 if is_mirrored else -1)
         text = _join_run([_join_run(run[::-1], size) for run in runs], size).text
         cells.append(Cell(_correct_brackets(text) if is_mirrored else text, group[0].x0, group[-1].x1))
-    return _build_row(_join_marks(cells), words, size)
+    return _build_row(_join_marks(cells, size), words, size)
 
 
 def _group_opposite_runs(words: Iterable[Word], opposite: int) -> list[list[Word]]:

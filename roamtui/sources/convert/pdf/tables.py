@@ -6,7 +6,7 @@ A figure is a number, never a picture.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from roamtui.sources.convert.pdf.rows import Cell, PageRow
@@ -26,6 +26,28 @@ _UNITS = re.compile(
 """A header row that states the units, such as "(in millions)"."""
 _UNITS_LENGTH_MAX = 200
 """Number of characters of a row that are searched for units, because the pattern backtracks."""
+_PERIOD_START = (
+    r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b)"
+)
+_DATE = re.compile(rf"(?:as of |at )?(?:{_PERIOD_START}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|{_YEAR.pattern}", re.IGNORECASE)
+"""A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
+_YEAR_IN = re.compile(r"(?:19|20)\d\d")
+_PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
+_STATE = re.compile(
+    r"\(?(?:un)?audited\)?|\(?(?:as )?(?:restated|adjusted|revised|recast).*|pro forma|\(\w\)", re.IGNORECASE
+)
+"""A head that says how a column was made, so that it belongs to no other column."""
+_UNAUDITED = re.compile(r"\(?unaudited\)?", re.IGNORECASE)
+_STACKED_SHIFT_MAX = 4.0
+"""Greatest distance in points between the centres, or else the left or right edges, of the lines of one head."""
+_OVERLAP_MIN = 0.25
+"""Minimum overlap of a head with its column, as a share of the narrower one."""
+_SPAN_TOLERANCE = 0.3
+"""Greatest distance between the centres of a head and of the columns below it, as a share of their distance."""
+_SPAN_TOLERANCE_MIN = 6.0
+_WIDTH_SHARE_MIN = 0.9
+"""Minimum width of the columns below a head, as a share of its own."""
 _PLAIN_ROWS_MAX = 4
 """Maximum number of consecutive rows without figures inside a table."""
 _DATA_ROWS_MIN = 2
@@ -43,6 +65,8 @@ _COLUMN_DISTANCE_MAX = 14.0
 _MISFITS_MAX = 0.04
 """Greatest share of cells that fit into no column. With more, the table is written as plain lines, so that no figure
 appears under the wrong column head."""
+_LABEL_ROWS_MIN = 5
+"""In a table with fewer rows, a figure to the left of all others may be in a column of its own."""
 _COLUMNS_MAX = 24
 _BAR = r"\|"
 
@@ -71,13 +95,14 @@ def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
         end, count = _detect_table_end(rows, index)
         if count >= _DATA_ROWS_MIN:
             start, header_count = _detect_header_rows(rows, index, end, tables[-1].end if tables else 0)
-            # Rows of years belong to the header, although they look like data.
-            while (
-                start + header_count == index
-                and index + 1 < end
-                and header_count + 1 < end - start
-                and _is_year_row(rows[index])
-            ):
+            # Rows of years belong to the header, although they look like data, and so do the heads below them.
+            left = _compute_figures_left(rows, index, end)
+            while start + header_count == index and index + 1 < end and header_count + 1 < end - start:
+                row = rows[index]
+                is_unit = len(row.cells) > 1 and _UNITS.fullmatch(row.cells[0].text[:_UNITS_LENGTH_MAX]) is not None
+                is_above_figures = is_unit or row.x0 >= left - _LABEL_INDENT_MAX
+                if not _is_year_row(row) and (_is_data_row(row) or not is_above_figures):
+                    break
                 index += 1
                 header_count += 1
             tables.append(PageTable(start, end, header_count))
@@ -93,6 +118,11 @@ def _is_year_row(row: PageRow) -> bool:
     """Check whether a row has only years, after an optional label."""
     cells = row.cells if _YEAR.fullmatch(row.cells[0].text) else row.cells[1:]
     return len(row.cells) > 1 and all(_YEAR.fullmatch(cell.text) for cell in cells)
+
+
+def _compute_figures_left(rows: Sequence[PageRow], start: int, end: int) -> float:
+    """Return the left edge of the figures from row `start` to `end`."""
+    return min(cell.x0 for row in rows[start:end] if _is_data_row(row) for cell in row.cells[1:])
 
 
 def _is_prose_row(row: PageRow) -> bool:
@@ -130,7 +160,7 @@ def _detect_header_rows(rows: Sequence[PageRow], first: int, end: int, previous_
     Rows between the header and the first figures are titles of the table's parts. The header starts at or after
     `previous_end`.
     """
-    left = min(cell.x0 for row in rows[first:end] if _is_data_row(row) for cell in row.cells[1:])
+    left = _compute_figures_left(rows, first, end)
     start = header_end = first
     for index in range(first - 1, max(previous_end, first - _HEADER_ROWS_MAX) - 1, -1):
         row = rows[index]
@@ -154,20 +184,16 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
         return plain_lines
     misfits = 0
     lines: list[list[str]] = []
-    head = [""] * (len(columns) + 1)
-    for index, row in enumerate(rows):
+    for row in rows[header_count:]:
         line = [""] * (len(columns) + 1)
+        is_data = _is_data_row(row)
         for number, cell in enumerate(row.cells):
             is_label = number == 0 and cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _COLUMN_DISTANCE_MAX
             is_label = is_label and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_INDENT_MAX)
-            may_span = index < header_count or not _is_data_row(row)
-            cell_columns, fits = ((0,), True) if is_label else _assign_columns(cell, columns, may_span=may_span)
+            cell_columns, fits = ((0,), True) if is_label else _assign_columns(cell, columns, may_span=not is_data)
             misfits += not fits
             for column in cell_columns:
                 line[column] = f"{line[column]} {cell.text}".strip()
-        if index < header_count:
-            head = [f"{above} {below}".strip() for above, below in zip(head, line, strict=True)]
-            continue
         if lines:
             label, *figures = lines[-1]
             if label and not any(figures) and line[0][:1].islower() and label[-1] not in ":.":
@@ -176,10 +202,140 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
         lines.append(line)
     if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
         return plain_lines
+    head = _compute_heads(rows[:header_count], columns, edge)
     delimiters = ["---"] * len(head)
     return "\n".join(
         f"| {' | '.join(text.replace('|', _BAR) for text in line)} |" for line in (head, delimiters, *lines)
     )
+
+
+@dataclass(slots=True)
+class _Head:
+    """One or more lines of a header that are centred above each other."""
+
+    text: str
+    x0: float
+    x1: float
+    first: int
+    """First row of the header; `last` is the last one."""
+    last: int
+    low: int = 0
+    """First column; 0 is the label's. `high` is the last column."""
+    high: int = 0
+
+    @property
+    def centre(self) -> float:
+        """Middle between its left and right edge."""
+        return (self.x0 + self.x1) / 2
+
+
+def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float]], edge: float) -> list[str]:
+    """Return the text above each column, that of the labels first. A head above several columns is repeated."""
+    heads: list[_Head] = []
+    labels: list[str] = []
+    for index, row in enumerate(rows):
+        dates = sum(_DATE.fullmatch(cell.text) is not None for cell in row.cells)
+        above = [head for head in heads if head.last == index - 1]
+        for number, cell in enumerate(row.cells):
+            is_unit = _UNITS.fullmatch(cell.text[:_UNITS_LENGTH_MAX]) is not None or _UNAUDITED.fullmatch(cell.text)
+            starts_left = number == 0 and cell.x0 <= edge + _LABEL_INDENT_MAX and cell.x1 <= columns[0][1]
+            if (is_unit and (len(row.cells) == 1 or number == 0)) or (starts_left and cell.x0 < columns[0][0]):
+                labels.append(cell.text)
+                continue
+            if len(row.cells) == 1 and sum(_YEAR_IN.search(head.text) is not None for head in above) > 1:
+                labels.append(cell.text)  # it tells what the figures of all years are
+                continue
+            centre = (cell.x0 + cell.x1) / 2
+            touching = [head for head in above if head.x0 < cell.x1 and head.x1 > cell.x0]
+            is_alone = len(touching) == 1 and not any(
+                other is not cell and other.x0 < touching[0].x1 and other.x1 > touching[0].x0 for other in row.cells
+            )
+            shifts = (
+                (touching[0].centre - centre, touching[0].x0 - cell.x0, touching[0].x1 - cell.x1) if is_alone else ()
+            )
+            if (
+                is_alone
+                and min(map(abs, shifts)) < _STACKED_SHIFT_MAX
+                and not (dates > 1 and _DATE.fullmatch(cell.text))
+                and not (_DATE.fullmatch(touching[0].text) and _YEAR_IN.search(touching[0].text))
+            ):
+                head = touching[0]
+                head.text = f"{head.text} {cell.text}"
+                head.x0, head.x1, head.last = min(head.x0, cell.x0), max(head.x1, cell.x1), index
+            else:
+                heads.append(_Head(cell.text, cell.x0, cell.x1, index, index))
+    for head in heads:
+        overlaps = [min(head.x1, x1) - max(head.x0, x0) for x0, x1 in columns]
+        over = [
+            number
+            for number, ((x0, x1), overlap) in enumerate(zip(columns, overlaps, strict=True), start=1)
+            if overlap > _OVERLAP_MIN * min(head.x1 - head.x0, x1 - x0)
+        ]
+        over = over or [1 + overlaps.index(max(overlaps))]
+        head.low, head.high = over[0], over[-1]
+    _extend_heads(heads, columns)
+    texts = [[*labels], *([] for _ in columns)]
+    for head in sorted(heads, key=lambda head: head.first):
+        for column in range(head.low, head.high + 1):
+            texts[column].append(head.text)
+    return [" ".join(parts) for parts in texts]
+
+
+def _extend_heads(heads: Sequence[_Head], columns: Sequence[tuple[float, float]]) -> None:
+    """Extend heads that are centred above several columns, but too short to reach all of them."""
+    bounds = list(columns)
+    leaves = {head.low: head for head in heads if head.low == head.high}
+    for column, leaf in leaves.items():  # the lowest head of a column shows where its middle is
+        x0, x1 = bounds[column - 1]
+        bounds[column - 1] = min(x0, leaf.x0), max(x1, leaf.x1)
+    for head in sorted(heads, key=lambda head: -head.last):
+        if _STATE.fullmatch(head.text):
+            continue
+        others = [other for other in heads if other is not head]
+        beside = [other for other in others if other.first <= head.last and other.last >= head.first]
+        low_min = max((other.high + 1 for other in beside if other.high < head.low), default=1)
+        high_max = min((other.low - 1 for other in beside if other.low > head.high), default=len(columns))
+        below: dict[int, _Head] = {}
+        for other in sorted(others, key=lambda other: -other.first):  # the uppermost head below each column wins
+            if other.first > head.last and low_min <= other.low and other.high <= high_max:
+                below.update(dict.fromkeys(range(other.low, other.high + 1), other))
+        if below:
+            head.low, head.high = _compute_span(head, below, bounds)
+        elif head.low == head.high < high_max:
+            # The next column, such as that of percents, may have no head: then both are centred below this one.
+            after = head.low + 1
+            own, both = ((bounds[head.low - 1][0] + x1) / 2 for x1 in (bounds[head.low - 1][1], bounds[after - 1][1]))
+            has_head = any(other.low <= after <= other.high and other.last >= head.last for other in others)
+            if not has_head and 2 * abs(both - head.centre) < abs(own - head.centre):
+                head.high = after
+
+
+def _compute_span(head: _Head, below: Mapping[int, _Head], bounds: Sequence[tuple[float, float]]) -> tuple[int, int]:
+    """Return the first and last column of a head, which is centred above them and above whole heads `below` it."""
+    spans = []
+    for low in range(1, head.low + 1):
+        for high in range(head.high, len(bounds) + 1):
+            (x0, _), (_, x1) = bounds[low - 1], bounds[high - 1]
+            shift = abs((x0 + x1) / 2 - head.centre)
+            if (
+                shift <= max(_SPAN_TOLERANCE_MIN, _SPAN_TOLERANCE * (x1 - x0) / (high - low + 1))
+                and x1 - x0 >= _WIDTH_SHARE_MIN * (head.x1 - head.x0)
+                and all(column in below for column in range(low, high + 1))
+                and below[low].low == low
+                and below[high].high == high
+            ):
+                spans.append((shift, low, high))
+    if not spans:
+        return head.low, head.high
+    spans = [span for span in spans if span[0] <= 2 * min(spans)[0] + _SPAN_TOLERANCE_MIN]
+    # A period, and a head above periods, is that of all columns around its middle; others take as few as possible.
+    low_min, high_max = min(low for _, low, _ in spans), max(high for _, _, high in spans)
+    texts = [below[column].text for column in range(low_min, high_max + 1)]
+    is_wide = all(map(_PERIOD.fullmatch, texts)) or (
+        _PERIOD.fullmatch(head.text) is not None and not all(map(_DATE.fullmatch, texts))
+    )
+    _, low, high = min(spans, key=lambda span: ((span[1] - span[2]) * (1 if is_wide else -1), span[0]))
+    return low, high
 
 
 def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[float, float]]:
@@ -191,7 +347,10 @@ def _compute_column_bounds(rows: Sequence[PageRow], edge: float) -> list[tuple[f
             has_label = not _is_figure(label.text) or label.x0 <= edge + _LABEL_INDENT_MAX
             spans += [(cell.x0, cell.x1) for cell in (row.cells[1:] if has_label else row.cells)]
     columns: list[tuple[float, float]] = []
-    for x0, x1 in sorted(spans):
+    spans.sort()
+    if len(spans) > 1 and spans[0][1] < spans[1][0] - _COLUMN_DISTANCE_MAX and len(rows) >= _LABEL_ROWS_MIN:
+        del spans[0]  # a lone figure to the left of all others ends a label, such as "net of tax of $1 and | ($7)"
+    for x0, x1 in spans:
         if columns and x0 < columns[-1][1]:
             columns[-1] = columns[-1][0], max(x1, columns[-1][1])
         else:

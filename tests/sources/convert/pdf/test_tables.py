@@ -123,3 +123,96 @@ def test_a_short_table_with_a_cell_over_two_columns_becomes_lines(count: int, is
     lines = [(*_line(f"Row {number}", "10", "20"), ("30", third)) for number in range(count)]
     long = (("word " * 15, _LABEL), ("40", third))
     assert write_table(_rows(*lines, long), 0).startswith("|") is is_table
+
+
+_COLUMNS = (300.0, 380.0, 460.0, 540.0)
+
+
+def _head(*cells: tuple[str, float]) -> tuple[tuple[str, float], ...]:
+    """Return cells that are centred at x."""
+    return tuple((text, x - 2.5 * len(text)) for text, x in cells)
+
+
+def _write_headed(*header: tuple[tuple[str, float], ...], count: int = 3) -> list[str]:
+    """Return the heads of a table whose columns have their middles at `_COLUMNS`."""
+    body = [(("Sales", _LABEL), *((f"{row}0,000", x - 15) for x in _COLUMNS[:count])) for row in (1, 2, 3)]
+    rows = _rows(*header, *body)
+    (table,) = detect_tables(rows)
+    head, _, first, *_ = write_table(rows[table.start : table.end], table.header_count).splitlines()
+    assert first == f"| Sales{' | 10,000' * count} |"
+    return [text.strip() for text in head.strip("|").split(" | ")]
+
+
+_THREE_YEARS = _head(("2022", 300), ("2021", 380), ("2020", 460))
+
+
+@pytest.mark.parametrize(
+    "title", ["Year Ended", "Fiscal Year", "For the Years Ended December 31,", "YEAR ENDED MAY 31,"]
+)
+def test_a_period_is_above_all_its_years(title: str) -> None:
+    assert _write_headed(_head((title, 380)), _THREE_YEARS) == ["", f"{title} 2022", f"{title} 2021", f"{title} 2020"]
+
+
+def test_a_period_is_not_above_the_change_next_to_its_years() -> None:
+    years = _head(("2022", 300), ("2021", 380), ("Change", 460))
+    assert _write_headed(_head(("Months Ended", 340)), years) == [
+        "",
+        "Months Ended 2022",
+        "Months Ended 2021",
+        "Change",
+    ]
+
+
+def test_two_periods_have_two_years_each_and_a_year_has_amounts_and_percents() -> None:
+    years = _head(("2022", 300), ("2021", 380), ("2022", 460), ("2021", 540))
+    assert _write_headed(_head(("Three Months", 340), ("Six Months", 500)), years, count=4)[1::2] == [
+        "Three Months 2022",
+        "Six Months 2022",
+    ]
+    parts = _head(("Amount", 300), ("Percent", 380), ("Amount", 460), ("Percent", 540))
+    years = _head(("2022", 340), ("2021", 500))
+    assert _write_headed(_head(("FOURTH QUARTER", 420)), years, parts, count=4)[2:4] == [
+        "FOURTH QUARTER 2022 Percent",
+        "FOURTH QUARTER 2021 Amount",
+    ]
+
+
+def test_lines_of_one_head_are_above_one_column() -> None:
+    first, second = _head(("Accumulated", 380)), _head(("Retained", 300), ("Other", 380), ("Non-", 460))
+    third = _head(("Earnings", 300), ("Loss", 380), ("controlling", 460))
+    assert _write_headed(first, second, third) == [
+        "",
+        "Retained Earnings",
+        "Accumulated Other Loss",
+        "Non- controlling",
+    ]
+
+
+def test_units_above_the_columns_belong_to_the_labels() -> None:
+    heads = _head(("Common Stock", 340))
+    shares = _head(("Shares", 290), ("Amount", 380), ("Total", 460))
+    assert _write_headed(_head(("(In thousands)", 400)), heads, shares) == [
+        "(In thousands)",
+        "Common Stock Shares",
+        "Common Stock Amount",
+        "Total",
+    ]
+    kind = _head(("Increase/(Decrease)", 380))
+    assert _write_headed(_THREE_YEARS, kind) == ["Increase/(Decrease)", "2022", "2021", "2020"]
+
+
+def test_heads_below_years_and_units_are_heads() -> None:
+    years = ((("Years ended May 31", _LABEL), *_head(("2022", 380))),)
+    parts = (("(In millions)", _LABEL), *_head(("Reported", 300), ("Impact", 380), ("Restated", 460)))
+    assert _write_headed(*years, parts) == [
+        "Years ended May 31 (In millions)",
+        "2022 Reported",
+        "2022 Impact",
+        "2022 Restated",
+    ]
+
+
+def test_a_figure_that_ends_a_label_is_no_column() -> None:
+    lines = [_line(f"Row {number}", "10", "20") for number in range(5)]
+    rows = _rows(*lines, (("($7)", _LABEL + 60), ("10", _FIRST), ("20", _SECOND)))
+    assert write_table(rows, 0).splitlines()[-1] == "| ($7) | 10 | 20 |"

@@ -196,3 +196,30 @@ def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
     mender = WordRepairer([[row]])
     assert mender.join("a well", "known thing") == "a well-known thing"
     assert mender.join("to com", "pile it") == "to compile it"
+
+
+def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
+    words = ("9,035", "488", "$(715)", "33.9", "%", "$1,199", "0.2", "0.2")
+    xs = (0, 28, 46, 79, 100, 106, 138, 154)
+    assert _row(*(_place(word, x=x, first=20 * x) for word, x in zip(words, xs, strict=True))) == [
+        "9,035",
+        "488",
+        "$(715)",
+        "33.9 %",
+        "$1,199",
+        "0.2",
+        "0.2",
+    ]
+    years = zip(("31,", "2022", "2021", "Change"), (0, 17, 39, 61), strict=True)
+    assert _row(*(_place(word, x=x) for word, x in years)) == ["31, 2022", "2021", "Change"]
+    assert _row(_place("net", x=0), _place("of", x=17), _place("5", x=29), _place("$3", x=36)) == ["net of 5 $3"]
+
+
+def test_a_currency_sign_belongs_to_the_figure_after_it_and_a_mark_to_the_one_before() -> None:
+    assert _row(_place("44,538", x=0), _place("$", x=32), _place("37,403", x=90)) == ["44,538", "$37,403"]
+    assert _row(_place("interests$", x=0), _place("2,210.8", x=90)) == ["interests", "$2,210.8"]
+    assert _row(_place("Sales", x=0), _place("2018", x=60), _place("(1)", x=88), _place("(5)", x=150)) == [
+        "Sales",
+        "2018 (1)",
+        "(5)",
+    ]
