@@ -21,12 +21,13 @@ from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
-from roamtui.search.lexicon import Language, get_synonyms
+from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, reduce_to_root
 from roamtui.search.named import find_named_sections
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.sentences import get_first_sentence, rank_sentences, select_relevant_part
 from roamtui.search.terms import (
     Query,
+    build_synonym_expressions,
     build_term_expression,
     correct_query,
     extract_names,
@@ -64,7 +65,9 @@ _SENTENCE_SHARE = 0.2
 _READ_MAX = 20
 """Maximum number of sections whose sentences are read, best first."""
 _SYNONYM_WEIGHT = 0.3
-"""Weight of an everyday synonym of a rare or missing query word, relative to that word."""
+"""Weight of an everyday synonym of a rare query word, relative to that word."""
+_MISSING_WEIGHT = 1.0
+"""The same for a word that no section contains: its synonyms are all that the text has for it."""
 _NEIGHBOUR_WEIGHT = 0.3
 """Weight of two words that are adjacent both in the query and in a section."""
 _FORM_WEIGHT = 1.0
@@ -243,14 +246,8 @@ def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, w
         found = index.rank(expression, weights, within, options.candidates, rows=rows)
         alternatives: list[tuple[str, float]] = []
         if len(within) <= WEIGHED_MAX:  # in a large library, searching for more words takes too long
-            synonymous = [word for word in query.words if get_synonyms((word,))]
-            rare = [
-                w
-                for w in synonymous
-                if len(index.list_matches(f'"{w}"', within, _RARE_SECTIONS_MAX + 1)) <= _RARE_SECTIONS_MAX
-            ]
             alternatives = [
-                (_join(f'"{word}"' for word in get_synonyms(rare)), _SYNONYM_WEIGHT),
+                *_list_synonyms(index, query, within),
                 (_join(query.neighbours), _NEIGHBOUR_WEIGHT),
                 (_join(query.prefixes), _FORM_WEIGHT),
                 (query.implied, _SYNONYM_WEIGHT),
@@ -269,16 +266,45 @@ def compute_overlap(part: frozenset[str], whole: frozenset[str]) -> float:
     return len(part & whole) / len(part) if part else 0.0
 
 
+def _list_synonyms(index: SectionIndex, query: Query, within: range) -> list[tuple[str, float]]:
+    """Return the FTS5 expressions for synonyms of the query's words, with their weights.
+
+    A text says little about an English word that it often contains, because a synonym may be about something else. The
+    formal words of other languages are safer.
+    """
+    synonymous = [word for word in query.words if get_synonyms((word,), query.language)]
+    counts = {word: len(index.list_matches(f'"{word}"', within, _RARE_SECTIONS_MAX + 1)) for word in synonymous}
+    is_english = query.language is Language.ENGLISH
+    rare = [word for word, count in counts.items() if count and (count <= _RARE_SECTIONS_MAX or not is_english)]
+    missing = [word for word, count in counts.items() if not count]
+    return [
+        (_join(build_synonym_expressions(rare, query.language)), _SYNONYM_WEIGHT),
+        (_join(build_synonym_expressions(missing, query.language)), _MISSING_WEIGHT),
+    ]
+
+
 def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Query) -> dict[int, float]:
     best = max(scores.values())
     boosted = {}
+    words = _select_title_words(query.stems, query)
     for number, score in scores.items():
-        title = compute_overlap(index.title_stems(number), query.stems)
+        title = compute_overlap(_select_title_words(index.title_stems(number), query), words)
         if query.names and query.names & extract_names(normalise_unicode(index.title(number))):
             title = 1.0  # a section whose title is the identifier defines it
-        path = compute_overlap(index.path_stems(number), query.stems)
+        path = compute_overlap(_select_title_words(index.path_stems(number), query), words)
         boosted[number] = score + best * (_TITLE_SHARE * title + _PATH_SHARE * path)
     return boosted
+
+
+def _select_title_words(stems: frozenset[str], query: Query) -> frozenset[str]:
+    """Return the stems in a title that a question may contain: no numbers, unless the query has them.
+
+    In languages other than English, inflected forms of a word become equal, and stop words are left out.
+    """
+    stems = frozenset(word for word in stems if not word.isdigit() or word in query.stems)
+    if query.language is Language.ENGLISH:
+        return stems
+    return frozenset(reduce_to_root(word, query.language) for word in stems - STOP_WORDS_BY_LANGUAGE[query.language])
 
 
 def _boost_by_nearby_sections(index: SectionIndex, scores: Mapping[int, float]) -> dict[int, float]:
@@ -321,7 +347,7 @@ def _boost_by_best_sentence(index: SectionIndex, scores: Mapping[int, float], qu
     best = max(scores.values())
     for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ_MAX]:
         text = select_relevant_part(index.own_text(number), query.terms)
-        forms = list_inflected_forms(text, query.terms, query.language)
+        forms = list_inflected_forms(text, query.terms, query.language, with_synonyms=True)
         for sentence in rank_sentences(text, query.terms, limit=1, idf=weights, forms=forms):
             boosted[number] += _SENTENCE_SHARE * best * sentence.score
     return boosted

@@ -141,11 +141,18 @@ def strip_question_words(question: str) -> str:
     return _CHINESE_QUESTION.sub(" ", question)
 
 
-def get_synonyms(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the synonyms of `words`, folded and sorted, without forms of the words themselves."""
-    stems = {stem(word) for word in words}
-    found = {other for word_stem in stems for other in _load_synonyms().get(word_stem, ())}
-    return tuple(sorted(other for other in found if stem(other) not in stems))
+def get_synonyms(words: Iterable[str], language: Language = Language.ENGLISH) -> tuple[str, ...]:
+    """Return the synonyms of `words`, folded and sorted, without forms of the words themselves.
+
+    In German and French, these are the words that laws and handbooks use for everyday words.
+    """
+    if language is Language.ENGLISH:
+        stems = {stem(word) for word in words}
+        found = {other for word_stem in stems for other in _load_synonyms().get(word_stem, ())}
+        return tuple(sorted(other for other in found if stem(other) not in stems))
+    roots = {reduce_to_root(word, language) for word in words}
+    found = {other for root in roots for other in _load_formal_words(language).get(root, ())}
+    return tuple(sorted(other for other in found if reduce_to_root(other, language) not in roots))
 
 
 @cache
@@ -156,6 +163,17 @@ def _load_synonyms() -> Mapping[str, frozenset[str]]:
         for word in group.split():
             found[stem(word)].update(group.split())
     return {word_stem: frozenset(words) for word_stem, words in found.items()}
+
+
+@cache
+def _load_formal_words(language: Language) -> Mapping[str, frozenset[str]]:
+    """Return the formal words for each root of an everyday word."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for line in _read_lists().get(f"everyday {language}", ()):
+        everyday, formal = line.split(" => ")
+        for word in everyday.split():
+            found[reduce_to_root(word, language)].update(formal.split())
+    return {root: frozenset(words) for root, words in found.items()}
 
 
 def get_implied_words(question: str) -> tuple[str, ...]:

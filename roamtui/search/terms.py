@@ -21,6 +21,7 @@ from roamtui.search.lexicon import (
     Language,
     detect_language,
     get_implied_words,
+    get_synonyms,
     list_words,
     make_pattern,
     reduce_to_root,
@@ -227,11 +228,17 @@ def _compile_starts(stems: frozenset[str]) -> re.Pattern[str]:
     return re.compile(f"(?:{'|'.join(sorted(starts))})[^\\W_]*")
 
 
-def list_inflected_forms(text: str, terms: Iterable[str], language: Language) -> dict[str, str]:
-    """Return the words of a text that are other forms of a term, each with the term. In English, there are none."""
+def list_inflected_forms(
+    text: str, terms: Iterable[str], language: Language, *, with_synonyms: bool = False
+) -> dict[str, str]:
+    """Return the words of a text that are other forms or synonyms of a term, each with the term. English has none."""
     if language is Language.ENGLISH:
         return {}
-    roots = {reduce_to_root(term, language): term for term in terms if term.isalpha() and not is_unspaced(term)}
+    words = [term for term in terms if term.isalpha() and not is_unspaced(term)]
+    roots = {reduce_to_root(word, language): word for word in words}
+    for word in words if with_synonyms else ():
+        for synonym in get_synonyms((word,), language):
+            roots.setdefault(reduce_to_root(synonym, language), word)
     found = {word: roots.get(reduce_to_root(word, language)) for word in set(tokenise(text))}
     return {word: term for word, term in found.items() if term is not None and word != term}
 
@@ -371,6 +378,15 @@ def has_pronoun(text: str) -> bool:
 def build_term_expression(term: str) -> str:
     """Return the FTS5 expression for a term from `query_terms`."""
     return _quote(term) if tokenise(term) == [term] else f"names : {_quote(encode_identifier(term))}"
+
+
+def build_synonym_expressions(words: Iterable[str], language: Language) -> list[str]:
+    """Return the FTS5 expressions for the synonyms of words, with their inflected forms and compounds."""
+    synonyms = get_synonyms(words, language)
+    if language is Language.ENGLISH:
+        return [_quote(word) for word in synonyms]
+    roots = (reduce_to_root(word, language) for word in synonyms)
+    return [f"{_quote(root)} *" if len(root) >= _ROOT_LENGTH_MIN else _quote(root) for root in dict.fromkeys(roots)]
 
 
 def encode_identifier(identifier: str) -> str:

@@ -377,6 +377,23 @@ def test_an_identifier_matches_a_title_that_contains_it(enable_only: Callable[..
     assert _rank(index, "set_mode", options)[0] == "app.core.set_mode and more"
 
 
+@pytest.mark.parametrize(
+    ("query", "first", "second"),
+    [
+        ("late fee", "# Late fee table\n\nA late fee.", "# 12 Late fee\n\nA late fee."),
+        ("Wie hoch sind die Mieten?", "# Miete Liste\n\nDie Mieten.", "# § 9 Miete\n\nDie Mieten."),
+    ],
+)
+def test_a_number_in_a_title_is_no_word_of_it(
+    enable_only: Callable[..., None], query: str, first: str, second: str
+) -> None:
+    index = _make_index(first, second)
+    options = replace(_PLAIN, heading_boost=0.0, path_boost=0.0)
+    assert _rank(index, query, options)[0] == index.title(0)
+    enable_only("_TITLE_SHARE")
+    assert _rank(index, query, options)[0] == index.title(1)
+
+
 def test_a_glossary_entry_answers_a_question_about_its_term(enable_only: Callable[..., None]) -> None:
     entry = "# A\n\n## Definitions\n\n### Ship\n\nShip fuel, ship crew."
     index = _make_index(entry, "# B\n\n## Trips\n\nFuel and crew of a ship.")

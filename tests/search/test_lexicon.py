@@ -74,6 +74,25 @@ def test_sentences_that_say_how_to_answer_are_not_searched(question: str, terms:
     assert query_terms(question) == terms
 
 
+_LAWS = make_library(
+    "# Recht\n\n## § 1 Tierhalter\n\nVerletzt ein Tier einen Menschen, so ist der Halter zum Ersatz verpflichtet.\n\n"
+    "## § 2 Kosten\n\nDer Beamte zahlt jemanden aus, der es muss. Wer muss, zahlt.\n\n"
+    "## Article 3\n\nLe propriétaire d'un animal répond du dommage qu'il a causé.\n\n"
+    f"## Article 4\n\nLe facteur apporte des lettres, et qui doit en avoir en a.\n\n{_FILLER}"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("Muss ich zahlen, wenn mein Hund jemanden gebissen hat?", "§ 1 Tierhalter"),
+        ("Mon chien a mordu le facteur, dois-je payer ?", "Article 3"),
+    ],
+)
+def test_everyday_words_find_the_formal_words(question: str, title: str) -> None:
+    assert find_titles(_LAWS, question)[0] == title
+
+
 def test_implied_words_are_found() -> None:
     text = "# Report\n\n## Item 3\n\nThe proceedings go on.\n\n## Battles\n\nFought by sea.\n\n"
     assert "Item 3" in find_titles(make_library(text + _FILLER), "Which legal battles are there?")

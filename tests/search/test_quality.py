@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
-from roamtui.evaluation.question_set import read_questions
+from roamtui.evaluation.question_set import EvalQuestion, read_questions
 from roamtui.evaluation.runner import SCOPE_ALL, EvalPlan, run_questions
 from roamtui.evaluation.scoring import RunKey
 from roamtui.search.keyword import KeywordSearcher
+from tests.real_documents import PROJECT_DIR
 
 
 @pytest.mark.parametrize(
@@ -20,10 +22,21 @@ from roamtui.search.keyword import KeywordSearcher
 def test_gold_sections_are_found(data_dir: Path, name: str, count: int, bounds: dict[int, float]) -> None:
     folder = data_dir / "sets" / name
     questions = read_questions(folder / "questions.jsonl").questions
+    _check_shares(folder / "docs", questions[:: max(1, len(questions) // count)], count, bounds)
+
+
+def test_questions_in_everyday_german_are_found_in_laws(data_dir: Path, tmp_path: Path) -> None:
+    questions = read_questions(PROJECT_DIR / "tests" / "cases" / "questions_de.jsonl").questions
+    for name in {question.doc for question in questions}:
+        shutil.copy(data_dir / "books" / name, tmp_path / name)
+    _check_shares(tmp_path, questions, 58, {1: 0.42, 5: 0.58, 10: 0.66})
+
+
+def _check_shares(docs: Path, questions: tuple[EvalQuestion, ...], count: int, bounds: dict[int, float]) -> None:
     plan = EvalPlan(
-        key=RunKey(set=name, scope=SCOPE_ALL, mode="keyword", model="", with_history=True),
-        docs=folder / "docs",
-        questions=questions[:: max(1, len(questions) // count)],
+        key=RunKey(set=docs.name, scope=SCOPE_ALL, mode="keyword", model="", with_history=True),
+        docs=docs,
+        questions=questions,
         make_searcher=KeywordSearcher,
     )
     ranks = [row.rank or len(questions) for row in asyncio.run(run_questions(plan)).rows.values()]
