@@ -23,7 +23,6 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.text import blank_footers
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import get_canonical_id
@@ -415,7 +414,8 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
 
     The model reads a version of the text with ids after headings and without page footers, and may quote from that.
     """
-    text = library.document(doc).text
+    document = library.document(doc)
+    text = document.text
     without_ids = strip_ids(quote)
     best: tuple[Span, QuoteState] | None = None
     for start, end in pieces:
@@ -423,7 +423,7 @@ def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -
         match = find_quoted_words(quote, piece)
         quote_state = QuoteState.EXACT if match is not None and match.is_exact else QuoteState.NORMALISED
         if match is None or match.is_joined:
-            without_footers = blank_footers(text, start, end)  # has the same offsets
+            without_footers = document.read(start, end)  # has the same offsets
             if without_ids != quote or without_footers != piece:
                 match = find_quoted_words(without_ids, without_footers) or match
         if match is None or divides_number(text, start + match.start, start + match.end):

@@ -13,7 +13,6 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import estimate_delivery_tokens
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.document.text import blank_footers
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
 from roamtui.outline.expansion import Delivered, insert_marks, list_heading_ends, list_references
@@ -80,6 +79,8 @@ _REPEAT_LENGTH_MIN = 40
 """A line with fewer characters in its words may be repeated."""
 _FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})")
 _BRACKETS = re.compile(r"[\s()\[\]{};,]*")
+_CODE_LIKE = re.compile(r"[{}<>=]|\A\s*[\"'$]|[,;\\]\s*\Z")
+"""A line that may be part of code that no fence surrounds."""
 _SENTENCE_END = re.compile(r"[.!?:;…。！？][\W_]*\Z")
 _PATH_TITLES_MAX = 3
 """Number of titles in a section's path, including its own title."""
@@ -264,7 +265,7 @@ def format_hits(
         is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)
         delivered.setdefault(span.doc, []).append((span.start, span.end))
-        said.drop_repeats(_read(library, span).splitlines())
+        said.drop_repeats(library.read(span).splitlines())
     lines: list[str] = []
     excerpts: list[Span] = []
     for file_id, members in groups.items():
@@ -426,7 +427,7 @@ def _choose_spans(
             )
             if not overlaps and library.node(section_id).tokens <= whole_max:
                 source = whole
-        text = _read(library, source)
+        text = library.read(source)
         bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max)
         spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
         if not spans or any(_subtract(span, previous) for span in spans):
@@ -447,13 +448,9 @@ def _choose_spans(
     return chosen
 
 
-def _read(library: Library, span: Span) -> str:
-    return blank_footers(library.document(span.doc).text, span.start, span.end)
-
-
 def _has_text(library: Library, span: Span) -> bool:
     """Return whether a span contains more than headings and marks."""
-    return any(unit.kind is not UnitKind.HEADING for unit in find_units(_read(library, span)))
+    return any(unit.kind is not UnitKind.HEADING for unit in find_units(library.read(span)))
 
 
 def _quote(library: Library, section_id: str, spans: Sequence[Span], said: _SaidWords) -> tuple[list[str], bool]:
@@ -471,7 +468,7 @@ def _quote(library: Library, section_id: str, spans: Sequence[Span], said: _Said
     for span in (*spans, Span(doc=own.doc, start=end, end=end)):
         gap = Span(doc=own.doc, start=position, end=span.start)
         if _has_text(library, gap):
-            left_out = _read(library, gap)
+            left_out = library.read(gap)
             before = "\n" if _LINE_END.match(left_out) else " "  # what is left out within a line is marked in that line
             is_mid_line = not _LINE_START.search(left_out) and (not text or before == "\n" or "\n" not in left_out)
             after = " " if is_mid_line else "\n"
@@ -480,7 +477,7 @@ def _quote(library: Library, section_id: str, spans: Sequence[Span], said: _Said
             text += "\n"
         ends = dict([*list_references(library, span), *list_heading_ends(library, span)])
         marks = {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in ends.items()}
-        text += _LINK.sub(r"\g<words>", insert_marks(_read(library, span), marks))
+        text += _LINK.sub(r"\g<words>", insert_marks(library.read(span), marks))
         position = span.end
     lines = [line for line in text.splitlines() if line.strip()]
     kept, is_shortened = said.drop_repeats(lines)
@@ -510,7 +507,8 @@ class _SaidWords:
             is_announced = bool(kept) and kept[-1].rstrip("*_ ").endswith(":")
             if len(block) == 1 and kept and kept[-1] == block[0] and not _BRACKETS.fullmatch(block[0]):
                 continue
-            if len(words) >= _REPEAT_LENGTH_MIN and not is_announced and f" {words} " in self._words:
+            may_repeat = is_announced or (len(block) == 1 and _CODE_LIKE.search(block[0]) is not None)
+            if len(words) >= _REPEAT_LENGTH_MIN and not may_repeat and f" {words} " in self._words:
                 is_shortened = is_shortened or f" {words} " in words_before
                 continue
             kept += block

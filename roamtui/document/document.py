@@ -12,6 +12,7 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import accumulate, islice, pairwise
 
+from roamtui.document.furniture import blank_footers, find_site_footer
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import shorten
 from roamtui.document.text import DocumentText, compute_line_starts
@@ -123,6 +124,7 @@ _PIECE_LENGTH = 1 << 20
 _PUNCTUATION = re.compile(r"[^\w\- ]")
 _CACHED_CHILDREN_MIN = 500
 """If a node has at least this many children, the list of them is cached."""
+_VISIBLE = re.compile(r"\S")
 _SEPARATOR = "\x1f"
 
 
@@ -239,6 +241,17 @@ class Document:
                 counts[match["number"]] += 1
                 rows[match["number"]] = row
         return {number: row for number, row in rows.items() if counts[number] == 1}
+
+    def read(self, start: int, end: int) -> str:
+        """Return the text from `start` to `end` (exclusive), with page furniture replaced by as many spaces."""
+        text = blank_footers(self.text, start, end)
+        footer = max(0, self.site_footer_start - start)
+        return text[:footer] + _VISIBLE.sub(" ", text[footer:]) if footer < len(text) else text
+
+    @cached_property
+    def site_footer_start(self) -> int:
+        """Offset at which the footer of a site begins, or the length of the text."""
+        return find_site_footer(self.text, self.columns.titles)
 
     @cached_property
     def line_starts(self) -> array[int]:

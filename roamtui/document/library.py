@@ -302,6 +302,10 @@ class Library:
         end = span.end if length_max is None else min(span.end, span.start + length_max)
         return self.document(span.doc).text[span.start : end]
 
+    def read(self, span: Span) -> str:
+        """Return the text of a span, with page furniture replaced by as many spaces."""
+        return self.document(span.doc).read(span.start, span.end)
+
     def own_text(self, section_id: str, *, length_max: int | None = None) -> str:
         """Return a node's own text, up to the next heading of any level, or only its first `length_max` characters."""
         return self.text_at(self.own_span(section_id), length_max=length_max)

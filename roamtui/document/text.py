@@ -1,8 +1,7 @@
-r"""Store the text of a document, compute where its lines start, and blank out page footers.
+r"""Store the text of a document, and compute where its lines start.
 
 Python stores a text as wide as its widest character: one emoji makes 50 MB of letters take 200 MB. Lines end only at
-``\n``, ``\r\n`` and ``\r`` (CommonMark 0.31.2, section 2.1); `str.splitlines` also splits elsewhere. A page footer can
-interrupt a sentence. It is part of the source, but not of the sentence.
+``\n``, ``\r\n`` and ``\r`` (CommonMark 0.31.2, section 2.1); `str.splitlines` also splits elsewhere.
 """
 
 from __future__ import annotations
@@ -129,49 +128,3 @@ def line_number_at(starts: array[int], offset: int) -> int:
 def normalise_line_ends(text: str) -> str:
     r"""Return `text` with every line end as ``\n``."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-_FOOTER_LINE = re.compile(
-    r"(?<=\n)[ \t]*(?:"
-    r"(?P<named>(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
-    r"|[-–—][ \t]*\d{1,4}[ \t]*[-–—]"
-    r"|Source:[^\n]{2,100},[ \t]\d{1,2}/\d{1,2}/\d{4})"
-    r"|(?:(?P<before>\d{1,3})[ \t]+)?(?P<number>\d{1,3})(?:[ \t]*[-–—])?"
-    r")[ \t]*(?=\r?\n|\Z)"
-)
-_BLANK_BEFORE = re.compile(r"(?:\A|\n)[ \t\r]*\n\Z")
-_BLANK_AFTER = re.compile(r"\r?\n?[ \t]*(?:\r?\n|\Z)")
-_CONTEXT_LENGTH = 12_000
-"""Characters before and after a text that are searched for the numbers of other pages."""
-_PAGE_LENGTH_MIN = 1_500
-"""Minimum number of characters between two page numbers. Other numbers are closer together."""
-
-
-def blank_footers(text: str | LongText, start: int, end: int) -> str:
-    """Return the text from `start` to `end` (exclusive), with each page footer replaced by as many spaces.
-
-    A line with only a number n is a footer if the page before ends with n - 1, or the page after with n + 1.
-    """
-    low = max(0, start - _CONTEXT_LENGTH)
-    window = text[low : end + _CONTEXT_LENGTH]
-    lines = []
-    for line in _FOOTER_LINE.finditer(window):
-        before = _BLANK_BEFORE.search(window, max(0, line.start() - 100), line.start())
-        if before and _BLANK_AFTER.match(window, line.end()):
-            lines.append(line)
-    numbers = [(line.start(), int(line["number"])) for line in lines if line["number"]]
-    piece = text[start:end]
-    for line in lines:
-        first, last = line.start() + low - start, line.end() + low - start
-        if first >= 0 and last <= len(piece) and (line["named"] or _is_page_number(line, numbers)):
-            piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
-    return piece
-
-
-def _is_page_number(line: re.Match[str], numbers: list[tuple[int, int]]) -> bool:
-    offset, number = line.start(), int(line["number"])
-    if line["before"] and int(line["before"]) != number - 1:
-        return False
-    index = numbers.index((offset, number))
-    pairs = [pair for pair in (numbers[index - 1 : index + 1], numbers[index : index + 2]) if len(pair) > 1]
-    return any(after - before == 1 and end - start >= _PAGE_LENGTH_MIN for (start, before), (end, after) in pairs)

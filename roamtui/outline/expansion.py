@@ -18,7 +18,6 @@ from roamtui.document.library import Library
 from roamtui.document.link_targets import SectionLink, resolve_link
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
-from roamtui.document.text import blank_footers
 from roamtui.document.tokens import estimate_tokens, format_tokens
 from roamtui.outline.labels import (
     MARKABLE_ID,
@@ -301,7 +300,7 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
     """Render the text of a span as a model reads it, with ids after headings and references (not `section_id`)."""
     marks = {offset: f" [{node_id}]" for offset, node_id in list_heading_ends(library, span) if node_id != section_id}
-    text = blank_footers(library.document(span.doc).text, span.start, span.end).rstrip("\r\n")
+    text = library.read(span).rstrip()
     for offset, target in list_references(library, span):
         if target != section_id:
             marks[offset] = f" [{target}]" + marks.get(offset, "")

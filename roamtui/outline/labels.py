@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
@@ -194,7 +195,8 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     if file is not None and file.sole_row is not None:
         section_id = file.ids[file.sole_row]
     kind = library.get_label(section_id).kind
-    text = library.own_text(section_id, length_max=_OPENING_SOURCE)
+    span = library.own_span(section_id)
+    text = library.read(replace(span, end=min(span.end, span.start + _OPENING_SOURCE)))
     body = strip_heading(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
     for line in islice(_COMMENT.sub("", body).split("\n"), 80):

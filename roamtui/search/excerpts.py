@@ -14,8 +14,8 @@ from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
 from roamtui.search.sentences import (
     count_words,
     find_sentence_end,
-    find_sentence_span,
     get_first_sentence,
+    list_sentences_from,
     rank_sentences,
     select_relevant_part,
 )
@@ -34,6 +34,8 @@ _LABEL_WORDS_MIN = 3
 """Minimum number of words of a paragraph that is not a label, such as the name of a language above code."""
 _SHORT_LIST_MAX = 10
 """Up to this many items, a list comes with the first sentence of each."""
+_NEXT_SENTENCES_MAX = 1
+"""Number of sentences that follow one in a paragraph that is too long."""
 _ITEM_MARK = re.compile(r"(?:\(?(?:[a-z]{1,4}|[A-Z]|\d{1,2})[.)]|[•·▪●○–])\s")
 """The start of a paragraph that is an item of a list without Markdown marks."""
 _MARKS_BEFORE = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]++(?:\[[ xX]\][ \t]++)?)*+[^\w\n]*+")
@@ -168,8 +170,10 @@ def _iter_context(
         yield from ([get_span(i)] for i in dict.fromkeys([*rows, *totals]))
         yield [_get_lines_span(text, units, members)]
     else:
-        whole = get_span(index)
-        yield [next(filter(fits, (whole, find_sentence_span(text, sentence[0]))), sentence)]
+        whole, sentences = get_span(index), list_sentences_from(text, sentence[0])
+        yield [next(filter(fits, (whole, sentences[0])), sentence)]
+        if not fits(whole):
+            yield from ([*sentences[:count]] for count in range(2, _NEXT_SENTENCES_MAX + 2))
         if 1 < len(members) <= _SHORT_LIST_MAX:
             yield [_get_short_span(text, units, i) for i in members]
             yield [_get_lines_span(text, units, members)]

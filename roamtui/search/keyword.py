@@ -122,9 +122,10 @@ class KeywordSearcher:
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, best first. See `Searcher`."""
         ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
-        own_text = ranking.library.own_text
+        library = ranking.library
         return tuple(
-            replace(hit, snippet=make_snippet(own_text(hit.section_id), ranking.terms)) for hit in ranking.hits
+            replace(hit, snippet=make_snippet(library.read(library.own_span(hit.section_id)), ranking.terms))
+            for hit in ranking.hits
         )
 
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:

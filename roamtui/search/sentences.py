@@ -172,12 +172,15 @@ def get_first_sentence(text: str) -> Unit | None:
     return bodies[0] if bodies else None
 
 
-def find_sentence_span(text: str, offset: int) -> tuple[int, int]:
-    """Return the span of the undivided sentence, row, heading or line of code at an offset."""
+def list_sentences_from(text: str, offset: int) -> tuple[tuple[int, int], ...]:
+    """Return the spans of the undivided sentence, row, heading or line of code at an offset, and of those after it.
+
+    All are in the same unit.
+    """
     units = find_units(text)
     unit = units[bisect_right(units, offset, key=lambda unit: unit.start) - 1]
     spans = _iter_sentence_spans(text, unit) if unit.kind in _SENTENCE_KINDS else ()
-    return next(((start, end) for start, end in spans if start <= offset < end), (unit.start, unit.end))
+    return tuple((start, end) for start, end in spans if end > offset) or ((unit.start, unit.end),)
 
 
 def find_sentence_end(text: str, offset: int) -> int | None:

@@ -209,6 +209,7 @@ _CODE = "def fee(days: int, books: int = 1) -> int:\n    return 2 * days * books
         (f"{_TABLE}{_LATE}\n\nThen:\n\n{_TABLE}{_EARLY}\n{_LATE}", []),
         (f"{_TABLE}{_LATE}\n\nAgain.\n\n{_TABLE}{_LATE}", [4, 5, 6]),
         ("```\na {\n  }\n}\n```", []),
+        ("\n\nOr.\n\n".join(['"fee": {"days": 2, "books": 1, "readers": "all of them"}'] * 2), []),
         (f"```py\n{_CODE}\n```\n\nAgain.\n\n```py\n{_CODE}\n```\n\n```py\n{_CODE}\n    pass\n```", [5, 6, 7, 8]),
     ],
 )

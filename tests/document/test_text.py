@@ -13,7 +13,7 @@ from roamtui.document import text as module
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.document.text import LongText, blank_footers, compact_text, compute_line_starts, line_number_at
+from roamtui.document.text import LongText, compact_text, compute_line_starts, line_number_at
 
 _WIDE = "\N{CROISSANT}"
 _WHOLE = ("line of words\r\n" * 5_000 + f"{_WIDE}\n" + "x" * 70_000 + "\rend [mark]") * 2
@@ -82,31 +82,3 @@ def test_a_line_number_counts_the_line_ends_before(text: str) -> None:
     for offset in range(len(text)):
         ends = [match.end() for match in re.finditer("\r\n|\r|\n", text)]
         assert line_number_at(starts, offset) == 1 + sum(end <= offset for end in ends)
-
-
-_PAGE = "Some words of a page that say nothing of note at all. " * 40
-
-
-def _blank(text: str) -> str:
-    read = blank_footers(text, 0, len(text))
-    assert len(read) == len(text)
-    return " ".join(read.split())
-
-
-@pytest.mark.parametrize("footer", ["Page 3 of 20", "- 17 -", "Source: HERON & SONS, INC., 10-Q, 5/13/2019"])
-def test_a_footer_in_a_paragraph_of_its_own_is_blank(footer: str) -> None:
-    assert _blank(f"It costs\n\n{footer}\n\n2 euros.\n") == "It costs 2 euros."
-    assert footer in _blank(f"It costs\n{footer}\n2 euros.\n")
-
-
-@pytest.mark.parametrize("numbers", ["{}", "{} -", "{0}   {1}"])
-def test_a_bare_number_is_a_footer_if_the_next_one_is_a_page_away(numbers: str) -> None:
-    one, two, other = (numbers.format(number, number + 1) for number in (6, 7, 9))
-    assert _blank(f"A\n\n{one}\n\n{_PAGE}\n\n{two}\n\nB") == f"A {_PAGE}B"
-    assert " ".join(one.split()) in _blank(f"A\n\n{one}\n\n{_PAGE}\n\n{other}\n\nB")
-    assert " ".join(one.split()) in _blank(f"A\n\n{one}\n\nB\n\n{two}\n\nC")
-
-
-def test_footers_in_a_part_are_recognised_by_the_pages_around_it() -> None:
-    text = f"A\n\n6\n\n{_PAGE}\n\nB\n\n7\n\nC"
-    assert blank_footers(text, text.index("B"), len(text)).split() == ["B", "C"]

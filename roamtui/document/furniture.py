@@ -1,0 +1,152 @@
+"""Find what stands on a page without belonging to its text: page numbers, running heads, and the footer of a site.
+
+They are part of the source, but not of its sentences. Whoever reads or quotes a text sees spaces instead, so that all
+offsets stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from roamtui.document.text import DocumentText
+
+_FOOTER_LINE = re.compile(
+    r"(?<=\n)[ \t]*(?:"
+    r"(?P<named>(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
+    r"|[^\s#|>][^\n]{0,120}[ \t](?:[Pp]age|PAGE)[ \t]+\d{1,4}[ \t]+(?:of|OF)[ \t]+\d{1,4}"
+    r"|[-–—][ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*[-–—]"
+    r"|Source:[^\n]{2,100},[ \t]\d{1,2}/\d{1,2}/\d{4})"
+    r"|(?:(?P<before>\d{1,3})[ \t]+)?(?P<number>\d{1,3})(?:[ \t]*[-–—])?"
+    r")[ \t]*(?=\r?\n|\Z)"
+)
+_BLANK_BEFORE = re.compile(r"(?:\A|\n)[ \t\r]*\n\Z")
+_BLANK_AFTER = re.compile(r"\r?\n?[ \t]*(?:\r?\n|\Z)")
+_CONTEXT_LENGTH = 12_000
+"""Characters before and after a text that are searched for the footers of other pages."""
+_PAGE_LENGTH_MIN = 1_500
+"""Minimum number of characters between two page numbers. Other numbers are closer together."""
+_PARAGRAPH_LINE = re.compile(r"(?:(?<=\n\n)|\A)[^\s#|>`~*-][^\n]{2,299}(?=\n[ \t]*\n|\n?\Z)")
+_RUNNING_MIN = 3
+"""Number of page breaks at which a line must stand in nearly the same words to be a running head."""
+_RUNNING_SHARE_MIN = 0.6
+"""Share of these lines that must be next to a page footer."""
+_GAP_LENGTH_MAX = 20
+"""Number of characters between a footer and a running head."""
+_DIGITS = re.compile(r"\d+")
+
+_TAIL_LENGTH = 6_000
+"""Characters at the end of a document that are searched for the footer of a site."""
+_TEXT_LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
+_NOT_WORD = re.compile(r"[\W_]+")
+_SENTENCE_END = re.compile(r"[.!?:;,]\s*\Z")
+_SITE_LINE = re.compile(
+    r"(?i)(?:was this (?:page|article|section) helpful\b.{0,20}|(?:edit|view|improve) this page(?: on \w+)?"
+    r"|(?:last )?(?:updated|modified)(?: on)? .{4,30}|(?:©|copyright\b).{0,80}|on this page|back to top"
+    r"|(?:(?:discord|facebook|github|instagram|linkedin|twitter|x|youtube)\W*){2,})\W*"
+)
+_DOUBLED_LINES_MAX, _DOUBLED_LENGTH_MAX = 4, 2_000
+_CONTENTS_TITLES_MIN = 3
+
+
+def blank_footers(text: DocumentText, start: int, end: int) -> str:
+    """Return the text from `start` to `end` (exclusive), with page footers and running heads replaced by spaces.
+
+    A line with only a number n is a footer if the page before ends with n - 1, or the page after with n + 1. A running
+    head is a line that comes again and again next to a footer.
+    """
+    low = max(0, start - _CONTEXT_LENGTH)
+    window = text[low : end + _CONTEXT_LENGTH]
+    lines = []
+    for line in _FOOTER_LINE.finditer(window):
+        before = _BLANK_BEFORE.search(window, max(0, line.start() - 100), line.start())
+        if before and _BLANK_AFTER.match(window, line.end()):
+            lines.append(line)
+    numbers = [(line.start(), int(line["number"])) for line in lines if line["number"]]
+    footers = [line.span() for line in lines if line["named"] or _is_page_number(line, numbers)]
+    piece = text[start:end]
+    for footer_start, footer_end in (*footers, *_find_running_heads(window, footers)):
+        first, last = footer_start + low - start, footer_end + low - start
+        if first >= 0 and last <= len(piece):
+            piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
+    return piece
+
+
+def _is_page_number(line: re.Match[str], numbers: list[tuple[int, int]]) -> bool:
+    offset, number = line.start(), int(line["number"])
+    if line["before"] and int(line["before"]) != number - 1:
+        return False
+    index = numbers.index((offset, number))
+    pairs = [pair for pair in (numbers[index - 1 : index + 1], numbers[index : index + 2]) if len(pair) > 1]
+    return any(after - before == 1 and end - start >= _PAGE_LENGTH_MIN for (start, before), (end, after) in pairs)
+
+
+def _find_running_heads(window: str, footers: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    if len(footers) < _RUNNING_MIN:
+        return []
+    starts, ends = {start for start, _ in footers}, {end for _, end in footers}
+    by_words: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    near: Counter[str] = Counter()
+    for line in _PARAGRAPH_LINE.finditer(window):
+        if line.start() in starts:
+            continue
+        words = _DIGITS.sub("0", line[0].strip())
+        by_words[words].append(line.span())
+        above = window[max(0, line.start() - _GAP_LENGTH_MAX) : line.start()]
+        below = window[line.end() : line.end() + _GAP_LENGTH_MAX]
+        is_below_footer = line.start() - len(above) + len(above.rstrip()) in ends
+        near[words] += is_below_footer or line.end() + len(below) - len(below.lstrip()) in starts
+    return [
+        span
+        for words, spans in by_words.items()
+        if near[words] >= max(_RUNNING_MIN, _RUNNING_SHARE_MIN * len(spans))
+        for span in spans
+    ]
+
+
+def find_site_footer(text: DocumentText, titles: Sequence[str]) -> int:
+    """Return the offset at which the footer of a site begins, or the length of the text if there is none.
+
+    It consists of the document's own titles in a row, of short lines whose words come twice, glued and apart, as
+    scrapers leave the links of a page, and of usual phrases such as "Was this page helpful?".
+    """
+    tail_start = max(0, len(text) - _TAIL_LENGTH)
+    lines = [*_TEXT_LINE.finditer(text[tail_start : len(text)])]
+    count = len(lines)
+    while count and not (line := lines[count - 1][0].strip()).startswith("#"):
+        if doubled := _count_doubled_lines(lines[max(0, count - _DOUBLED_LINES_MAX) : count], titles):
+            count -= doubled
+        elif _SITE_LINE.fullmatch(line) or _names_titles(line, titles):
+            count -= 1
+        else:
+            break
+    return tail_start + lines[count].start() if count < len(lines) else len(text)
+
+
+def _count_doubled_lines(lines: Sequence[re.Match[str]], titles: Sequence[str]) -> int:
+    """Return the number of last lines of one paragraph of which the first has the words of all others."""
+    for size in range(2, len(lines) + 1):
+        if lines[-size].string[lines[-size].end() : lines[-size + 1].start()] not in ("\n", "\r\n"):
+            break
+        first, *others = [line[0].strip() for line in lines[-size:]]
+        if _fold(first) != "".join(map(_fold, others)) or not all(map(_fold, others)):
+            continue
+        is_same = len(others) == 1 and first == others[0] and first not in titles
+        if not is_same and len(first) <= _DOUBLED_LENGTH_MAX and not any(map(_SENTENCE_END.search, others)):
+            return size
+    return 0
+
+
+def _fold(line: str) -> str:
+    return _NOT_WORD.sub("", line).casefold()
+
+
+def _names_titles(line: str, titles: Sequence[str]) -> bool:
+    """Return whether the words of a line are titles of a document in their order."""
+    words = _fold(line)
+    position = number = 0
+    for title in map(_fold, titles):
+        if title and words.startswith(title, position):
+            position, number = position + len(title), number + 1
+    return number >= _CONTENTS_TITLES_MIN and position == len(words)
