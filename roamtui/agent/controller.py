@@ -20,7 +20,7 @@ from roamtui.document.parallel import run_in_thread
 from roamtui.models.base import get_startup_note, warm_up_model
 from roamtui.models.registry import OFFLINE
 from roamtui.outline.render import compute_outline_budget
-from roamtui.search.base import Hit, Indexable
+from roamtui.search.base import Hit, Progress, Searcher
 
 CommandFactory = Callable[[ConversationState], Command | str]
 """A function that makes a command from the state at the moment when it is the command's turn.
@@ -243,11 +243,41 @@ class ConversationController:
         Args:
             report: Called in the thread with the numbers of indexed and of all sections.
         """
-        searcher: object = self.agent.searcher
-        library = self.state.library
-        if len(library) < _INDEXED_AHEAD_MIN or library.list_unloaded() or not isinstance(searcher, Indexable):
-            return
-        await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
+        searcher, library = self.agent.searcher, self.state.library
+        if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.list_unloaded():
+            await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
+
+    async def change_searcher(self, make: Callable[[Library], Searcher | None], report: Progress) -> None:
+        """Search in another way once its index is complete. Until then, or if that fails, the old one is used.
+
+        A question that is being answered uses the new one from its next search on.
+
+        Args:
+            make: Makes the searcher, or returns None to search no more.
+            report: Called in a thread with the number of pieces of text that are embedded, and their total.
+
+        Raises:
+            RoamtuiError: The searcher cannot be made, or the text cannot be embedded.
+        """
+        is_wanted = True
+
+        def report_if_wanted(done: int, total: int) -> None:
+            if not is_wanted:
+                raise InterruptedError  # ends the thread, before it sends more text
+            report(done, total)
+
+        try:
+            library = await self.load_all()
+            searcher = await asyncio.to_thread(make, library)
+            while searcher is not None:
+                await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report_if_wanted)))
+                if library is self.state.library:
+                    break
+                library = await self.load_all()  # it was reloaded meanwhile, so only its new text is missing
+                searcher.refresh(library)
+            self.agent.searcher = searcher
+        finally:
+            is_wanted = False
 
     async def propose_questions(self) -> tuple[str, ...]:
         """Suggest questions: from the model, or from the headings if the model is the offline one.

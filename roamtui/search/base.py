@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -64,8 +64,21 @@ class Ranking:
 class Searcher(Protocol):
     """Finds sections of one library."""
 
+    @property
+    def uses_vectors(self) -> bool:
+        """Whether searches compare vectors now, not only words."""
+
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on, for example after a page was loaded."""
+        """Search `library` from now on, for example after a page was loaded. It never waits for an index."""
+
+    def prepare(self, on_progress: Progress | None = None) -> object:
+        """Bring the index up to date before the first search needs it. It may take minutes; call it in a thread.
+
+        If `on_progress` raises an error, the index stays as far as it got, and a later call continues.
+
+        Raises:
+            RoamtuiError: New text could not be embedded.
+        """
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -82,14 +95,6 @@ class Searcher(Protocol):
         Raises:
             UnknownSectionError: There is no section `within`.
         """
-
-
-@runtime_checkable
-class Indexable(Protocol):
-    """A searcher that can build its index before the first search."""
-
-    def prepare(self, on_progress: Progress | None = None) -> object:
-        """Bring the index up to date. Called in a thread."""
 
 
 class EmbedKind(StrEnum):

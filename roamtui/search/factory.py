@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit, Searcher, SearchServices
+from roamtui.search.base import Hit, Progress, Searcher, SearchServices
 from roamtui.search.hybrid import HybridSearcher, compute_runner_up_share
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
@@ -52,10 +52,19 @@ class ModelAssistedSearcher:
         self._rerank_count = options.rerank_count if options.rerank is not Rerank.OFF else 0
         self._services = services
 
+    @property
+    def uses_vectors(self) -> bool:
+        """See `Searcher`."""
+        return self._searcher.uses_vectors
+
     def refresh(self, library: Library) -> None:
         """Search `library` from now on."""
         self._library = library
         self._searcher.refresh(library)
+
+    def prepare(self, on_progress: Progress | None = None) -> None:
+        """Bring the index up to date now. See `Searcher`."""
+        self._searcher.prepare(on_progress)
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit, SearchServices
+from roamtui.search.base import Hit, Progress, SearchServices
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
@@ -54,28 +54,40 @@ class HybridSearcher:
         self._options = options
         self._services = services
         self._lock = threading.Lock()
-        self._is_embedded = False
+        """Held while text is embedded, which may take minutes."""
+        self._embedded_library: Library | None = None
+        """The library that was embedded last, or for which that failed."""
         self._vectors: VectorIndex | None = None
+
+    @property
+    def uses_vectors(self) -> bool:
+        """Whether there are vectors. Without them, because the embedder failed, only words are searched."""
+        return self._vectors is not None
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. Only its new text is embedded."""
-        with self._lock:
-            if library is not self._library:
-                self._library = library
-                self._is_embedded = False
+        self._library = library
         self._keyword.refresh(library)
+
+    def prepare(self, on_progress: Progress | None = None) -> None:
+        """Embed new text now, and bring the index of words up to date. See `Searcher`."""
+        self._embed_library(on_progress, must_embed=True)
+        self._keyword.prepare()
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, best first, or none for a blank query. See `Searcher`."""
-        library, vectors = self._embed_library()
-        inside = frozenset(library.walk(within)) if within not in (None, library.root_id) else None
-        if not query.strip():
-            return ()
         options = self._options
         is_hybrid = options.mode is SearchMode.HYBRID
-        ranking = self._keyword.rank(query, limit=max(limit, options.candidates), within=within, earlier=earlier)
+        while True:
+            library, vectors = self._embed_library()
+            if not query.strip():
+                return ()
+            ranking = self._keyword.rank(query, limit=max(limit, options.candidates), within=within, earlier=earlier)
+            if ranking.library is library:  # otherwise `refresh` was called meanwhile
+                break
+        inside = frozenset(library.walk(within)) if within not in (None, library.root_id) else None
         topic = library.title_of(ranking.topics[0]) if ranking.topics else ""
         keyword_ids = tuple(hit.section_id for hit in ranking.hits)
         keyword_weight = 0.0 if options.mode is SearchMode.VECTOR else options.keyword_weight
@@ -132,25 +144,32 @@ class HybridSearcher:
             )
         return tuple(hits)
 
-    def _embed_library(self) -> tuple[Library, VectorIndex | None]:
-        """Return the library and its vectors, which are None if only keywords are searched."""
+    def _embed_library(
+        self, on_progress: Progress | None = None, *, must_embed: bool = False
+    ) -> tuple[Library, VectorIndex | None]:
+        """Return the library and its vectors, which are None if only keywords are searched.
+
+        With `must_embed`, a failure of the embedder is raised again, and the next call tries again.
+        """
         options, services = self._options, self._services
         with self._lock:
-            if self._is_embedded:
-                return self._library, self._vectors
-            self._vectors = None
-            if options.mode is not SearchMode.KEYWORD:
+            library = self._library
+            if self._embedded_library is library:
+                return library, self._vectors
+            vectors = None
+            if options.needs_vectors:
                 assert services.embedder is not None
-                chunking = (options.chunk_size, options.chunk_overlap)
                 with closing(VectorStore(services.cache, services.warn_once)) as store:
                     try:
-                        self._vectors = VectorIndex(
-                            self._library, services.embedder, store, chunking, services.progress
+                        vectors = VectorIndex(
+                            library, services.embedder, store, options.chunking, on_progress or services.progress
                         )
                     except RoamtuiError as error:
+                        if must_embed:
+                            raise
                         services.fall_back_to_keywords(error, options.mode)
-            self._is_embedded = True
-            return self._library, self._vectors
+            self._embedded_library, self._vectors = library, vectors
+            return library, vectors
 
 
 def fuse_by_reciprocal_rank(lists: Iterable[RankedList], k: int) -> dict[str, float]:

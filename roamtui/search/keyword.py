@@ -109,6 +109,11 @@ class KeywordSearcher:
         self._topics: TopicTitles | None = None
         """Titles that may be topics, with the index of the library. The first search makes both."""
 
+    @property
+    def uses_vectors(self) -> bool:
+        """Never."""
+        return False
+
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. The next search updates the index."""
         self._library = library

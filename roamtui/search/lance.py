@@ -65,6 +65,11 @@ class LanceSearcher:
         self._lock = threading.Lock()
         self._table: LanceTable | None = None
 
+    @property
+    def uses_vectors(self) -> bool:
+        """Whether the table has vectors. They may be missing because the embedder failed."""
+        return self._table is not None and self._table.vectors is not None
+
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. The next search writes what changed."""
         self._library = library
@@ -76,8 +81,8 @@ class LanceSearcher:
         with self._lock:
             if self._table is not None and self._table.library is self._library:
                 return self._table
-            database, chunking = LanceDatabase(options.index), (options.chunk_size, options.chunk_overlap)
-            make_table = partial(LanceTable, database, self._library, chunking, on_progress=on_progress)
+            database = LanceDatabase(options.index)
+            make_table = partial(LanceTable, database, self._library, options.chunking, on_progress=on_progress)
             if options.needs_vectors:
                 assert services.embedder is not None
                 with closing(VectorStore(services.cache, services.warn_once)) as store:

@@ -72,6 +72,11 @@ class RetrievalOptions:
         """Whether sections must be embedded."""
         return self.mode in (SearchMode.VECTOR, SearchMode.HYBRID)
 
+    @property
+    def chunking(self) -> tuple[int, int]:
+        """The size of a chunk, and how many characters it repeats of the one before it."""
+        return self.chunk_size, self.chunk_overlap
+
     def check(self) -> None:
         """Reject options that contradict each other.
 

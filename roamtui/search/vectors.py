@@ -14,6 +14,7 @@ from pathlib import Path
 
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
+from roamtui.document.tokens import estimate_tokens
 from roamtui.paths import make_private_folder
 from roamtui.search.base import Embedder, EmbedKind, Progress, StoredVectorArray, VectorArray
 
@@ -229,16 +230,18 @@ def embed_texts(
 ) -> StoredVectorArray:
     """Return a unit vector for each text. Only missing ones are computed, and each batch is saved immediately.
 
-    `on_progress` receives the number of missing vectors that are computed, and their total.
+    `on_progress` receives the number of missing vectors that are computed, and their total. It is first called before
+    any text is embedded.
     """
     import numpy as np  # noqa: PLC0415 - an extra
 
     if not texts:
         return np.zeros((0, 0), dtype=_STORED_TYPE)
-    data = (text.encode("utf-8", "surrogatepass") for text in texts)
-    digests = [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest() for encoded in data]
+    digests = _digest_texts(texts)
     known = store.load(digests, embedder.name)
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+    if missing and on_progress is not None:
+        on_progress(0, len(missing))
     other = store.get_other_model(missing, embedder.name)
     if other is not None:
         store.on_warning(f"Embedded again by {embedder.name}: the stored vectors are from {other}.")
@@ -252,6 +255,39 @@ def embed_texts(
         if on_progress is not None:
             on_progress(start + len(batch), len(waiting))
     return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(len(texts), -1)
+
+
+def _digest_texts(texts: Iterable[str]) -> list[bytes]:
+    data = (text.encode("utf-8", "surrogatepass") for text in texts)
+    return [hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).digest() for encoded in data]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingEstimate:
+    """The text of a library whose vectors are not stored yet."""
+
+    documents: int
+    """Number of files or pages that contain such text."""
+    chunks: int
+    size: int
+    """In bytes, with the titles that each chunk repeats."""
+    tokens: int
+
+    @classmethod
+    def from_library(
+        cls, library: Library, embedder_name: str, store: VectorStore, chunking: tuple[int, int]
+    ) -> EmbeddingEstimate:
+        """Estimate what a `VectorIndex` would send to the embedder."""
+        chunks = list(make_chunks(library, library.walk(), size=chunking[0], overlap=chunking[1]))
+        digests = _digest_texts(chunk.text for chunk in chunks)
+        known = store.load(digests, embedder_name)
+        missing = {digest: chunk for digest, chunk in zip(digests, chunks, strict=True) if digest not in known}
+        return cls(
+            documents=len({library.locate(chunk.section_id)[0].key for chunk in missing.values()}),
+            chunks=len(missing),
+            size=sum(len(chunk.text.encode("utf-8", "surrogatepass")) for chunk in missing.values()),
+            tokens=sum(estimate_tokens(chunk.text) for chunk in missing.values()),
+        )
 
 
 def embed_query(query: str, embedder: Embedder) -> VectorArray:

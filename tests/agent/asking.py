@@ -15,7 +15,7 @@ from roamtui.conversation.state import ConversationState, OpenSectionOptions
 from roamtui.conversation.store import ConversationStore
 from roamtui.conversation.transcript import Message
 from roamtui.document.library import Library
-from roamtui.search.base import Hit, Searcher
+from roamtui.search.base import Hit, Progress, Searcher
 from tests.conversation.conversations import check_messages, find, make_library
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
@@ -53,7 +53,12 @@ class FakeSearcher:
         self.earlier: tuple[str, ...] = ()
         """Earlier messages, as passed to the last search."""
 
+    uses_vectors = False
+
     def refresh(self, library: Library) -> None:
+        """Do nothing."""
+
+    def prepare(self, on_progress: Progress | None = None) -> None:
         """Do nothing."""
 
     def search(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -178,6 +180,39 @@ def test_only_new_text_of_a_refreshed_library_is_embedded(tmp_path: Path) -> Non
     searcher.refresh(grown)
     assert grown.title_of(searcher.search("kangaroos hop")[0].section_id) == "Kangaroos"
     assert len(embedder.documents) == before + 1
+
+
+def test_preparing_raises_what_a_search_survives_and_can_be_repeated(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    searcher = _make({}, embedder=HashedEmbedder(fails_after=0), on_warning=warnings.append)
+    with pytest.raises(ModelError, match="away"):
+        searcher.prepare()
+    assert not searcher.uses_vectors
+    embedder = HashedEmbedder()
+    searcher = _make({"limit": 3}, embedder=embedder, cache=tmp_path)
+    progress: list[tuple[int, int]] = []
+    searcher.prepare(lambda done, total: progress.append((done, total)))
+    count = len(embedder.documents)
+    assert progress == [(0, count), (count, count)]
+    assert searcher.uses_vectors
+    assert warnings == []
+
+
+def test_refreshing_does_not_wait_for_the_embedder() -> None:
+    has_begun, may_go_on = threading.Event(), threading.Event()
+
+    def hold(*_: int) -> None:
+        has_begun.set()
+        may_go_on.wait(20)
+
+    searcher, grown = _make({}), make_library(HANDBOOK.root.text[:] + "\n## Kangaroos\n\nThey hop.\n")
+    with ThreadPoolExecutor(1) as pool:
+        preparing = pool.submit(searcher.prepare, hold)
+        assert has_begun.wait(20)
+        searcher.refresh(grown)
+        may_go_on.set()
+        preparing.result(20)
+    assert grown.title_of(searcher.search("kangaroos hop")[0].section_id) == "Kangaroos"
 
 
 def test_a_blank_query_embeds_the_library_but_asks_no_model() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search.base import Indexable, Searcher, SearchServices
+from roamtui.search.base import Searcher, SearchServices
 from roamtui.search.factory import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
@@ -38,7 +38,7 @@ class Backend:
     def location(self) -> IndexLocation:
         return IndexLocation(folder=self.folder / "indexes", force=True)
 
-    def open_words(self, library: Library) -> Indexable:
+    def open_words(self, library: Library) -> Searcher:
         if self.options.index is not None:
             return LanceSearcher(library, self.options, SearchServices())
         return KeywordSearcher(library, self.options, location=self.location)
