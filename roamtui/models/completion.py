@@ -313,7 +313,7 @@ async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> li
     }
     if resolved.is_ollama:
         arguments["model"] = f"ollama/{resolved.model.removeprefix('ollama_chat/')}"  # litellm's name for embedding
-    else:
+    elif resolved.provider != "voyage":  # which refuses it; some others refuse a request without
         arguments["encoding_format"] = "float"
     reply = await litellm.aembedding(**arguments)
     entries = sorted(reply.data, key=lambda entry: int(entry["index"]))
