@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
+from roamtui.models.embedders import MeaningOffer, find_embedder
 from roamtui.models.recorded import RECORDED
 from roamtui.models.registry import OFFLINE, make_model
 from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, ModelRewriter, make_embedder
@@ -19,6 +22,7 @@ from roamtui.search.factory import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.lance import LanceDatabase
 from roamtui.search.options import Rerank, SearchMode
+from roamtui.search.vectors import EmbeddingEstimate, VectorStore
 from roamtui.settings import Settings
 
 _CHOSEN_COUNT = 10
@@ -31,6 +35,7 @@ def make_searcher_factory(
     progress: Progress | None = None,
     *,
     needs_vectors: bool = False,
+    background: BackgroundLoop | None = None,
 ) -> Callable[[Library], Searcher | None]:
     """Return a function that creates a library's searcher, or returns None if search is off.
 
@@ -39,6 +44,7 @@ def make_searcher_factory(
         on_warning: Receives a sentence about each fallback and each rebuild.
         progress: Receives the progress of embedding, or None for lines on stderr.
         needs_vectors: Whether a hybrid search fails if its embedder fails, instead of falling back to keywords.
+        background: Runs requests to providers, or None to make one.
 
     Raises:
         UsageError: A choice is unavailable. The message says what to choose or install.
@@ -47,14 +53,52 @@ def make_searcher_factory(
     options = settings.retrieval
     if options.index is not None and options.mode is not SearchMode.OFF:
         LanceDatabase(options.index)  # fails now instead of at the first search
-    services = replace(make_search_services(settings, on_warning, progress), needs_vectors=needs_vectors)
+    services = replace(make_search_services(settings, on_warning, progress, background), needs_vectors=needs_vectors)
     # Evaluation must not leave an index behind.
     location = None if needs_vectors else IndexLocation(folder=indexes_path(), on_warning=on_warning)
     return partial(make_searcher, options=options, services=services, location=location)
 
 
+def propose_meaning_search(settings: Settings, library: Library) -> MeaningOffer:
+    """Find out how to search `library` by meaning too, and what that sends. Called in a thread.
+
+    Raises:
+        RoamtuiError: There is no embedder, or a package is missing. The message says what to do.
+    """
+    background, options = BackgroundLoop(), settings.retrieval
+    _check_numpy(SearchMode.HYBRID)
+    offer = find_embedder(options.embedder, options.embedder_api_base, os.environ, background)
+    hybrid = replace(options, mode=SearchMode.HYBRID, embedder=offer.name)
+    embedder = make_embedder(offer.name, background, api_base=options.embedder_api_base)
+    with closing(VectorStore(cache_path(), lambda _: None)) as store:
+        estimate = EmbeddingEstimate.from_library(library, embedder.name, store, options.chunking)
+
+    def make(library: Library, on_warning: Callable[[str], None]) -> Searcher | None:
+        chosen = replace(settings, retrieval=hybrid)
+        return make_searcher_factory(chosen, on_warning, lambda _done, _total: None, background=background)(library)
+
+    return MeaningOffer(embedder=offer, estimate=estimate, make_searcher=make)
+
+
+def make_word_searcher(settings: Settings, library: Library) -> Searcher | None:
+    """Create the searcher of the settings without vectors."""
+    options = settings.retrieval
+    if options.needs_vectors:
+        options = replace(options, mode=SearchMode.KEYWORD)
+    return make_searcher_factory(replace(settings, retrieval=options), lambda _: None)(library)
+
+
+def _check_numpy(mode: SearchMode) -> None:
+    if importlib.util.find_spec("numpy") is None:
+        hint, install = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without", 'pip install "roamtui[vectors]"'
+        raise UsageError(f"search mode {mode} needs numpy; {hint}. Install it with: {install}")
+
+
 def make_search_services(
-    settings: Settings, on_warning: Callable[[str], None] = warn, progress: Progress | None = None
+    settings: Settings,
+    on_warning: Callable[[str], None] = warn,
+    progress: Progress | None = None,
+    background: BackgroundLoop | None = None,
 ) -> SearchServices:
     """Create the services that search needs in addition to a library. Nothing is loaded or requested yet.
 
@@ -65,14 +109,12 @@ def make_search_services(
     needs_model = options.mode is not SearchMode.OFF and (is_reranked or options.rewrite)
     if not options.needs_vectors and not needs_model:
         return SearchServices()
-    background = BackgroundLoop()
+    background = background or BackgroundLoop()
     services = SearchServices(cache=cache_path(), progress=progress or EmbeddingProgress(), on_warning=on_warning)
     if options.needs_vectors:
-        hint = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without"
-        if importlib.util.find_spec("numpy") is None:
-            install = 'pip install "roamtui[vectors]"'
-            raise UsageError(f"search mode {options.mode} needs numpy; {hint}. Install it with: {install}")
+        _check_numpy(options.mode)
         if options.embedder is None:
+            hint = f"{SearchMode.OFF} and {SearchMode.KEYWORD} work without"
             problem = f"search mode {options.mode} needs an embedder; {hint}"
             raise UsageError(f"{problem}. Name one with --embedder: {EXAMPLES}.")
         embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)

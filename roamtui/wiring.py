@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from roamtui.agent.generated_texts import suggest_questions
 from roamtui.agent.loop import Agent
@@ -32,6 +31,7 @@ from roamtui.models.registry import (
     OLLAMA_ADDRESS,
     LocalServer,
     ModelOffer,
+    is_loopback,
     list_usable_models,
     make_model,
     probe_server,
@@ -203,11 +203,7 @@ def _probe_local_server(settings: Settings, server: LocalServer) -> tuple[tuple[
     # Returns the models and a summary, which is empty if nothing runs at the usual address.
     set_by_person = os.environ.get(server.variable, "").strip()
     address = set_by_person or server.address
-    try:
-        host = urlsplit(address).hostname or ""
-    except ValueError:
-        host = ""
-    if host not in ("localhost", "::1") and not host.startswith("127."):
+    if not is_loopback(address):
         return (), f"{server.title} runs on another machine; choose “other model…” and type a name"
     status = probe_server(address)
     if status.problem:

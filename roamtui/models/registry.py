@@ -85,6 +85,19 @@ LOCAL_SERVERS = (
 )
 
 
+class ModelListing(NamedTuple):
+    """Where a server lists its models, and under which names in the JSON."""
+
+    path: str
+    entries: str
+    name: str
+
+
+_MODELS = ModelListing("/v1/models", "data", "id")
+TAGS = ModelListing("/api/tags", "models", "name")
+"""Only Ollama has it, and with it the requests for embeddings that litellm sends to Ollama."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerStatus:
     """The models of a server, or the reason why there are none."""
@@ -234,8 +247,17 @@ def get_ollama_url(environ: Mapping[str, str]) -> str:
     return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_ADDRESS
 
 
-def probe_server(address: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerStatus:
-    """List the models of a server at `address` by ``GET /v1/models``, in at most `seconds`. No key is sent."""
+def is_loopback(address: str) -> bool:
+    """Return whether a URL names this machine."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def probe_server(address: str, seconds: float = _PROBE_SECONDS_MAX, *, listing: ModelListing = _MODELS) -> ServerStatus:
+    """List the models of a server at `address` by one GET request, in at most `seconds`. No key is sent."""
     from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
 
     try:
@@ -246,8 +268,10 @@ def probe_server(address: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerSta
     models: tuple[str, ...] = ()
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
         try:
-            page = fetcher.fetch(f"{url.removesuffix('/v1')}/v1/models", AllowedOrigins(typed=frozenset({origin})))
-            models = tuple(sorted(str(model["id"]) for model in json.loads(page.body)["data"] or ()))
+            url_of_list = url.removesuffix("/v1") + listing.path
+            page = fetcher.fetch(url_of_list, AllowedOrigins(typed=frozenset({origin})))
+            entries = json.loads(page.body)[listing.entries] or ()
+            models = tuple(sorted(str(entry[listing.name]) for entry in entries))
         except FetchError as error:
             problem = "no server" if isinstance(error, UnreachableError) else "no reply"
             problem = f"it does not list models ({error.status})" if error.status is not None else problem

@@ -112,6 +112,11 @@ def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker:
         thread.join(_EXIT_SECONDS_MAX)
 
 
+def is_local_embedder(name: str) -> bool:
+    """Return whether a name is that of a sentence-transformers model: it has the prefix, or it is a folder."""
+    return name.startswith(LOCAL) or (bool(name) and Path(name).expanduser().is_dir())
+
+
 def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None = None) -> Embedder:
     """Make the embedder with a name. Nothing is loaded or requested yet.
 
@@ -123,8 +128,7 @@ def make_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
     Raises:
         UsageError: The name is invalid, or a package is missing.
     """
-    is_folder = bool(name) and Path(name).expanduser().is_dir()
-    if name.startswith(LOCAL) or is_folder:
+    if is_local_embedder(name):
         return LocalEmbedder(name.removeprefix(LOCAL))
     if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):
         raise UsageError(f'invalid embedder name "{shorten(sanitise_line(name), 80)}". Use {EXAMPLES}.')

@@ -28,6 +28,8 @@ PROVIDERS: Mapping[str, Provider] = {
     "groq": Provider("Groq", ("GROQ_API_KEY",), "groq/openai/gpt-oss-120b"),
     "openrouter": Provider("OpenRouter", ("OPENROUTER_API_KEY",), "openrouter/openai/gpt-4.1-mini"),
     "deepseek": Provider("DeepSeek", ("DEEPSEEK_API_KEY",), "deepseek/deepseek-chat"),
+    "voyage": Provider("Voyage AI", ("VOYAGE_API_KEY",)),
+    "cohere": Provider("Cohere", ("COHERE_API_KEY", "CO_API_KEY")),
     "ollama_chat": Provider("Ollama"),
     "azure": Provider("Azure"),
     "bedrock": Provider("Bedrock"),

@@ -139,6 +139,12 @@ ACTIONS: tuple[Action, ...] = (
         "find('All')",
         is_priority=True,
     ),
+    _action(
+        "global.search_by_meaning",
+        "ctrl+r",
+        "Search by meaning",
+        "Search by meaning too, with an embedder you have, after saying what is sent; again switches it off.",
+    ),
     _action("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
     _action(
         "global.follow",

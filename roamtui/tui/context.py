@@ -18,7 +18,9 @@ from roamtui.sources.file_sources import SourceStamp
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.models.base import Model
+    from roamtui.models.embedders import MeaningOffer
     from roamtui.models.registry import ModelOffer
+    from roamtui.search.base import Searcher
 
 
 class OfferGroup(StrEnum):
@@ -78,6 +80,11 @@ class TuiOptions:
     discover_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
     """Looks for models on this machine, and returns them with a summary. Called in a thread, and only when a person
     chooses a model."""
+    propose_meaning: Callable[[Library], MeaningOffer] | None = None
+    """Finds out how to search by meaning too, or raises `RoamtuiError`. Called in a thread, and only when a person
+    wants it. None if it can only be chosen at the start."""
+    make_word_searcher: Callable[[Library], Searcher | None] | None = None
+    """Makes the searcher of the settings without vectors, or None if search is off. Given with `propose_meaning`."""
     make_model: ModelFactory | None = None
     """Makes any model. None if only the offered models can be used."""
     save_settings: Callable[[Mapping[str, str]], None] | None = None

@@ -342,16 +342,23 @@ def _line(body: Mapping[str, Any], message: Mapping[str, object], **fields: obje
 
 
 class FakeEmbeddingServer(LoopbackServer):
-    """Speaks `POST /v1/embeddings` and `POST /api/embed`; use as a context manager.
+    """Speaks `POST /v1/embeddings` and `POST /api/embed`, and lists models as Ollama does; use as a context manager.
 
     Args:
         failures: Statuses with which the first requests are refused.
         dropped: How many vectors are left out of each reply.
+        models: The models that `GET /api/tags` lists.
     """
 
-    def __init__(self, *failures: int, dropped: int = 0) -> None:
+    def __init__(self, *failures: int, dropped: int = 0, models: tuple[str, ...] = ()) -> None:
         self.failures = list(failures)
         self.dropped = dropped
+        self.models = models
+        self.listed = 0
+        """How often the models were listed."""
+        self.gate = threading.Event()
+        """Awaited before each reply with vectors, once `held_after` requests came."""
+        self.held_after: int | None = None
         self.requests: list[tuple[str, dict[str, Any]]] = []
         """Path and body of every request so far."""
         super().__init__(_EmbeddingHandler)
@@ -371,6 +378,9 @@ class FakeEmbeddingServer(LoopbackServer):
         if self.failures:
             return self.failures.pop(0), {"error": {"message": "not now", "type": "server_error"}}
         self.requests.append((path, body))
+        if self.held_after is not None and len(self.requests) > self.held_after:
+            while not self.gate.wait(0.01) and not self.closing.is_set():
+                pass
         vectors = [hash_runs(text) for text in _list_inputs(body)]
         vectors = vectors[: len(vectors) - self.dropped]
         if path == "/api/embed":
@@ -383,8 +393,19 @@ class FakeEmbeddingServer(LoopbackServer):
 class _EmbeddingHandler(QuietHandler):
     fake: FakeEmbeddingServer
 
+    def do_GET(self) -> None:
+        self.fake.listed += self.path == "/api/tags"
+        listed = {"models": [{"name": name} for name in self.fake.models]}
+        status = 200 if self.path == "/api/tags" else 404
+        self.reply(status, json.dumps(listed).encode(), content_type="application/json")
+
     def do_POST(self) -> None:
-        status, reply = self.fake.answer(self.path, json.loads(self.read_body()))
+        body = json.loads(self.read_body())
+        known = self.path in ("/v1/embeddings", "/api/embed")  # litellm also asks Ollama about the model
+        status, reply = self.fake.answer(self.path, body) if known else (404, {})
+        if self.fake.closing.is_set():  # as if it had died before its reply
+            self.close_connection = True
+            return
         self.reply(status, json.dumps(reply).encode(), content_type="application/json")
 
 

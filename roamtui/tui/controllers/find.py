@@ -40,6 +40,8 @@ class FindController:
         self._matches = TextMatches()
         self._position: TextPosition | None = None
         """The match that was shown last."""
+        self._searcher = controller.agent.searcher
+        """The searcher of the last search."""
         self._search_from: TextPosition | None = None
         """Where a search of the text starts, or None for the start of the document."""
 
@@ -50,12 +52,13 @@ class FindController:
     def begin(self, *, from_reader: bool) -> None:
         """Prepare a search. With `from_reader`, matches are listed from the reading position on.
 
-        The results of the last search stay, unless the document or the starting point has changed.
+        The results of the last search stay, unless the document, the searcher or the starting point has changed.
         """
         search_from = self._get_reader_position() if from_reader else None
-        if self.results.library is not self._library or search_from != self._search_from:
+        searcher, is_same = self._controller.agent.searcher, self.results.library is self._library
+        if not is_same or searcher is not self._searcher or search_from != self._search_from:
             self.results = FindResults(query=self.results.query, is_complete=not self.results.query)
-        self._search_from = search_from
+        self._searcher, self._search_from = searcher, search_from
 
     async def find(self, query: str) -> AsyncIterator[FindResults]:
         """Search for a query, and yield the results found so far."""

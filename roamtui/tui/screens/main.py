@@ -81,6 +81,7 @@ if TYPE_CHECKING:  # the first screen does without them
     from roamtui.conversation.session import Session
     from roamtui.tui.controllers.conversations import ConversationSwitcher
     from roamtui.tui.controllers.find import FindController
+    from roamtui.tui.controllers.meaning import MeaningController
     from roamtui.tui.controllers.models import ModelController
     from roamtui.tui.controllers.notes import NotesController
     from roamtui.tui.controllers.reader import ReaderController
@@ -165,6 +166,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         outline = self.tree_pane.outline
         return FindController(self.controller, outline, self.reader_pane, self.reader_controller, self.dispatch)
+
+    @cached_property
+    def _meaning_controller(self) -> MeaningController:
+        from roamtui.tui.controllers.meaning import MeaningController
+
+        key = self.keys.format_first_key("global.search_by_meaning")
+        return MeaningController(self, self.controller, self.app_context.options, key, self.chat_log.add_notice)
 
     @cached_property
     def _notes_controller(self) -> NotesController:
@@ -415,6 +423,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.question_box.close_commands()
             or self.question_controller.reset_options()
             or self.question_controller.take_back()
+            or (self._has_started and self._meaning_controller.cancel())
         )
         if not is_done:
             self.panes.step_out()
@@ -658,6 +667,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._find_controller.begin(from_reader=kind == SearchKind.TEXT and self.panes.scope is Scope.READER)
         dialog = FindDialog(self._find_controller, self.keys, SearchKind(kind))
         self.app.push_screen(dialog, self._find_controller.end)
+
+    def action_search_by_meaning(self) -> None:
+        self._meaning_controller.toggle()
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:

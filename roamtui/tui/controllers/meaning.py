@@ -1,0 +1,97 @@
+"""`MeaningController`: switches search by meaning on, once a person has agreed and all text is embedded, and off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from textual.screen import Screen
+from textual.worker import Worker
+
+from roamtui.agent.controller import ConversationController
+from roamtui.conversation.notices import Severity
+from roamtui.errors import RoamtuiError
+from roamtui.models.embedders import MeaningOffer
+from roamtui.tui.context import TuiOptions
+from roamtui.tui.messages import StatusMessage
+from roamtui.tui.screens.meaning import MeaningDialog
+
+_AT_START = "Search by meaning is chosen at the start here: --mode hybrid --embedder NAME."
+
+
+class MeaningController:
+    """Lets a person search by meaning too, for as long as the document is open."""
+
+    def __init__(
+        self,
+        screen: Screen[None],
+        controller: ConversationController,
+        options: TuiOptions,
+        key: str,
+        warn: Callable[[str, Severity], None],
+    ) -> None:
+        """Ask in a dialog over `screen`. `key` is the key of the action; `warn` adds a notice to the conversation."""
+        self._screen = screen
+        self._controller = controller
+        self._options = options
+        self._key = key
+        self._warn = warn
+        self._indexing: Worker[None] | None = None
+
+    def toggle(self) -> None:
+        """Cancel the indexing if it runs, switch search by meaning off if it is on, or else offer it."""
+        propose, searcher = self._options.propose_meaning, self._controller.agent.searcher
+        if self.cancel():
+            return
+        if propose is None:
+            self._screen.notify(_AT_START, severity="warning", markup=False)
+        elif searcher is not None and searcher.uses_vectors:
+            self._screen.run_worker(self._switch_off(), group="meaning", exit_on_error=False)
+        else:
+            self._screen.app.push_screen(MeaningDialog(self._controller.load_all, propose, self._key), self._begin)
+
+    def cancel(self) -> bool:
+        """Cancel the indexing, and return whether it was running. What is embedded stays stored."""
+        worker, self._indexing = self._indexing, None
+        if worker is None or worker.is_finished:
+            return False
+        worker.cancel()
+        self._tell(f"Indexing by meaning cancelled · {self._key} continues")
+        return True
+
+    def _begin(self, offer: MeaningOffer | None) -> None:
+        if offer is not None:
+            self._indexing = self._screen.run_worker(self._switch_on(offer), group="meaning", exit_on_error=False)
+
+    async def _switch_on(self, offer: MeaningOffer) -> None:
+        call_soon = asyncio.get_running_loop().call_soon_threadsafe
+
+        def report(done: int, total: int) -> None:
+            words = f"Indexing by meaning: {done:,} of {total:,} passages · {self._key} cancels"
+            call_soon(partial(self._tell, words, is_progress=True))
+
+        def warn(sentence: str) -> None:
+            call_soon(self._warn, _adapt_embedder_flag(sentence), Severity.WARNING)
+
+        try:
+            await self._controller.change_searcher(lambda library: offer.make_searcher(library, warn), report)
+        except RoamtuiError as error:
+            self._tell("")
+            self._warn(f"Search stays by words: {_adapt_embedder_flag(str(error))}", Severity.ERROR)
+        else:
+            self._tell(f"Search by meaning is on · {self._key} switches it off")
+
+    async def _switch_off(self) -> None:
+        assert self._options.make_word_searcher is not None
+        await self._controller.change_searcher(self._options.make_word_searcher, lambda _done, _total: None)
+        self._tell("Search by meaning is off")
+
+    def _tell(self, words: str, *, is_progress: bool = False) -> None:
+        if not is_progress or (self._indexing is not None and not self._indexing.is_finished):
+            self._screen.post_message(StatusMessage(words, is_progress=is_progress))
+
+
+def _adapt_embedder_flag(words: str) -> str:
+    """Name the setting instead of the flag that an embedder's error suggests, because a running app has no flags."""
+    return words.replace("with --embedder", "as `embedder` in config.toml").replace("--embedder", "`embedder`")
