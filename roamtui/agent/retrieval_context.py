@@ -418,8 +418,8 @@ def _choose_spans(
         rank += not hit.is_limit and hit.named is None
         previous = [span for spans in chosen.values() for span in spans]
         source = own = library.get_own_content_span(hit.source_id)
-        if hit.named is not None:
-            source = Span(doc=own.doc, start=own.start + hit.named[0], end=min(own.end, own.start + hit.named[1]))
+        if hit.named is not None and hit.named[0]:  # a table or paragraph inside the section
+            source = Span(doc=own.doc, start=own.start + hit.named[0], end=own.start + hit.named[1])
         for section_id in (hit.source_id, hit.section_id) if source == own else ():
             whole = library.get_content_span(section_id)
             overlaps = any(

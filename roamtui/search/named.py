@@ -25,6 +25,8 @@ _DOCUMENT_SHARE = 0.5
 """Share of the best score that a document must reach, so that its sections are meant."""
 _ROWS_MIN = 8
 """Minimum number of table rows of a financial statement. A section with fewer only mentions it."""
+_READ_SECTIONS_MAX = 8_000
+"""Maximum number of sections among which one is looked for by the label of a row, which every question may contain."""
 _CAPTIONED_LENGTH_MAX = 5_000
 """Maximum length of what a caption belongs to, in characters."""
 _TITLE_LENGTH_MAX = 200
@@ -36,6 +38,7 @@ def _compile(list_name: str) -> re.Pattern[str]:
 
 
 _STATEMENT_NAMES = {kind: _compile(f"statement {kind} names") for kind in _STATEMENTS}
+_ANY_STATEMENT = re.compile("|".join(names.pattern for names in _STATEMENT_NAMES.values()), re.IGNORECASE)
 _STATEMENT_LINES = {
     kind: re.compile(f"{_STATEMENT_NAMES[kind].pattern}|{make_pattern(f'statement {kind} lines')}", re.IGNORECASE)
     for kind in _STATEMENTS
@@ -98,7 +101,7 @@ def find_named_sections(
         best_scores[key] = max(score, best_scores.get(key, 0.0))
     score_min = _DOCUMENT_SHARE * max(best_scores.values(), default=0.0)
     found: dict[int, tuple[int, int]] = {}
-    for name in _list_names(question):
+    for name in _list_names(question, reads_rows=len(within) <= _READ_SECTIONS_MAX):
         named = {
             number: (0, len(index.own_text(number)))
             for number in index.list_matches(name.titles, within, _TITLES_MAX)
@@ -121,12 +124,12 @@ def find_named_sections(
     return {number: found[number] for number in [*found][:_NAMED_MAX]}
 
 
-def _list_names(question: str) -> Iterator[_Name]:
+def _list_names(question: str, *, reads_rows: bool) -> Iterator[_Name]:
     kinds = [kind for kind in _STATEMENTS if _STATEMENT_LINES[kind].search(question)]
-    for kind in kinds or _STATEMENTS:
+    for names in [_STATEMENT_NAMES[kind] for kind in kinds] or [_ANY_STATEMENT] * reads_rows:
         yield _Name(
             titles=_STATEMENT_TITLES,
-            matches=partial(_is_statement, _STATEMENT_NAMES[kind]),
+            matches=partial(_is_statement, names),
             is_statement=True,
             asked="" if kinds else _join_stems(question),
         )
