@@ -36,8 +36,8 @@ _WHOLE_TOKENS = (1_000, 400, 350, 350, 350, 250)
 """Up to this size, by rank, a section is shown with its whole subtree: a call to open it would cost far more."""
 _WHOLES_TOKENS_MAX = 1_500
 """Once the excerpts exceed this, no section is shown whole merely because it is small."""
-_NAMED_TOKENS = 1_400
-"""Size up to which a section that the query names is shown with its whole subtree, besides the others."""
+_NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS = 700, 1_500
+"""Size of the excerpt of a section that the query names, and size up to which it is shown whole, at any rank."""
 _BESIDE_NAMED_MAX = 3
 """Maximum number of hits besides those that the query names."""
 _NOISE_SHARE = 0.35
@@ -410,7 +410,7 @@ def _choose_spans(
         tokens_max = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
         whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], _WHOLES_TOKENS_MAX - wholes)
         if hit.named is not None:
-            whole_max = _NAMED_TOKENS
+            tokens_max, whole_max = _NAMED_EXCERPT_TOKENS, _NAMED_WHOLE_TOKENS
         if room_tokens is not None:
             tokens_max, whole_max = (min(tokens, room_tokens - used) for tokens in (tokens_max, whole_max))
             if tokens_max < _EXCERPT_TOKENS_MIN:
