@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from roamtui.document.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
+from roamtui.document.markdown.formulas import raise_text
 
 _TAG = re.compile(
     r"(?P<opener><!--|<\?|<!\[CDATA\[|<!(?=[A-Za-z]))"
@@ -146,11 +147,10 @@ _WHITE_SPACE = re.compile(r"\s+")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _MARKS_MAX = 50
 """Maximum number of open marks. Further ones are ignored."""
-RAISED = {
-    "sup": dict(zip(b"0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)),
-    "sub": dict(zip(b"0123456789", "₀₁₂₃₄₅₆₇₈₉", strict=True)),
-}
-"""Characters for the digits in these elements."""
+SCRIPTS = {"sup": "^", "sub": "_"}
+"""The signs for the elements of superscripts and subscripts."""
+_SCRIPT_LENGTH_MAX = 3
+"""Longer text in such an element is small print, unless Unicode has all its characters."""
 
 
 def split_footnotes(text: str, is_first: bool) -> Iterable[tuple[str, str | None]]:  # noqa: FBT001 - a `SplitMarks`
@@ -255,8 +255,9 @@ class InlineReader:
         return Words("", emphasis, link)
 
     def _add(self, text: str, style: Words) -> None:
-        if text.isdecimal():
-            for name, _, _ in self._marks:
-                text = text.translate(RAISED.get(name, {}))
+        sign = next((SCRIPTS[name] for name, _, _ in reversed(self._marks) if name in SCRIPTS), "")
+        if sign and style.link is None:
+            is_short = len(text) <= _SCRIPT_LENGTH_MAX and text.isalnum()
+            text = raise_text(text, sign) or (sign + text if is_short else text)
         if text:
             self._words.append(Words(text, style.emphasis, style.link))

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block import StateBlock, reference
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from roamtui.document.headings import limit_nesting
@@ -29,12 +30,13 @@ from roamtui.document.markdown.blocks import (
     Words,
 )
 from roamtui.document.markdown.containers import OPTION, Mark, iter_components, read_mark, to_mark
+from roamtui.document.markdown.formulas import FORMULA, convert_formula, get_formula, raise_text
 from roamtui.document.markdown.frames import SPAN_MAX, Frame
 from roamtui.document.markdown.inline import (
     CONTAINERS,
     EMPHASES,
     HIDDEN,
-    RAISED,
+    SCRIPTS,
     SEPARATING,
     HtmlToken,
     InlineReader,
@@ -58,6 +60,7 @@ _COMPONENT_LINES = 50
 """Lines in which the end of a component is looked for first."""
 _FENCE_SIGNS = (":::", "///")
 _CONTAINER_SIGNS = (*_FENCE_SIGNS, "!!!", "???", "===")
+_SCRIPT = re.compile(r"(?<=[\w)\]])([\^~])([\w+=()-]{1,10})\1(?![\^~])")
 _CONTAINERS = {
     "blockquote": "quote",
     "bullet_list": "list",
@@ -135,6 +138,8 @@ def parse_link_definitions(text: str) -> Definitions:
 def _make_parser() -> MarkdownIt:
     parser = limit_nesting(MarkdownIt("commonmark").enable(["table", "strikethrough"]))
     parser.block.ruler.at("reference", _read_reference)
+    parser.inline.ruler.before("escape", "formula", _read_formula)
+    parser.inline.ruler.after("formula", "script", _read_script)
     return parser
 
 
@@ -143,6 +148,28 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
     if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):
         return False
     return reference(state, start_line, end_line, silent)
+
+
+def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse a formula, which markdown-it-py would take for escapes and emphasis."""
+    if state.src[state.pos] not in "$\\" or (match := FORMULA.match(state.src, state.pos)) is None:
+        return False
+    formula = get_formula(match)
+    if formula and not silent:
+        state.push("formula", "", 0).content = formula
+    state.pos = match.end() if formula else state.pos
+    return bool(formula)
+
+
+def _read_script(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse a superscript such as `x^2^` or a subscript such as `H~2~O`, if Unicode has it."""
+    if state.src[state.pos] not in "^~" or (match := _SCRIPT.match(state.src, state.pos)) is None:
+        return False
+    raised = raise_text(match[2], "^" if match[1] == "^" else "_")
+    if raised and not silent:
+        state.push("text", "", 0).content = raised
+    state.pos = match.end() if raised else state.pos
+    return bool(raised)
 
 
 class _BlockBuilder:
@@ -287,6 +314,9 @@ class _BlockBuilder:
 
     def _add_words(self, token: Token) -> None:
         match token.type:
+            case "formula":
+                text = convert_formula(token.content)
+                self._words.add_plain(text or token.content, Emphasis.NONE if text else Emphasis.CODE)
             case "code_inline":
                 self._words.add_plain(token.content, Emphasis.CODE)
             case "softbreak":
@@ -533,7 +563,7 @@ class _BlockBuilder:
             self._words.close(name)
         elif name == "a" and "href" in attributes:
             self._words.open(name, attributes["href"])
-        elif name in EMPHASES or name in RAISED:
+        elif name in EMPHASES or name in SCRIPTS:
             self._words.open(name)
 
     def _add_code(self, piece: HtmlToken) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import chain
-from typing import Any, assert_never
+from typing import assert_never
 
 from roamtui.document.markdown.blocks import (
     LINE_BREAK,
@@ -25,10 +25,9 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
 )
 from roamtui.document.markdown.line_parts import BULLETS, CHECKBOXES, RULE_WIDTH
-from roamtui.document.plain import sanitise_text
+from roamtui.tui.markdown.code import describe_code, highlight_code
 from roamtui.tui.markdown.line import (
     HARD_BREAK,
-    TAB_WIDTH,
     Line,
     Run,
     RunStyle,
@@ -190,14 +189,14 @@ class MarkdownLayout:
 
     def _add_code(self, block: Code) -> None:
         start = block.offsets[0]
-        if block.info:
-            self._add_lines([(make_run(block.info, RunStyle(TextRole.ASIDE)),)], start, start, is_code=True)
-        language = block.info.split(maxsplit=1)[0] if block.info else ""
+        language, label = describe_code(block.info, block.text)
+        if label:
+            self._add_lines([(make_run(label, RunStyle(TextRole.ASIDE)),)], start, start, is_code=True)
         room = None if self.can_scroll else self._compute_available_width()
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for number, (runs, (start, end)) in enumerate(zip(highlight_code(block.text, language), spans, strict=False)):
             lines = wrap_keeping_spaces(runs, room and room - len(_CODE_MARGIN.text))
-            self._add_lines(lines, start, end, is_code=True, is_next=number > 0 or bool(block.info))
+            self._add_lines(lines, start, end, is_code=True, is_next=number > 0 or bool(label))
 
     def _add_table(self, block: Table) -> None:
         start = block.rows[0].start
@@ -283,70 +282,20 @@ def to_runs(words: Inline, base: RunStyle) -> list[Run]:
             runs.append(HARD_BREAK)
         elif piece.is_image:
             runs.append(make_run(f"[image: {piece.text}]", replace(style, role=TextRole.ASIDE)))
-        else:
+        elif Emphasis.CODE in piece.emphasis:
             runs.append(make_run(piece.text, style))
+        else:
+            runs.append(make_run(_replace_shortcodes(piece.text), style))
     return runs
 
 
-_HIGHLIGHTED_LENGTH_MAX = 20_000
-"""In characters. Lexing more would delay scrolling."""
-_LANGUAGE_LENGTH_MAX = 40
-_TOKEN_ROLES = (
-    ("Comment", TextRole.CODE_COMMENT),
-    ("Keyword", TextRole.CODE_KEYWORD),
-    ("Operator.Word", TextRole.CODE_KEYWORD),
-    ("Name.Function", TextRole.CODE_NAME),
-    ("Name.Class", TextRole.CODE_NAME),
-    ("Name.Tag", TextRole.CODE_KEYWORD),
-    ("Name.Attribute", TextRole.CODE_NAME),
-    ("Name.Builtin", TextRole.CODE_NAME),
-    ("Name.Decorator", TextRole.CODE_NAME),
-    ("Literal.String", TextRole.CODE_STRING),
-    ("Literal.Number", TextRole.CODE_NUMBER),
-    ("Generic.Deleted", TextRole.CODE_NUMBER),
-    ("Generic.Inserted", TextRole.CODE_STRING),
-)
+_SHORTCODE = re.compile(r"(?<![\w:/.])(?::(?:x|[a-z+-][a-z0-9_+-]+):)+(?![\w:/])")
 
 
-def highlight_code(code: str, language: str) -> list[list[Run]]:
-    r"""Return the lines of `code` as sanitised runs, without colours if the language is unknown.
+def _replace_shortcodes(text: str) -> str:
+    """Replace the names of emoji, such as `:warning:`."""
+    if text.count(":") < 2:
+        return text
+    from rich.emoji import Emoji  # noqa: PLC0415 - its names take a while to load
 
-    Args:
-        code: Lines that end with ``\\n``. The last line may lack it.
-        language: First word of a fence's info string.
-    """
-    safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in sanitise_text(code).removesuffix("\n").split("\n"))
-    lexer = _get_lexer(language.lower()[:_LANGUAGE_LENGTH_MAX]) if len(safe) <= _HIGHLIGHTED_LENGTH_MAX else None
-    plain = [[Run(line, RunStyle(TextRole.CODE))] if line else [] for line in safe.split("\n")]
-    if lexer is None:
-        return plain
-    lines: list[list[Run]] = [[]]
-    for kind, text in lexer.get_tokens(safe):
-        style = _get_code_style(str(kind).removeprefix("Token."))
-        first, *others = text.split("\n")
-        if first:
-            lines[-1].append(Run(first, style))
-        lines.extend([Run(other, style)] if other else [] for other in others)
-    coloured = lines[: len(plain)]
-    # A lexer may drop or change text; a document may not.
-    shown = "\n".join("".join(run.text for run in line) for line in coloured)
-    return coloured if shown == safe else plain
-
-
-@lru_cache(maxsize=64)
-def _get_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
-    if not language:
-        return None
-    # Pygments is slow to import, and many documents have no code.
-    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # noqa: PLC0415
-    from pygments.util import ClassNotFound  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    try:
-        return get_lexer_by_name(language, stripnl=False)
-    except ClassNotFound:
-        return None
-
-
-@lru_cache(maxsize=256)
-def _get_code_style(kind: str) -> RunStyle:
-    return RunStyle(next((role for start, role in _TOKEN_ROLES if kind.startswith(start)), TextRole.CODE))
+    return _SHORTCODE.sub(lambda match: Emoji.replace(match[0]), text)

@@ -17,7 +17,8 @@ from roamtui.document.markdown.blocks import Details
 from roamtui.document.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.document.plain import sanitise_text
 from roamtui.document.text import compute_line_starts, normalise_line_ends
-from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, highlight_code
+from roamtui.tui.markdown.code import highlight_code
+from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.tui.markdown.line import TAB_WIDTH, Line, Run, RunStyle, TextRole, measure_runs, wrap_keeping_spaces
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 

@@ -1,0 +1,234 @@
+r"""Formulas in the notation of TeX as one line of text, such as `x² ≤ 1/2` for `x^2 \le \frac{1}{2}`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+FORMULA = re.compile(
+    r"\$\$(?P<display>(?:[^$\\]|\\.){1,2000}?)\$\$"
+    r"|(?<![\w$\\])\$(?![\s$])(?P<inline>(?:[^$\\\n`\"'\ue000-\uf8ff]|\\.){1,500}?)(?<!\s)\$(?![\w$])"
+    r"|\\\((?P<round>[^\n`]{1,500}?)\\\)|\\\[(?P<square>[^`]{1,2000}?)\\\]",
+    re.DOTALL,
+)
+"""A formula between dollars or between brackets with backslashes. Prices and names of variables look like one too."""
+_IS_FORMULA = {
+    "display": re.compile(r"\\[A-Za-z]|[\^_=]"),
+    "inline": re.compile(r"\\[A-Za-z]|[\^_]"),
+    "round": re.compile(r"\\[A-Za-z]|\w[\^_][\w{]"),
+    "square": re.compile(r"\\[A-Za-z]|\w[\^_][\w{]"),
+}
+"""What a formula between these delimiters contains at least."""
+
+
+def get_formula(match: re.Match[str]) -> str:
+    """Return the formula that a match of `FORMULA` contains, or an empty string if it is none."""
+    name = match.lastgroup or ""
+    return match[name].strip() if _IS_FORMULA[name].search(match[name]) else ""
+
+
+_SUPERSCRIPTS = dict(
+    zip(
+        "0123456789+-−=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVWβγδθφχ'′",
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂᵝᵞᵟᶿᵠᵡ′′",
+        strict=True,
+    )
+)
+_SUBSCRIPTS = dict(zip("0123456789+-−=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ", strict=True))
+
+
+def raise_text(text: str, sign: str) -> str | None:
+    """Return a text in superscript (`^`) or subscript (`_`), or None if Unicode lacks one of its characters."""
+    forms = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS
+    return "".join(map(forms.__getitem__, text)) if text and all(character in forms for character in text) else None
+
+
+_SYMBOL_TABLE = """
+times=× cdot=· div=÷ pm=± mp=∓ ast=∗ star=⋆ circ=∘ bullet=• oplus=⊕ otimes=⊗ odot=⊙ wedge=∧ land=∧ vee=∨ lor=∨
+neg=¬ lnot=¬ le=≤ leq=≤ ge=≥ geq=≥ ne=≠ neq=≠ ll=≪ gg=≫ approx=≈ sim=∼ simeq=≃ cong=≅ equiv=≡ propto=∝ in=∈
+notin=∉ ni=∋ subset=⊂ subseteq=⊆ supset=⊃ supseteq=⊇ cup=∪ cap=∩ setminus=∖ emptyset=∅ varnothing=∅ forall=∀
+exists=∃ to=→ rightarrow=→ leftarrow=← gets=← Rightarrow=⇒ Leftarrow=⇐ implies=⇒ iff=⇔ Leftrightarrow=⇔
+leftrightarrow=↔ mapsto=↦ longrightarrow=⟶ uparrow=↑ downarrow=↓ infty=∞ sum=∑ prod=∏ int=∫ oint=∮ partial=∂
+nabla=∇ ldots=… dots=… cdots=⋯ vdots=⋮ prime=′ ell=ℓ hbar=ℏ Re=ℜ Im=ℑ aleph=ℵ degree=° langle=⟨ rangle=⟩
+lbrack=[ rbrack=] lfloor=⌊ rfloor=⌋ lceil=⌈ rceil=⌉ mid=| vert=| lvert=| rvert=| Vert=‖ lVert=‖ rVert=‖
+parallel=∥ perp=⊥ top=⊤ bot=⊥ vdash=⊢ models=⊨ angle=∠ triangle=△ square=□ checkmark=✓ alpha=α beta=β gamma=γ
+delta=δ epsilon=ϵ varepsilon=ε zeta=ζ eta=η theta=θ vartheta=ϑ iota=ι kappa=κ lambda=λ mu=μ nu=ν xi=ξ pi=π rho=ρ
+sigma=σ tau=τ upsilon=υ phi=ϕ varphi=φ chi=χ psi=ψ omega=ω Gamma=Γ Delta=Δ Theta=Θ Lambda=Λ Xi=Ξ Pi=Π Sigma=Σ
+Upsilon=Υ Phi=Φ Psi=Ψ Omega=Ω
+"""
+_SYMBOLS = dict(pair.split("=", 1) for pair in _SYMBOL_TABLE.split())
+_FUNCTIONS = frozenset(
+    (
+        *("arg", "arccos", "arcsin", "arctan", "argmax", "argmin", "bmod", "cos", "cosh"),
+        *("cot", "det", "dim", "exp", "gcd", "inf", "ker", "lg", "lim"),
+        *("ln", "log", "max", "min", "mod", "Pr", "sin", "sinh", "sup"),
+        *("tan", "tanh"),
+    )
+)
+_FONTS = frozenset(
+    (
+        *("text", "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "boldsymbol", "bm"),
+        *("operatorname", "textbf", "textit", "texttt", "textrm", "mbox"),
+    )
+)
+"""Commands that only change the font of their argument."""
+_FRACTIONS = frozenset({"frac", "dfrac", "tfrac"})
+_LOST = frozenset(
+    (
+        *("left", "right", "big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl"),
+        *("Bigr", "displaystyle", "textstyle", "limits", "nolimits"),
+    )
+)
+"""Commands that only change sizes."""
+_SPACES = frozenset({",", ";", ":", " ", "quad", "qquad", "thinspace"})
+_ESCAPES = {
+    "{": "{",
+    "}": "}",
+    "%": "%",
+    "$": "$",
+    "#": "#",
+    "&": "&",
+    "_": "_",
+    "|": "‖",
+    "!": "",
+    "*": "∗",
+    "[": "[",
+    "]": "]",
+}
+_ACCENTS = {"hat": "\u0302", "bar": "\u0304", "overline": "\u0304", "tilde": "\u0303", "vec": "\u20d7", "dot": "\u0307"}
+_DOUBLE_STRUCK = dict(zip("CEHNPQRZ1", "ℂ𝔼ℍℕℙℚℝℤ𝟙", strict=True))
+_PIECE = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]{2,}(?:_[A-Za-z]{2,})+|\d+(?:[.,]\d+)*|\s+|.", re.DOTALL)
+"""A command, an identifier with underscores, a number, white space, or any other character."""
+_ATOM = re.compile(r"[\w.∞ℓ′°√]+|\([^()]*\)|\|[^|]*\|")
+_FRACTION_START, _FRACTION_END = "\ue0f0", "\ue0f1"
+_BEFORE_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:([{⟨×·")
+_AFTER_FRACTION = ("", *"+−±=<>≤≥≠≈≡∼∝∈→⇒,;:.)]}⟩×·")
+"""What does not bind stronger than a fraction does."""
+_ESCAPED = re.compile(r"\\([\\_*{}\[\]()#+.!|-])")
+_DEPTH_MAX = 30
+
+
+def convert_formula(tex: str) -> str | None:
+    """Return a formula as one line of text with the same meaning, or None if something in it is not known."""
+    if "\\\\" in tex and not re.search(r"(?<!\\)\\[A-Za-z]", tex):
+        tex = _ESCAPED.sub(r"\1", tex)  # a converter of HTML escaped it as Markdown
+    try:
+        text = _Converter(tex).convert()
+    except ValueError:
+        return None
+    return re.sub(r"(?<=[(\[]) | (?=[)\]])", "", " ".join(_bracket_fractions(text).split()))
+
+
+def _bracket_fractions(text: str) -> str:
+    """Put fractions into brackets where a factor or a power beside them would otherwise be read as part of them."""
+    while (end := text.find(_FRACTION_END)) >= 0:
+        start = text.rfind(_FRACTION_START, 0, end)
+        before, inner, after = text[:start], text[start + 1 : end], text[end + 1 :]
+        last, first = before.rstrip()[-1:], after.lstrip()[:1]
+        is_apart = last in _BEFORE_FRACTION and first in _AFTER_FRACTION
+        text = f"{before}{inner}{after}" if is_apart else f"{before}({inner}){after}"
+    return text
+
+
+class _Converter:
+    """Converts one formula. It raises ValueError for what it does not know."""
+
+    def __init__(self, tex: str) -> None:
+        self._pieces: list[str] = _PIECE.findall(tex)
+        self._position = 0
+        self._depth = 0
+
+    def convert(self) -> str:
+        """Convert all of it."""
+        return self._convert_until("")
+
+    def _convert_until(self, end: str) -> str:
+        """Convert up to a closing piece, which is read too, or to the end of the formula."""
+        self._depth += 1
+        if self._depth > _DEPTH_MAX:
+            raise ValueError
+        parts: list[str] = []
+        is_group = False
+        while self._position < len(self._pieces):
+            piece = self._pieces[self._position]
+            self._position += 1
+            if piece == end:
+                self._depth -= 1
+                return "".join(parts)
+            if piece in ("^", "_"):
+                if parts and (is_group or _FRACTION_END in parts[-1]):
+                    parts[-1] = _bracket(parts[-1])
+                parts.append(self._convert_script(piece))
+            else:
+                parts.append(self._convert_piece(piece))
+            is_group = piece == "{"
+        if end:
+            raise ValueError
+        return "".join(parts)
+
+    def _convert_script(self, sign: str) -> str:
+        if self._next.isdecimal():  # sloppy, but never meant for the first digit alone
+            self._pieces[self._position : self._position + 1] = ["{", self._next, "}"]
+        text = self._convert_argument()
+        if not text:
+            return ""
+        if raised := raise_text(text.replace(" ", ""), sign):
+            return raised
+        is_clear = (sign == "_" or len(text) == 1) and text.isalnum() and not self._next[:1].isalnum()
+        return sign + (text if is_clear else f"({text})")
+
+    def _convert_argument(self) -> str:
+        """Convert the next group or piece."""
+        while self._position < len(self._pieces) and self._pieces[self._position].isspace():
+            self._position += 1
+        if self._position >= len(self._pieces):
+            raise ValueError
+        piece = self._pieces[self._position]
+        if piece.isdecimal() and len(piece) > 1:  # without braces, an argument is one digit
+            self._pieces[self._position] = piece[1:]
+            return piece[0]
+        self._position += 1
+        return self._convert_piece(piece)
+
+    @property
+    def _next(self) -> str:
+        return self._pieces[self._position] if self._position < len(self._pieces) else ""
+
+    def _convert_piece(self, piece: str) -> str:
+        if piece == "{":
+            return self._convert_until("}")
+        if piece in ("}", "&", "^", "_"):
+            raise ValueError
+        if not piece.startswith("\\"):
+            return " " if piece.isspace() else {"-": "−", "'": "′", "*": "∗", "~": " "}.get(piece, piece)
+        return self._convert_command(piece[1:])
+
+    def _convert_command(self, name: str) -> str:  # noqa: PLR0911 - one for each kind
+        if name in _SYMBOLS or name in _SPACES:
+            return _SYMBOLS.get(name, " ")
+        if name in _FUNCTIONS:
+            if self._next == "{":
+                return f"{name}({self._convert_argument()})"
+            return f"{name} " if self._next[:1].isalnum() else name
+        if name in _LOST:
+            if self._next == ".":  # a missing bracket
+                self._position += 1
+            return ""
+        if name in _FONTS:
+            return self._convert_argument()
+        if name in _FRACTIONS:
+            above, below = _bracket(self._convert_argument()), _bracket(self._convert_argument())
+            return f"{_FRACTION_START}{above}/{below}{_FRACTION_END}"
+        if name == "sqrt" and self._next != "[":
+            return f"√{_bracket(self._convert_argument())}"
+        if name in _ACCENTS and len(letter := self._convert_argument()) == 1:
+            return unicodedata.normalize("NFC", letter + _ACCENTS[name])
+        if name == "mathbb" and (letter := self._convert_argument()) in _DOUBLE_STRUCK:
+            return _DOUBLE_STRUCK[letter]
+        if name in _ESCAPES:
+            return _ESCAPES[name]
+        raise ValueError
+
+
+def _bracket(text: str) -> str:
+    return text if _ATOM.fullmatch(text) else f"({text})"

@@ -1,0 +1,118 @@
+"""Code as coloured lines, and the line above it that names its language or the kind of diagram."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from roamtui.document.plain import sanitise_text
+from roamtui.tui.markdown.line import TAB_WIDTH, Run, RunStyle, TextRole
+
+_DIAGRAMS = {
+    "bpmn": "BPMN", "bytefield": "Bytefield", "d2": "D2", "ditaa": "Ditaa", "dot": "Graphviz", "erd": "ERD",
+    "excalidraw": "Excalidraw", "graphviz": "Graphviz", "mermaid": "Mermaid", "nomnoml": "Nomnoml", "pikchr": "Pikchr",
+    "plantuml": "PlantUML", "puml": "PlantUML", "structurizr": "Structurizr", "svgbob": "Svgbob", "vega": "Vega",
+    "vega-lite": "Vega-Lite", "wavedrom": "WaveDrom",
+}  # fmt: skip
+"""Languages of diagrams, which a page would draw."""
+_MERMAID_KINDS = {
+    "architecture-beta": "architecture diagram", "block-beta": "block diagram", "classdiagram": "class diagram",
+    "classdiagram-v2": "class diagram", "c4context": "C4 diagram", "erdiagram": "entity relationship diagram",
+    "flowchart": "flowchart", "gantt": "Gantt chart", "gitgraph": "Git graph", "graph": "flowchart",
+    "journey": "user journey", "mindmap": "mind map", "packet-beta": "packet diagram", "pie": "pie chart",
+    "quadrantchart": "quadrant chart", "requirementdiagram": "requirement diagram", "sankey-beta": "Sankey diagram",
+    "sequencediagram": "sequence diagram", "statediagram": "state diagram", "statediagram-v2": "state diagram",
+    "timeline": "timeline", "xychart-beta": "chart",
+}  # fmt: skip
+_MERMAID_KIND = re.compile(r"(?:\s+|%%.*\n|---\n(?:.*\n)*?---\n)*([A-Za-z0-9-]+)")
+_INFO = re.compile(r"\{?[ \t]*[.=]?(?P<language>[\w+#./-]*)(?P<rest>.*)")
+_TITLE = re.compile(r"\b(?:title|filename|file|name|caption)=(?:\"([^\"]*)\"|'([^']*)'|(\S+))|\[([^\[\]]+)\]")
+_OPTION = re.compile(
+    r"[\w:-]+=(?:\"[^\"]*\"|'[^']*'|\{[^{}]*\}|\S+)|\{[^{}]*\}|[{},]|\.\S+|:[\w-]+"
+    r"|\b(?:annotate|copy|editable|expandable|ignore|linenums|lines|mdbook-runnable|runnable|showLineNumbers|twoslash|wrap)\b"
+)
+
+
+def describe_code(info: str, text: str) -> tuple[str, str]:
+    """Return the language of a block of code, and the label to show above it.
+
+    Args:
+        info: The text after the opening fence. It may have options of a site generator, which say nothing to a reader.
+        text: The code, whose first word tells the kind of a diagram.
+    """
+    match = _INFO.match(info)
+    language, rest = (match["language"], match["rest"]) if match else ("", "")
+    if info.startswith(("{code", "{source")):  # directives of MyST, whose argument is the language
+        language, _, rest = rest.strip("} ").partition(" ")
+    name = language
+    if (diagram := _DIAGRAMS.get(language.lower())) is not None:
+        kind = _MERMAID_KIND.match(text) if diagram == "Mermaid" else None
+        name = f"{diagram} {_MERMAID_KINDS.get(kind[1].lower(), 'diagram') if kind else 'diagram'}"
+    titled = _TITLE.search(rest)
+    title = next(filter(None, titled.groups()), "") if titled else " ".join(_OPTION.sub(" ", rest).split())
+    return language, " · ".join(filter(None, (name, title)))
+
+
+_HIGHLIGHTED_LENGTH_MAX = 20_000
+"""In characters. Lexing more would delay scrolling."""
+_LANGUAGE_LENGTH_MAX = 40
+_TOKEN_ROLES = (
+    ("Comment", TextRole.CODE_COMMENT),
+    ("Keyword", TextRole.CODE_KEYWORD),
+    ("Operator.Word", TextRole.CODE_KEYWORD),
+    ("Name.Function", TextRole.CODE_NAME),
+    ("Name.Class", TextRole.CODE_NAME),
+    ("Name.Tag", TextRole.CODE_KEYWORD),
+    ("Name.Attribute", TextRole.CODE_NAME),
+    ("Name.Builtin", TextRole.CODE_NAME),
+    ("Name.Decorator", TextRole.CODE_NAME),
+    ("Literal.String", TextRole.CODE_STRING),
+    ("Literal.Number", TextRole.CODE_NUMBER),
+    ("Generic.Deleted", TextRole.CODE_NUMBER),
+    ("Generic.Inserted", TextRole.CODE_STRING),
+)
+
+
+def highlight_code(code: str, language: str) -> list[list[Run]]:
+    r"""Return the lines of `code` as sanitised runs, without colours if the language is unknown.
+
+    Args:
+        code: Lines that end with ``\\n``. The last line may lack it.
+        language: First word of a fence's info string.
+    """
+    safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in sanitise_text(code).removesuffix("\n").split("\n"))
+    lexer = _get_lexer(language.lower()[:_LANGUAGE_LENGTH_MAX]) if len(safe) <= _HIGHLIGHTED_LENGTH_MAX else None
+    plain = [[Run(line, RunStyle(TextRole.CODE))] if line else [] for line in safe.split("\n")]
+    if lexer is None:
+        return plain
+    lines: list[list[Run]] = [[]]
+    for kind, text in lexer.get_tokens(safe):
+        style = _get_code_style(str(kind).removeprefix("Token."))
+        first, *others = text.split("\n")
+        if first:
+            lines[-1].append(Run(first, style))
+        lines.extend([Run(other, style)] if other else [] for other in others)
+    coloured = lines[: len(plain)]
+    # A lexer may drop or change text; a document may not.
+    shown = "\n".join("".join(run.text for run in line) for line in coloured)
+    return coloured if shown == safe else plain
+
+
+@lru_cache(maxsize=64)
+def _get_lexer(language: str) -> Any:  # noqa: ANN401 - Pygments has no types
+    if not language:
+        return None
+    # Pygments is slow to import, and many documents have no code.
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # noqa: PLC0415
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    try:
+        return get_lexer_by_name(language, stripnl=False)
+    except ClassNotFound:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _get_code_style(kind: str) -> RunStyle:
+    return RunStyle(next((role for start, role in _TOKEN_ROLES if kind.startswith(start)), TextRole.CODE))

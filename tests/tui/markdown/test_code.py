@@ -1,0 +1,41 @@
+"""What stands above a block of code."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.tui.markdown.code import describe_code
+
+
+@pytest.mark.parametrize(
+    ("info", "language", "label"),
+    [
+        ("", "", ""),
+        ("py", "py", "py"),
+        ('python title="x.py" hl_lines="1 2"', "python", "python · x.py"),
+        ("ts viem theme={'dark'}", "ts", "ts · viem"),
+        ("rust,editable,compile_fail", "rust", "rust · compile_fail"),
+        ("js{1,3-5} [main.js]", "js", "js · main.js"),
+        ("ts:line-numbers {1}", "ts", "ts"),
+        ("{code-block} python", "python", "python"),
+        ("{.python .numberLines}", "python", "python"),
+        ("c++", "c++", "c++"),
+        ("plantuml", "plantuml", "PlantUML diagram"),
+    ],
+)
+def test_options_of_site_generators_are_left_out(info: str, language: str, label: str) -> None:
+    assert describe_code(info, "") == (language, label)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("graph TD\na --> b", "Mermaid flowchart"),
+        ("%% a comment\n\nsequenceDiagram\na ->> b: c", "Mermaid sequence diagram"),
+        ("---\ntitle: x\n---\nstateDiagram-v2", "Mermaid state diagram"),
+        ("novel", "Mermaid diagram"),
+        ("", "Mermaid diagram"),
+    ],
+)
+def test_a_diagram_is_named(text: str, label: str) -> None:
+    assert describe_code("mermaid", text) == ("mermaid", label)
