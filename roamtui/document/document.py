@@ -122,6 +122,13 @@ _TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<num
 _PIECE_LENGTH = 1 << 20
 """Number of characters that are encoded at once, so that a long text is never copied whole."""
 _PUNCTUATION = re.compile(r"[^\w\- ]")
+
+
+def make_anchor(title: str) -> str:
+    """Return the anchor of the first heading with a title, as on GitHub."""
+    return _PUNCTUATION.sub("", title.lower()).strip().replace(" ", "-")
+
+
 _CACHED_CHILDREN_MIN = 500
 """If a node has at least this many children, the list of them is cached."""
 _VISIBLE = re.compile(r"\S")
@@ -212,7 +219,7 @@ class Document:
         counts: Counter[str] = Counter()
         rows: dict[str, int] = {}
         for row, title in enumerate(self.columns.titles):
-            slug = _PUNCTUATION.sub("", title.lower()).strip().replace(" ", "-")
+            slug = make_anchor(title)
             rows.setdefault(f"{slug}-{counts[slug]}" if counts[slug] else slug, row)
             counts[slug] += 1
         return rows

@@ -7,7 +7,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -30,7 +30,7 @@ from roamtui.tui.actions import SHARED, Action, Scope, build_keymap, make_bindin
 from roamtui.tui.context import AppContext, DocumentOpener, OfferGroup, StartOffer, StartupContext, TuiOptions
 from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_count
-from roamtui.tui.messages import DocumentRequested, ModelReleased, StatusMessage
+from roamtui.tui.messages import DocumentRequested, LinkedFileRequested, ModelReleased, ReturnRequested, StatusMessage
 from roamtui.tui.status_line import HintLine, MessageLine
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
@@ -59,6 +59,8 @@ _USED_MOST = (
 """The first actions of the palette until a person has chosen others, in reverse order."""
 _SUGGESTED_COUNT = 5
 """Actions in the first group of the palette."""
+_LINKS_MAX = 100
+"""Number of followed links between documents that a person can go back."""
 _IDLE_SECONDS = 1.0
 """After this time without a key, a full garbage collection delays nobody."""
 _TYPING_ROUNDS, _IDLE_ROUNDS = 100, 5
@@ -116,6 +118,8 @@ class RoamApp(App[None], inherit_bindings=False):
         """The screens of open documents by mode."""
         self._last_model: Model | None = None
         """The model of the document that was closed last, because the person may have chosen it for this run."""
+        self._links: list[tuple[str, str]] = []
+        """The modes that a followed link led from and to, the latest last."""
         self._modes_made = 0
         self._typed_at = 0.0
         self._message: MessageLine | None = None
@@ -163,9 +167,43 @@ class RoamApp(App[None], inherit_bindings=False):
         if gc.get_count()[2] >= _IDLE_ROUNDS and monotonic() - self._typed_at > _IDLE_SECONDS:
             gc.collect()
 
+    @on(LinkedFileRequested)
+    def _follow_to_file(self, event: LinkedFileRequested) -> None:
+        """Show the file that a link leads to, which may be open already."""
+        origin = self.current_mode
+
+        def arrive() -> None:
+            if self.current_mode != origin:
+                self._links = [*self._links, (origin, self.current_mode)][-_LINKS_MAX:]
+                self.main_screen.show_anchor(event.anchor)
+
+        def show(chosen: OpenChoice | RoamtuiError | None) -> None:
+            self._on_document_chosen(chosen)
+            arrive()
+
+        for mode, screen in self.documents.items():
+            if os.path.realpath(screen.startup.state.library.source) == event.path:
+                self._switch_to(mode)
+                arrive()
+                return
+        self._on_document_requested(DocumentRequested(event.path), show)
+
+    @on(ReturnRequested)
+    def _return_to_link(self) -> None:
+        """Show the document whose link led to the current one."""
+        index = max((n for n, (_, target) in enumerate(self._links) if target == self.current_mode), default=-1)
+        origin = self._links[index][0] if index >= 0 else ""
+        self._links = self._links[: max(0, index)]
+        if origin in self.documents:
+            self._switch_to(origin)
+        else:
+            self.main_screen.post_message(StatusMessage("Nothing to go back to"))
+
     @on(DocumentRequested)
-    def _on_document_requested(self, event: DocumentRequested) -> None:
-        """Open a document by its source, or let the person choose one."""
+    def _on_document_requested(
+        self, event: DocumentRequested, show: Callable[[OpenChoice | RoamtuiError | None], None] | None = None
+    ) -> None:
+        """Open a document by its source, or let the person choose one. `show` shows it in place of the usual way."""
         if self._opener is None:
             self.notify("Cannot open another document here.", severity="warning")
             return
@@ -177,7 +215,7 @@ class RoamApp(App[None], inherit_bindings=False):
         open_documents = tuple(map(_to_start_offer, [*others, *current]))
         request = event if event.source else None
         dialog = OpenDialog(self._opener, self._keys, model, open_documents, request, self._problems)
-        self.push_screen(dialog, self._on_document_chosen)
+        self.push_screen(dialog, show or self._on_document_chosen)
 
     def _on_document_chosen(self, chosen: OpenChoice | RoamtuiError | None) -> None:
         """Show the chosen document. Exit on an error, which becomes `failure`, or if no document is chosen or open."""

@@ -69,6 +69,19 @@ class DocumentRequested(Message):
     conversation_id: str | None = None
 
 
+@dataclass
+class LinkedFileRequested(Message):
+    """A person followed a link to another file of this machine."""
+
+    path: str
+    anchor: str
+
+
+@dataclass
+class ReturnRequested(Message):
+    """A person wants to go back to the document whose link led to this one."""
+
+
 class ReadingPosition(NamedTuple):
     """The position at the top of the reader."""
 

@@ -36,6 +36,7 @@ _WRAPPERS = frozenset({"code-group", "tab-set", "tabs"})
 """Containers that only arrange others."""
 _GENERAL_ALERTS = frozenset({"admonition", "callout"})
 """Containers of MyST and MDX whose title or attribute names the kind of alert."""
+_KNOWN = _ALERTS | _FOLDS | _PARTS | _WRAPPERS | _GENERAL_ALERTS
 
 _FENCED = re.compile(
     r"[ \t]*(?P<fence>:{3,}|/{3,})[ \t]*(?:(?P<brace>\{)?[ \t]*\.?(?P<kind>[A-Za-z][\w-]*+)(?![.:(])(?P<rest>.*))?"
@@ -50,6 +51,7 @@ _ATTRIBUTE = re.compile(r"([\w-]++)[ \t]*=[ \t]*(?:\"([^\"]*)\"|'([^']*)'|\{[ \t
 _BRACES = re.compile(r"\{[^{}]*\}")
 OPTION = re.compile(r"(?: {4,}|\t)\s*(?:[\w-]+:(?: .*)?|- .*)|[ \t]*:[\w-]+:(?: .*)?")
 """A line after the opening mark that sets an option, as in pymdownx and MyST."""
+_TAG_START = re.compile(r"</?[A-Z]")
 _CODE_OR_TAG = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,}).*(?:\n(?![ \t]*(?P=fence)).*)*+(?:\n.*)?"
     r"|(?<!`)(?P<ticks>`++)[^`\n]++(?P=ticks)(?!`)"
@@ -114,11 +116,11 @@ def _to_fenced_mark(match: re.Match[str]) -> Mark | None:
 
 def iter_components(text: str, starts: TagStarts) -> Iterator[re.Match[str]]:
     """Yield the tags of components that are not in code. `starts` holds the tags of the whole text."""
-    for match in _CODE_OR_TAG.finditer(text):
+    for match in _CODE_OR_TAG.finditer(text) if _TAG_START.search(text) else ():
         name = match["name"]
         if name is None or name.isupper() or is_html_element(name.lower()):
             continue
-        is_known = name.lower() in _ALERTS | _FOLDS | _PARTS | _WRAPPERS | _GENERAL_ALERTS
+        is_known = name.lower() in _KNOWN
         other = "<" if match["end"] else "</"
         if is_known or match["empty"] or f"{other}{name.lower()}" in starts:
             yield match

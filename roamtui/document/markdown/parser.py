@@ -1,4 +1,4 @@
-"""Parse Markdown, and the HTML in it, into blocks. Only this module knows the tokens of markdown-it-py."""
+"""Parse Markdown, and the HTML in it, into blocks. Only this module and `rules` know the tokens of markdown-it-py."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ import textwrap
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import takewhile
 
-from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
-from markdown_it.rules_block import StateBlock, reference
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from roamtui.document.headings import limit_nesting
 from roamtui.document.markdown.blocks import (
     Code,
     Emphasis,
@@ -30,7 +26,7 @@ from roamtui.document.markdown.blocks import (
     Words,
 )
 from roamtui.document.markdown.containers import OPTION, Mark, iter_components, read_mark, to_mark
-from roamtui.document.markdown.formulas import FORMULA, convert_formula, get_formula, raise_text
+from roamtui.document.markdown.formulas import convert_formula
 from roamtui.document.markdown.frames import SPAN_MAX, Frame
 from roamtui.document.markdown.inline import (
     CONTAINERS,
@@ -45,6 +41,7 @@ from roamtui.document.markdown.inline import (
     split_footnotes,
     split_html,
 )
+from roamtui.document.markdown.rules import make_parser
 from roamtui.document.plain import strip_anchor
 from roamtui.document.text import compute_line_starts, normalise_line_ends
 
@@ -60,7 +57,6 @@ _COMPONENT_LINES = 50
 """Lines in which the end of a component is looked for first."""
 _FENCE_SIGNS = (":::", "///")
 _CONTAINER_SIGNS = (*_FENCE_SIGNS, "!!!", "???", "===")
-_SCRIPT = re.compile(r"(?<=[\w)\]])([\^~])([\w+=()-]{1,10})\1(?![\^~])")
 _CONTAINERS = {
     "blockquote": "quote",
     "bullet_list": "list",
@@ -106,7 +102,7 @@ def read_markdown(
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
     env: _Env = {"references": dict(definitions or {})}
-    tokens = _make_parser().parse(source, env)
+    tokens = make_parser().parse(source, env)
     starts = compute_line_starts(text)
     prefix_lines = prefix.count("\n")
 
@@ -132,44 +128,6 @@ def parse_link_definitions(text: str) -> Definitions:
             definitions.setdefault(normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)})
         mark = text.find("]:", mark + 2)
     return definitions
-
-
-@lru_cache(maxsize=1)
-def _make_parser() -> MarkdownIt:
-    parser = limit_nesting(MarkdownIt("commonmark").enable(["table", "strikethrough"]))
-    parser.block.ruler.at("reference", _read_reference)
-    parser.inline.ruler.before("escape", "formula", _read_formula)
-    parser.inline.ruler.after("formula", "script", _read_script)
-    return parser
-
-
-def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a link definition, but keep the definition of a footnote as text."""
-    if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):
-        return False
-    return reference(state, start_line, end_line, silent)
-
-
-def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a formula, which markdown-it-py would take for escapes and emphasis."""
-    if state.src[state.pos] not in "$\\" or (match := FORMULA.match(state.src, state.pos)) is None:
-        return False
-    formula = get_formula(match)
-    if formula and not silent:
-        state.push("formula", "", 0).content = formula
-    state.pos = match.end() if formula else state.pos
-    return bool(formula)
-
-
-def _read_script(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a superscript such as `x^2^` or a subscript such as `H~2~O`, if Unicode has it."""
-    if state.src[state.pos] not in "^~" or (match := _SCRIPT.match(state.src, state.pos)) is None:
-        return False
-    raised = raise_text(match[2], "^" if match[1] == "^" else "_")
-    if raised and not silent:
-        state.push("text", "", 0).content = raised
-    state.pos = match.end() if raised else state.pos
-    return bool(raised)
 
 
 class _BlockBuilder:
@@ -387,13 +345,13 @@ class _BlockBuilder:
         """Add some lines of a paragraph as one of their own."""
         if text := "\n".join(lines).strip():
             self._span = self._find_offset(first), self._find_offset(first + len(lines))
-            self._add_inline(_make_parser().parseInline(text, self._env)[0].children or [], text)
+            self._add_inline(make_parser().parseInline(text, self._env)[0].children or [], text)
             self._flush()
 
     def _begin_container(self, mark: Mark, line: int) -> Frame | None:
         """Open a container. Return None if it has no content, or if too many are open."""
         start, end = self._find_offset(line), self._find_offset(line + 1)
-        self._add_inline(_make_parser().parseInline(mark.title, self._env)[0].children or [], mark.title)
+        self._add_inline(make_parser().parseInline(mark.title, self._env)[0].children or [], mark.title)
         title = self._words.take()
         if mark.href:
             self._words.links.append(Link(mark.href))
@@ -471,7 +429,7 @@ class _BlockBuilder:
             self._words.add_plain(text)
             self._flush()
             return
-        tokens = _make_parser().parse(text + "\n", self._env)
+        tokens = make_parser().parse(text + "\n", self._env)
         self._nested_parses += 1
         for token in tokens:
             token.level += self._nested_parses  # so that no heading in it closes a container

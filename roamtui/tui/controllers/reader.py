@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import re
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from urllib.parse import unquote
 
 from textual.app import SuspendNotSupported
 from textual.timer import Timer
@@ -19,21 +20,30 @@ from roamtui.agent.controller import CommandFactory, ConversationController
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.state import ConversationState
+from roamtui.document.backlinks import list_backlinks
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, ResolvedLink, SectionLink, WebLink
-from roamtui.document.link_targets import resolve_link as resolve_markdown_link
+from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.document.node import NodeKind, Span
+from roamtui.document.plain import sanitise_line
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.paths import make_private_folder, write_private_file
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.labels import format_node
-from roamtui.tui.messages import ReadingPosition, StatusMessage
+from roamtui.tui.controllers.links import (
+    FileLink,
+    GuessedLink,
+    LostLink,
+    find_part,
+    get_source_file,
+    resolve_reader_link,
+)
+from roamtui.tui.labels import format_count, format_full_path, format_node
+from roamtui.tui.messages import LinkedFileRequested, ReadingPosition, ReturnRequested, StatusMessage
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.panes.pane_switcher import PaneSwitcher
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
-from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog, PickerDialog, PickerItem, PromptDialog
 from roamtui.tui.text_search import TextPosition
 
 _READING_SECONDS = 0.5
@@ -214,11 +224,11 @@ class ReaderController:
         self._position_timer = self._reader.set_timer(_READING_SECONDS, self._on_shown)
 
     def go_back(self) -> None:
-        """Go back to the position before the last jump."""
+        """Go back to the position before the last jump, or to the document whose link led to this one."""
         if self._reader.go_back():
             self._on_shown()
         else:
-            self._show_status("Nothing to go back to")
+            self._reader.post_message(ReturnRequested())
 
     def _on_shown(self) -> None:
         self.save_position()
@@ -265,26 +275,85 @@ class ReaderController:
         if section_id in self._library:  # some models write a section's id as an address
             return self.jump_to_target(SectionTarget(section_id), came_from=None)
         is_known = target.section_id in self._library
-        return self.open_link(target.href, target.section_id if is_known else next(self._library.walk(), None))
+        origin_id = target.section_id if is_known else next(self._library.walk(), None)
+        return self.open_link(target.href, origin_id, with_files=False)
 
-    def open_link(self, href: str, section_id: str | None) -> str | None:
-        """Follow a link in a section. Return a sentence if it leads nowhere."""
+    def open_link(self, href: str, section_id: str | None, *, with_files: bool = True) -> str | None:
+        """Follow a link in a section. Return a sentence if it leads nowhere.
+
+        `with_files` allows links to other files of this machine. What a model wrote must not open files.
+        """
         if section_id is None:
             return None
-        match resolve_reader_link(href, self._library, section_id):
+        match resolve_reader_link(href, self._library, section_id, with_files=with_files):
             case SectionLink(target, span):
                 self.show(target, (span,) if span is not None else (), came_from=None)
+            case GuessedLink(target, note):
+                self.show(target, (), came_from=None)
+                self._show_status(note)
             case WebLink(url):
+                self._confirm("Open this page in your browser?", url, lambda: self._open_page(url))
+            case FileLink(path, fragment, is_outside):
+                request = partial(self._reader.post_message, LinkedFileRequested(str(path), fragment))
+                if is_outside:
+                    self._confirm("Open a file outside the folder that you opened?", str(path), request)
+                else:
+                    request()
+            case LostLink(reason, nearest) if nearest:
+                choices = [PickerItem(value=near, label=sanitise_line(unquote(near))) for near in nearest]
 
-                def open_page(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-                    if answer:
-                        self._reader.app.open_url(url)
+                def follow(chosen: str | None) -> None:
+                    if chosen is not None and (problem := self.open_link(chosen, section_id, with_files=with_files)):
+                        self._reader.notify(problem, severity="warning", markup=False)
 
-                question = ConfirmDialog("Open this page in your browser?", url, yes="Open")
-                self._reader.app.push_screen(question, open_page)
+                self._reader.app.push_screen(PickerDialog(f"{sanitise_line(reason)} Nearest:", choices), follow)
             case DeadLink(reason):
                 return reason
         return None
+
+    def _confirm(self, question: str, detail: str, action: Callable[[], object]) -> None:
+        def act(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+            if answer:
+                action()
+
+        self._reader.app.push_screen(ConfirmDialog(question, detail, yes="Open"), act)
+
+    def _open_page(self, url: str) -> None:
+        self._reader.app.open_url(url)
+        self._show_status(f"Opened {url} in your browser")
+
+    def show_anchor(self, anchor: str) -> None:
+        """Show the document from an anchor on, which a link in another document names, and focus the reader."""
+        first_id = next(self._library.walk(), None)
+        if first_id is None:
+            return
+        found = find_part(self._library, first_id, anchor) if anchor else SectionLink(first_id)
+        target = found or SectionLink(first_id)
+        self._tree.go_to(target.section_id)
+        self._reader.show_section(self._library, target.section_id, highlight=(target.span,) if target.span else ())
+        self._record_reading(target.section_id)
+        self._panes.focus_reader()
+        if found is None:
+            self._show_status(f'No heading with the anchor "#{anchor}"')
+
+    async def choose_backlink(self) -> None:
+        """List the sections that link to the one in the reader, and show the chosen one."""
+        library, section_id = self._library, self._reader.section_id
+        if section_id is None or section_id not in library:
+            return
+        sources = await asyncio.to_thread(list_backlinks, library, section_id)
+        if not sources:
+            self._show_status("No section links here")
+            return
+        choices = [PickerItem(value=source_id, label=format_full_path(library, source_id)) for source_id in sources]
+        verb = "links" if len(sources) == 1 else "link"
+        title = f"{format_count(len(sources), 'section')} {verb} here"
+
+        def go_to(chosen: str | None) -> None:
+            if chosen is not None and chosen in self._library:
+                self.show(chosen, (), came_from=None)
+
+        self._reader.app.push_screen(PickerDialog(title, choices), go_to)
 
     def edit(self, section_id: str) -> str | None:
         """Open the document at a section in the person's editor. Return a sentence if it cannot be edited."""
@@ -376,41 +445,6 @@ def _get_adjacent_node(library: Library, section_id: str, direction: int) -> str
         if direction < 0:
             return parent
     return None
-
-
-def get_source_file(library: Library, section_id: str) -> Path | None:
-    """Return the file on this machine that contains a section, or None, for instance for a section of an archive."""
-    source = Path(library.source)
-    if not library.root.columns.has_files:
-        return source if source.is_file() and not library.node(section_id).doc else None
-    file = source / library.node(section_id).doc
-    return file if source.is_dir() and file.is_file() else None
-
-
-_FOOTNOTE_INDENT_MAX = 3
-
-
-def resolve_reader_link(mark: str, library: Library, section_id: str) -> ResolvedLink:
-    """Resolve a link in a section.
-
-    A footnote reference such as `[^1]` leads to its footnote. The footnote's own mark, `[^1]:`, leads to the first
-    reference.
-    """
-    if not mark.startswith("[^"):
-        return resolve_markdown_link(mark, library, section_id)
-    document, _ = library.locate(section_id)
-    name = mark.removesuffix(":")
-    text = document.text
-    for match in re.finditer(re.escape(name), text[:], re.IGNORECASE):
-        start, end = match.span()
-        before = text[max(0, start - _FOOTNOTE_INDENT_MAX - 1) : start].replace("\r", "\n")
-        _, line_end, indent = before.rpartition("\n")
-        is_line_start = not indent.strip() and (bool(line_end) or start <= _FOOTNOTE_INDENT_MAX)
-        is_note = text[end : end + 1] == ":" and is_line_start
-        target_id = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
-        if target_id is not None:
-            return SectionLink(target_id, Span(doc=document.key, start=start, end=end))
-    return DeadLink(f"Footnote {name} is not referenced." if name != mark else f"No footnote {name}.")
 
 
 _SOURCES_MAX = 500

@@ -117,6 +117,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.keys = keys
         self._problems = problems
         state = startup.state
+        self._anchor: str | None = None
+        """The anchor to show first, if a link in another document opened this one."""
         self._stamp = stamp_source(state.library.source)
         label = make_model_label(startup.model_name)
         self.welcome = WelcomeView(state.library.title, startup.options.examples, label, keys)
@@ -248,6 +250,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warm_up()
         self._index_ahead()
         self.reader_controller.show_last_read()
+        if self._anchor is not None:
+            self.reader_controller.show_anchor(self._anchor)
         position = self.reader_controller.describe_position()
         self.welcome.show_reading_place(position)
         self._hints.show_extra(("global.continue_reading",) if position else ())
@@ -641,6 +645,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_back(self) -> None:
         self.reader_controller.go_back()
+
+    @work(group="backlinks", exclusive=True, exit_on_error=False)
+    async def action_backlinks(self) -> None:
+        await self.reader_controller.choose_backlink()
+
+    def show_anchor(self, anchor: str) -> None:
+        """Show the document from an anchor on in the reader, as soon as the first screen is shown."""
+        if self._has_started:
+            self.reader_controller.show_anchor(anchor)
+        else:
+            self._anchor = anchor
 
     @on(ReadingPositionChanged)
     def _on_position_changed(self, event: ReadingPositionChanged) -> None:

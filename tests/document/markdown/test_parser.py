@@ -147,3 +147,18 @@ def test_blocks_in_a_component_have_their_own_offsets() -> None:
     assert isinstance(details, Details)
     spans = [text[start:end].strip() for start, end in _list_spans(details.blocks)]
     assert spans == ["one", "two"]
+
+
+def test_wikilinks_are_links_to_a_name() -> None:
+    (block,) = read_markdown("See [[Name]], [[A b#Part|words]], ![[x.png]], [[#Here]].\n").blocks
+    assert isinstance(block, Paragraph)
+    assert "".join(words.text for words in block.words) == "See Name, words, x.png, Here."
+    links = read_markdown("[[Name]] [[A b#Part|words]] [[#Here]]").links
+    assert links == (Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]"))
+
+
+@pytest.mark.parametrize(
+    "text", ["[[a]](b)", "[[a]] is defined\n\n[a]: b", "[[ -f x ]]", "`[[a]]`", "[[a\nb]]", "[[a]"]
+)
+def test_what_only_looks_like_a_wikilink_is_none(text: str) -> None:
+    assert not any(link.href.startswith("[[") for link in read_markdown(text).links)

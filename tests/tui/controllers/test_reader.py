@@ -17,7 +17,8 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.controllers import reader
-from roamtui.tui.controllers.reader import ReadingPositions, get_source_file, resolve_reader_link
+from roamtui.tui.controllers.links import get_source_file, resolve_reader_link
+from roamtui.tui.controllers.reader import ReadingPositions
 from roamtui.tui.messages import ReadingPosition
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import RYE, ask, expand, find_id, make_app, model_of, running, screen_text, wait_until
