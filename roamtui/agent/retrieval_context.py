@@ -57,7 +57,7 @@ _EXCERPT_TOKENS_MIN = 40
 _SIBLINGS_MAX = 12
 _SCANNED_LENGTH_MAX = 20_000_000
 """Characters of a library that are searched for a name; more would make a person wait."""
-_WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_./]?[^\W_]+)*)")
+_WORD = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
 """A word, number or identifier, with `inside` if it has a capital letter inside a sentence."""
 _PIECE_LENGTH = 100_000
 """Characters that are searched for a name at once."""

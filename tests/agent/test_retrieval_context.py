@@ -140,6 +140,7 @@ def test_the_excerpt_of_a_long_section_is_the_table_that_a_question_names() -> N
         ("red with readUnits or writeUnits of T-1103 or T-1104", "writeUnits, T-1104"),
         ("Zählt Rot als Farbe der Ziegel 77?", "77"),
         ("Is red a Brick?", ""),
+        ("Which state/country is red from?", ""),
     ],
 )
 def test_names_and_numbers_that_stand_nowhere_are_listed(query: str, missing: str) -> None:
