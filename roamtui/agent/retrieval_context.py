@@ -425,7 +425,8 @@ def _choose_spans(
             overlaps = any(
                 span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous
             )
-            if not overlaps and library.node(section_id).tokens <= whole_max:
+            is_bare_chapter = hit.named is not None and not _has_text(library, own)
+            if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
                 source = whole
         text = library.read(source)
         bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max)

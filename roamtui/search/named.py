@@ -72,14 +72,12 @@ _ROMAN_SIGNS = ((50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV")
 class _Name:
     """A name by which a question refers to sections."""
 
-    titles: str
-    """FTS5 expression that their titles match."""
-    matches: Callable[[str], object]
+    expression: str
+    """FTS5 expression that the sections match."""
+    matches: Callable[[str], object] = bool
     """Checks a title."""
     caption: re.Pattern[str] | None = None
-    """Pattern of the start of a line in a text that the name may refer to instead."""
-    texts: str = ""
-    """FTS5 expression for texts with such a line."""
+    """Pattern of the start of a line in the text, such as "Table 4", if not the title is named."""
     above: frozenset[str] = frozenset()
     """Stems, one of which a title, a title above it or the path of the file must contain."""
     is_statement: bool = False
@@ -92,47 +90,61 @@ def find_named_sections(
 ) -> dict[int, tuple[int, int]]:
     """Return the sections that a question names, best first, each with the span of its own text that is named.
 
-    For each name there is at most one section of each document: the one at the highest level, or else the one with the
-    best of the `scores` that sections have for the words of the question.
+    For each name there is at most one section of each document: one inside another named section, else the one at the
+    highest level, else the one with the best of the `scores` that sections have for the words of the question.
     """
     best_scores: dict[int, float] = {}
     for number, score in scores.items():
         key = id(index.layout.locate(number)[0])
         best_scores[key] = max(score, best_scores.get(key, 0.0))
     score_min = _DOCUMENT_SHARE * max(best_scores.values(), default=0.0)
+    matches = [
+        next(filter(None, (_match_name(index, name, within) for name in names)), {})
+        for names in _list_names(question, reads_rows=len(within) <= _READ_SECTIONS_MAX)
+    ]
     found: dict[int, tuple[int, int]] = {}
-    for name in _list_names(question, reads_rows=len(within) <= _READ_SECTIONS_MAX):
-        named = {
-            number: (0, len(index.own_text(number)))
-            for number in index.list_matches(name.titles, within, _TITLES_MAX)
-            if name.matches(title_of(*index.layout.locate(number)))
-            and (not name.above or name.above & index.path_stems(number))
-            and (not name.is_statement or _has_rows(index, number, name.asked))
-        }
-        if not named and name.caption is not None:
-            for number in index.list_matches(name.texts, within, _TEXTS_MAX):
-                text = index.own_text(number)
-                if (caption := name.caption.search(text)) is not None:
-                    named[number] = (caption.start(), _find_end(text, caption.start()))
-        best: dict[int, tuple[int, float, int]] = {}
+    for named in matches:
+        others = frozenset(number for other in matches if other is not named for number in other)
+        best: dict[int, tuple[bool, int, float, int]] = {}
         for number in named:
             document, row = index.layout.locate(number)
             if best_scores.get(id(document), 0.0) >= score_min:
-                order = (document.columns.levels[row], -scores.get(number, 0.0), number)
+                is_outside = others.isdisjoint(_iter_ancestors(index, number))  # of "Article 1, Section 8"
+                order = (is_outside, document.columns.levels[row], -scores.get(number, 0.0), number)
                 best[id(document)] = min(order, best.get(id(document), order))
-        found |= {number: named[number] for _, _, number in sorted(best.values(), key=lambda order: order[1:])}
-    return {number: found[number] for number in [*found][:_NAMED_MAX]}
+        found |= {order[-1]: named[order[-1]] for order in sorted(best.values(), key=lambda order: order[2:])}
+    containing = {ancestor for number in found for ancestor in _iter_ancestors(index, number)}
+    return {number: found[number] for number in [number for number in found if number not in containing][:_NAMED_MAX]}
 
 
-def _list_names(question: str, *, reads_rows: bool) -> Iterator[_Name]:
+def _match_name(index: SectionIndex, name: _Name, within: range) -> dict[int, tuple[int, int]]:
+    found = {}
+    for number in index.list_matches(name.expression, within, _TITLES_MAX if name.caption is None else _TEXTS_MAX):
+        if name.caption is not None:
+            text = index.own_text(number)
+            if (caption := name.caption.search(text)) is not None:
+                found[number] = (caption.start(), _find_end(text, caption.start()))
+        elif (
+            name.matches(title_of(*index.layout.locate(number)))
+            and (not name.above or name.above & index.path_stems(number))
+            and (not name.is_statement or _has_rows(index, number, name.asked))
+        ):
+            found[number] = (0, len(index.own_text(number)))
+    return found
+
+
+def _iter_ancestors(index: SectionIndex, number: int) -> Iterator[int]:
+    while (number := index.layout.parent(number)) >= 0:
+        yield number
+
+
+def _list_names(question: str, *, reads_rows: bool) -> Iterator[tuple[_Name, ...]]:
+    """Yield the names in a question, each with less likely meanings after it."""
     kinds = [kind for kind in _STATEMENTS if _STATEMENT_LINES[kind].search(question)]
     for names in [_STATEMENT_NAMES[kind] for kind in kinds] or [_ANY_STATEMENT] * reads_rows:
-        yield _Name(
-            titles=_STATEMENT_TITLES,
-            matches=partial(_is_statement, names),
-            is_statement=True,
-            asked="" if kinds else _join_stems(question),
-        )
+        asked = "" if kinds else _join_stems(question)
+        is_title = partial(_is_statement, names)
+        yield (_Name(expression=_STATEMENT_TITLES, matches=is_title, is_statement=True, asked=asked),)
     for match in _NUMBERED.finditer(question):
         index = next(index for index in range(len(_KINDS)) if match[f"kind{index}"])
         yield from (_name_numbered(index, number) for number in re.findall(_NUMBER, match["numbers"]))
@@ -141,11 +153,12 @@ def _list_names(question: str, *, reads_rows: bool) -> Iterator[_Name]:
         stems = _stem_bare(title)
         words = [f'"{word}"' for word in tokenise(title) if stem(word) in stems]
         if words:
-            yield _Name(titles=f"title : ({' AND '.join(words)})", matches=partial(_has_stems, stems))
+            yield (_Name(expression=f"title : ({' AND '.join(words)})", matches=partial(_has_stems, stems)),)
     for version in _VERSION.findall(question) if _RELEASE.search(question) else ():
         spaced = version.replace(".", " ")
         exact = re.compile(rf"(?<![\w.])v?{re.escape(version)}(?:\.0)*(?!\w|\.\d)", re.IGNORECASE)
-        yield _Name(titles=f'title : ("{spaced}" OR "v{spaced}")', matches=exact.search, above=_RELEASE_STEMS)
+        expression = f'title : ("{spaced}" OR "v{spaced}")'
+        yield (_Name(expression=expression, matches=exact.search, above=_RELEASE_STEMS),)
 
 
 def _is_statement(names: re.Pattern[str], title: str) -> bool:
@@ -173,28 +186,29 @@ def _stem_bare(title: str) -> frozenset[str]:
     return frozenset(word for word in stem_title(title) if not word.isdigit()) - _PART_WORDS
 
 
-def _name_numbered(kind_index: int, number: str) -> _Name:
-    names = _KINDS[kind_index]
-    forms = [number, *_convert_roman(number)]
-    kinds = "|".join(names)
-    numbers = f"(?:{'|'.join(map(re.escape, forms))})(?!\\w|[.-]?\\d)"
+def _name_numbered(kind_index: int, number: str) -> tuple[_Name, ...]:
+    """Return what "section 12.3" may name: a title with that kind, with none, with another one, or a line of a text."""
     is_part = kind_index < len(_PART_KINDS)
-    title = re.compile(rf"\W*(?:(?i:{kinds})\W*){'?' if is_part else ''}{numbers}")
-    is_dotted = is_part and "." in number
-    caption = rf"(?m)^{_MARKS}(?:(?i:{kinds})\W*){'?' if is_dotted else ''}{numbers}{_CAPTION_END}"
+    names, others = _KINDS[kind_index], [name for kind in _KINDS[: len(_PART_KINDS)] for name in kind]
+    forms = [number, *_convert_roman(number)]
+    numbers = f"(?:{'|'.join(map(re.escape, forms))})(?!\\w|[.-]?\\d)"
     phrases = [" ".join(tokenise(form)) for form in forms]
-    words = [name for name in names if name.isalpha()]
     either = " OR ".join(f'"{phrase}"' for phrase in phrases)
-    titles = f"({' OR '.join(words)}) AND ({either})"
+    words = " OR ".join(filter(str.isalpha, others if is_part else names))
+    first = "".join(f' OR ^"{phrase}"' for phrase in phrases) if is_part else ""
+    patterns = [rf"\W*(?i:{'|'.join(names)})\W*{numbers}"]
     if is_part:
-        titles = " OR ".join((f"({titles})", *(f'^"{phrase}"' for phrase in phrases)))
-    captions = [f'"{name} {phrase}"' for name in words for phrase in phrases]
-    return _Name(
-        titles=f"title : ({titles})",
-        matches=title.match,
-        caption=re.compile(caption),
-        texts=f"body : ({either if is_dotted else ' OR '.join(captions)})",
+        patterns += [rf"[^\w§]*{numbers}", rf"\W*(?i:{'|'.join(others)})\W*{numbers}"]
+    titles = (
+        _Name(expression=f"title : ((({words}) AND ({either})){first})", matches=re.compile(pattern).match)
+        for pattern in patterns
     )
+    is_dotted = is_part and "." in number
+    captions = (
+        either if is_dotted else " OR ".join(f'"{n} {phrase}"' for n in names if n.isalpha() for phrase in phrases)
+    )
+    caption = rf"(?m)^{_MARKS}(?:(?i:{'|'.join(names)})\W*){'?' if is_dotted else ''}{numbers}{_CAPTION_END}"
+    return (*titles, _Name(expression=f"body : ({captions})", caption=re.compile(caption)))
 
 
 def _convert_roman(number: str) -> tuple[str, ...]:

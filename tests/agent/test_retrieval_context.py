@@ -121,6 +121,16 @@ def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
     assert len(found.hits) == 4
 
 
+def test_a_long_chapter_that_a_question_names_is_excerpted_where_it_answers() -> None:
+    parts = "".join(f"### 4.{number}\n\n{_FILLER}\n\n" for number in range(3))
+    library = make_library(f"# A\n\n## Article 4\n\n{parts}### 4.7\n\nHerons nest in May.\n\n## Article 5\n\nOwls.\n")
+    state = ConversationState(id="c0ffee", library=library, options=OpenSectionOptions())
+    question = "When do herons nest by article 4?"
+    text = format_hits(state, KeywordSearcher(library).search(question)[:1], question).text
+    assert text.startswith(f"- [{id_of(library, 'Article 4')}] Article 4")
+    assert "Herons nest in May." in text
+
+
 def test_the_excerpt_of_a_long_section_is_the_table_that_a_question_names() -> None:
     table = "Table 4. Speeds\n\n| Bird | Speed |\n|---|---|\n| Heron | 45 |\n"
     library = make_library(f"# A\n\n## B\n\nTable 4 shows herons. {_FILLER}\n\n{table}\n{_FILLER}\n\n## C\n\nOwls.\n")

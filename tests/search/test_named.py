@@ -114,6 +114,30 @@ def test_a_caption_names_its_table() -> None:
     assert text[slice(*hit.named)] == "Table 4. Speeds\n\n| b |\n|---|\n| 2 |\n"
 
 
+def test_the_kind_that_is_asked_for_comes_before_bare_numbers_and_other_kinds() -> None:
+    text = (
+        "# Law\n\n## V. Presidents\n\nOne.\n\n### Art 5\n\nSpeech.\n\n### Section 7\n\nSeven.\n\n### § 9\n\nNine.\n\n"
+    )
+    library = make_library(text + "### 9 Ends\n\nEnd.\n")
+    assert [find_titles(library, f"What does article {number} say?")[0] for number in (5, 7, 9)] == [
+        "Art 5",
+        "Section 7",
+        "9 Ends",
+    ]
+    assert find_titles(library, "What does § 9 say?")[0] == "§ 9"
+
+
+@pytest.mark.parametrize("question", ["What does Article II, Section 2 say?", "What does section 2 of article 2 say?"])
+def test_a_part_inside_another_one_is_meant(question: str) -> None:
+    parts = "".join(
+        f"## Article {article}\n\n### Section 1\n\nOne.\n\n### Section 2\n\nTwo.\n\n" for article in ("I", "II")
+    )
+    library = make_library(f"# Law\n\n{parts}")
+    first, second, *_ = KeywordSearcher(library).search(question)
+    assert "Article II > Section 2" in " > ".join(library.node(first.section_id).path)
+    assert second.named is None
+
+
 def test_a_number_alone_names_nothing() -> None:
     for question in ("What happens after 12 months?", "Is it 12.3 percent?", "Is version 12.3 fast?", "What has it?"):
         assert not any(hit.named for hit in KeywordSearcher(_BOOK).search(question))
