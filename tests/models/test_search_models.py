@@ -181,6 +181,13 @@ def test_each_text_has_its_vector(background: BackgroundLoop, name: str) -> None
     assert server.texts == list(TEXTS)
 
 
+def test_voyage_ai_gets_no_encoding_format_which_it_would_refuse(background: BackgroundLoop) -> None:
+    with FakeEmbeddingServer() as server:
+        for name in ("voyage/voyage-3.5", "mistral/mistral-embed"):
+            assert _make(background, name, server.openai_url).embed(["a"], kind=EmbedKind.QUERY).shape == (1, 512)
+    assert [body.get("encoding_format") for _, body in server.requests] == [None, "float"]
+
+
 def test_a_passing_fault_is_answered_by_asking_again(background: BackgroundLoop) -> None:
     with FakeEmbeddingServer(503, 429) as server:
         rows = _make(background, "openai/x", server.openai_url).embed(["a"], kind=EmbedKind.QUERY)

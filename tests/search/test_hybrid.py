@@ -210,6 +210,7 @@ def test_refreshing_does_not_wait_for_the_embedder() -> None:
         preparing = pool.submit(searcher.prepare, hold)
         assert has_begun.wait(20)
         searcher.refresh(grown)
+        assert not preparing.done()
         may_go_on.set()
         preparing.result(20)
     assert grown.title_of(searcher.search("kangaroos hop")[0].section_id) == "Kangaroos"

@@ -57,7 +57,7 @@ class MeaningController:
         if worker is None or worker.is_finished:
             return False
         worker.cancel()
-        self._tell(f"Indexing by meaning cancelled · {self._key} continues")
+        self._tell(f"Indexing cancelled · {self._key} continues")
         return True
 
     def _begin(self, offer: MeaningOffer | None) -> None:
@@ -68,7 +68,7 @@ class MeaningController:
         call_soon = asyncio.get_running_loop().call_soon_threadsafe
 
         def report(done: int, total: int) -> None:
-            words = f"Indexing by meaning: {done:,} of {total:,} passages · {self._key} cancels"
+            words = f"{done:,} of {total:,} passages indexed · {self._key} cancels"
             call_soon(partial(self._tell, words, is_progress=True))
 
         def warn(sentence: str) -> None:

@@ -122,11 +122,11 @@ async def test_indexing_shows_its_progress_until_it_is_cancelled(ollama: FakeEmb
     ollama.held_after = 1
     async with offering(LONG) as (app, pilot):
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "Indexing by meaning: 64 of " in screen_text(app))
-        assert "passages · ctrl+r cancels" in screen_text(app)
+        await wait_until(pilot, lambda: "64 of " in screen_text(app))
+        assert "passages indexed · ctrl+r cancels" in screen_text(app)
         assert isinstance(app.app_context.agent.searcher, KeywordSearcher)
         await pilot.press(key)
-        await wait_until(pilot, lambda: "Indexing by meaning cancelled · ctrl+r continues" in screen_text(app))
+        await wait_until(pilot, lambda: "Indexing cancelled · ctrl+r continues" in screen_text(app))
         assert app.focused is app.main_screen.question_box
         ollama.gate.set()
         await pilot.press("ctrl+r")
@@ -145,7 +145,7 @@ async def test_a_server_that_dies_leaves_search_by_words_and_says_so(monkeypatch
             ollama.__exit__(None, None, None)
             await wait_until(pilot, lambda: "Search stays by words:" in screen_text(app))
             assert "--embedder" not in screen_text(app)
-            assert "Indexing" not in screen_text(app)
+            assert "passages indexed" not in screen_text(app)
             assert isinstance(app.app_context.agent.searcher, KeywordSearcher)
 
 
