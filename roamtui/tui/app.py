@@ -175,7 +175,10 @@ class RoamApp(App[None], inherit_bindings=False):
         def arrive() -> None:
             if self.current_mode != origin:
                 self._links = [*self._links, (origin, self.current_mode)][-_LINKS_MAX:]
-                self.main_screen.show_anchor(event.anchor)
+                if self.main_screen.has_started:
+                    self.main_screen.reader_controller.show_anchor(event.anchor)
+                else:
+                    self.main_screen.first_anchor = event.anchor
 
         def show(chosen: OpenChoice | RoamtuiError | None) -> None:
             self._on_document_chosen(chosen)

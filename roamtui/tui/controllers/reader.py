@@ -20,9 +20,8 @@ from roamtui.agent.controller import CommandFactory, ConversationController
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.state import ConversationState
-from roamtui.document.backlinks import list_backlinks
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
+from roamtui.document.link_targets import DeadLink, SectionLink, WebLink, list_backlinks
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.plain import sanitise_line
 from roamtui.editor import build_editor_command, find_editor

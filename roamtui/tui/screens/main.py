@@ -117,8 +117,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.keys = keys
         self._problems = problems
         state = startup.state
-        self._anchor: str | None = None
-        """The anchor to show first, if a link in another document opened this one."""
+        self.first_anchor: str | None = None
+        """The anchor to show as soon as the screen has started, if a link led to it."""
         self._stamp = stamp_source(state.library.source)
         label = make_model_label(startup.model_name)
         self.welcome = WelcomeView(state.library.title, startup.options.examples, label, keys)
@@ -197,7 +197,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return ReloadController(context, self.controller, chat, self._stamp, key, lambda: self.is_asking)
 
     @property
-    def _has_started(self) -> bool:
+    def has_started(self) -> bool:
         """Whether the first screen has been shown. The controllers, which are cached properties, are made only then."""
         return "reader_controller" in vars(self)
 
@@ -250,8 +250,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._warm_up()
         self._index_ahead()
         self.reader_controller.show_last_read()
-        if self._anchor is not None:
-            self.reader_controller.show_anchor(self._anchor)
+        if self.first_anchor is not None:
+            self.reader_controller.show_anchor(self.first_anchor)
         position = self.reader_controller.describe_position()
         self.welcome.show_reading_place(position)
         self._hints.show_extra(("global.continue_reading",) if position else ())
@@ -260,7 +260,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_unmount(self) -> None:
         """Save the reading position and unsaved notes."""
-        if self._has_started:
+        if self.has_started:
             self.reader_controller.save_position()
             self._notes_controller.flush()
 
@@ -427,7 +427,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.question_box.close_commands()
             or self.question_controller.reset_options()
             or self.question_controller.take_back()
-            or (self._has_started and self._meaning_controller.cancel())
+            or (self.has_started and self._meaning_controller.cancel())
         )
         if not is_done:
             self.panes.step_out()
@@ -635,7 +635,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(OutlineTree.CursorMoved)
     def _follow_cursor(self, event: OutlineTree.CursorMoved) -> None:
-        if self.focused is self.tree_pane.outline and self._has_started:
+        if self.focused is self.tree_pane.outline and self.has_started:
             self.reader_controller.follow_cursor(event.section_id)
             if title := self.tree_pane.outline.get_cut_title():
                 self.status_line.update_status(message=title, is_progress=False)
@@ -649,13 +649,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="backlinks", exclusive=True, exit_on_error=False)
     async def action_backlinks(self) -> None:
         await self.reader_controller.choose_backlink()
-
-    def show_anchor(self, anchor: str) -> None:
-        """Show the document from an anchor on in the reader, as soon as the first screen is shown."""
-        if self._has_started:
-            self.reader_controller.show_anchor(anchor)
-        else:
-            self._anchor = anchor
 
     @on(ReadingPositionChanged)
     def _on_position_changed(self, event: ReadingPositionChanged) -> None:

@@ -10,9 +10,8 @@ from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.backlinks import list_backlinks
 from roamtui.document.library import Library
-from roamtui.document.link_targets import DeadLink, SectionLink
+from roamtui.document.link_targets import DeadLink, SectionLink, list_backlinks
 from roamtui.library_loader import open_library
 from roamtui.models.base import Model
 from roamtui.sources.convert.converted import PageReport
@@ -161,7 +160,7 @@ def _make_app(source: Path) -> RoamApp:
 
 async def _follow(app: RoamApp, pilot: Pilot[None], href: str) -> None:
     screen = app.main_screen
-    await wait_until(pilot, lambda: screen._has_started)
+    await wait_until(pilot, lambda: screen.has_started)
     library = screen.session.state.library
     screen.reader_controller.read(screen.reader_pane.section_id or next(library.walk()), came_from=None)
     screen.panes.focus_reader()
