@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_LINE_START = re.compile(
+LINE_START = re.compile(
     r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_+)\s*$|_\s+_|~{3}|`{3}[^`]*$|:(?:\s|$)|\[[^\]]{0,200}\]:)",
     re.MULTILINE,
 )
@@ -33,7 +33,7 @@ def escape_inline(text: str) -> str:
 
 def escape_line_starts(text: str) -> str:
     """Escape line starts that Markdown would read as a heading, a list, a quote or code."""
-    return _NUMBER_START.sub(r"\1\\", _LINE_START.sub(r"\\", text))
+    return _NUMBER_START.sub(r"\1\\", LINE_START.sub(r"\\", text))
 
 
 def write_heading(level: int, title: str) -> str:

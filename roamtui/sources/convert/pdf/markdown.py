@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
-from roamtui.sources.convert.escaping import escape_line_starts, replace_surrogates, write_heading
+from roamtui.sources.convert.escaping import LINE_START, replace_surrogates, write_heading
 from roamtui.sources.convert.pdf.outline import DetectedHeading, PageText
 from roamtui.sources.convert.pdf.pdfium import HYPHEN
 from roamtui.sources.convert.pdf.rows import PageRow
@@ -16,10 +16,26 @@ from roamtui.sources.convert.pdf.tables import write_table
 
 _PARAGRAPH_GAP_MIN = 1.35
 """Minimum distance between paragraphs, as a multiple of the median distance between rows."""
+_FULL_ROW_LENGTH = 60
+"""Tables are set more tightly than text, so the distance below rows of this length counts too."""
+_SENTENCE_GAP_MAX = 2.6
+"""Greatest distance between two rows of one sentence, in letter heights."""
+_FULL_SHARE = 0.85
+"""A row that ends this far to the right, as a share of the page's right edge, is full, so that its sentence goes on."""
+_RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
+"""A line that draws a line."""
+_SENTENCE_STARTS = frozenset('$€£(“"‘')
+"""Characters other than letters and digits with which a sentence may go on."""
+_LIST_NUMBER = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s", re.IGNORECASE)
+_FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s|$))")
+"""A number, such as a year at the end of a sentence, that Markdown would read as that of a list item."""
+_SHIELD = "\N{NO-BREAK SPACE}"
+"""Keeps a line start from being Markdown. Unlike a backslash, it is not seen by readers and models."""
+_SPLIT_ROMAN = re.compile(r"\b((?i:part|article)) (I{1,3}|V|X{1,3}) (V|X|I{1,3})(?!\w)")
 _CELL_GAP_MIN = 1.5
 """Minimum gap between cells outside tables, in letter heights."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
-_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
+_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#\w{1,32};)|&(?=(?:[a-z]+|[A-Z][a-z]+)\d*;)")
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
 _PIECE_COUNT_MAX = 3
 """A piece of a split word occurs at most this often in the file; real words occur more often."""
@@ -52,23 +68,38 @@ class WordRepairer:
                 repaired: list[str] = []
                 for word in words:
                     start = repaired[-1] if repaired else ""
-                    common = max(self._counts[start.lower()], self._counts[word.lower()])
-                    # Two pieces are a split word if they are rare by themselves and frequent as one word.
-                    if (
-                        common <= _PIECE_COUNT_MAX
-                        and self._counts[(start + word).lower()] > _PIECE_COUNT_MAX * common
-                        and start.isalpha()
-                        and word.isalpha()
-                        and (start.isupper() == word.isupper() or word.islower())
-                    ):
-                        repaired[-1] += word
+                    whole = self._join_pieces(start, word) if start.isalpha() else ""
+                    if whole:
+                        repaired[-1] = whole
                     else:
                         repaired.append(self._spellings.get(word, word))
-                if repaired != words:
-                    cell.text = " ".join(repaired)
+                if repaired != words or _SPLIT_ROMAN.search(cell.text):
+                    cell.text = _SPLIT_ROMAN.sub(r"\1 \2\3", " ".join(repaired))
                     is_changed = True
             if is_changed:
                 row.refresh()
+
+    def _join_pieces(self, start: str, end: str) -> str:
+        """Join two pieces of a split word; return an empty text if they are two words.
+
+        Pieces are rare by themselves and frequent as one word. Of a split "ff", one f may be missing.
+        """
+        core = end.rstrip(".,;:)")
+        first, last = self._counts[start.lower()], self._counts[end.lower()]
+        # A single letter is frequent, but never a piece by itself.
+        common = first if len(core) == 1 else last if len(start) == 1 else max(first, last)
+        if core.isalpha() and (start.isupper() == core.isupper() or core.islower()):
+            if common <= _PIECE_COUNT_MAX and self._counts[(start + core).lower()] > _PIECE_COUNT_MAX * common:
+                return start + end
+            if (
+                start[-1] == "f"
+                and len(core) > 1
+                and self._counts[f"{start}f{core}".lower()] > _PIECE_COUNT_MAX * max(1, last)
+            ):
+                return f"{start}f{end}"
+        if core[:1] == "-" and start[-1] == "f" and self._counts[f"{start}f{core}".lower()] > last:
+            return f"{start}f{end}"
+        return ""
 
     def join(self, start: str, end: str) -> str:
         """Join two lines that share a hyphenated word. Keep the hyphen if the file has it more often."""
@@ -92,13 +123,17 @@ class MarkdownWriter:
         self._length = 0
         self._is_open = False
         """Whether the last paragraph of the page may continue on the next one."""
+        self._is_full = False
+        """Whether the last row of the page is full, so that its sentence goes on even before a capital letter."""
         self._table_head = ""
         """Header of the table with which the last page ends; empty if it does not end with a table."""
 
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
         """Write a page. Its headings must be in order."""
-        gaps = [row.top - above.top for above, row in pairwise(page.rows) if row.top > above.top]
-        gap_max = _PARAGRAPH_GAP_MIN * median(gaps) if gaps else 0.0
+        gaps = [(len(above.text), row.top - above.top) for above, row in pairwise(page.rows) if row.top > above.top]
+        prose = [gap for length, gap in gaps if length >= _FULL_ROW_LENGTH]
+        usual = max((median(some) for some in (prose, [gap for _, gap in gaps]) if some), default=0.0)
+        gap_max = _PARAGRAPH_GAP_MIN * usual
         blocks: list[str] = []
         start = 0
         for heading in headings:
@@ -110,13 +145,17 @@ class MarkdownWriter:
             head, line_end, rest = blocks[0].partition("\n")
             if not head.strip("| ") and head.count("|") == self._table_head.count("|"):
                 blocks[0] = f"{self._table_head}{line_end}{rest}"
-        is_continued = self._is_open and blocks and blocks[0][0].islower()
+        is_continued = blocks and self._is_open and _may_continue(blocks[0], is_full=self._is_full)
+        if is_continued and blocks[0][1:2].isdigit():
+            blocks[0] = blocks[0].lstrip(_SHIELD)  # no list starts inside a paragraph with such a number
         between = "" if not self._length else "\n" if is_continued else "\n\n"
         self.page_starts.append(self._length + len(between))
         self.pieces.append(between + "\n\n".join(blocks))
         self._length += len(self.pieces[-1])
         if blocks:
             self._is_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
+            right = _FULL_SHARE * max((row.x1 for row in page.rows), default=0.0)
+            self._is_full = any(len(row.text) >= _FULL_ROW_LENGTH and row.x1 >= right for row in page.rows[-1:])
             self._table_head = blocks[-1].partition("\n")[0] if blocks[-1].startswith("| ") else ""
 
     def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:
@@ -135,11 +174,12 @@ class MarkdownWriter:
     def _write_paragraphs(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
         """Yield the paragraphs of rows. Words that were hyphenated at line ends are joined."""
         lines: list[str] = []
+        rows = [row for row in rows if not _RULE.fullmatch(row.text)]
         for above, row in zip([None, *rows], [*rows, None], strict=True):
             begins_paragraph = (
                 above is None
                 or row is None
-                or row.top - above.top > gap_max
+                or (row.top - above.top > gap_max and not _continues_sentence(above, row))
                 or (row.top < above.top and not row.text[0].islower())
                 or abs(row.size - above.size) > 0.15 * above.size
                 or _BULLET.match(row.text) is not None
@@ -148,7 +188,7 @@ class MarkdownWriter:
                 text = "\n".join(lines)
                 bullet = _BULLET.match(text)
                 text = _clean(text[bullet.end() :] if bullet else text, keeps_lines=True)
-                yield ("- " if bullet else "") + escape_line_starts(text)
+                yield ("- " if bullet else "") + _FALSE_LIST_NUMBER.sub(_SHIELD, LINE_START.sub(_SHIELD, text))
                 lines = []
             if row is None:
                 return
@@ -159,6 +199,25 @@ class MarkdownWriter:
                 lines[-1] = self._repairer.join(lines[-1][:-1], line)
             else:
                 lines.append(line)
+
+
+def _continues_sentence(above: PageRow, row: PageRow) -> bool:
+    """Check whether a sentence goes on below a gap that is wider than usual, as around formulas and raised marks."""
+    return (
+        len(above.text) >= _FULL_ROW_LENGTH
+        and above.text[-1] not in _SENTENCE_ENDS
+        and row.text[0].islower()
+        and _LIST_NUMBER.match(row.text) is None
+        and 0 < row.top - above.top <= _SENTENCE_GAP_MAX * row.size
+    )
+
+
+def _may_continue(block: str, *, is_full: bool) -> bool:
+    """Check whether the first block of a page may continue a sentence of the last page, whose last row `is_full`."""
+    block = block.lstrip(_SHIELD)
+    if LINE_START.match(block) or _LIST_NUMBER.match(block):
+        return False
+    return block[0].islower() or (is_full and (block[0].isalnum() or block[0] in _SENTENCE_STARTS))
 
 
 def _clean(text: str, *, keeps_lines: bool = False) -> str:

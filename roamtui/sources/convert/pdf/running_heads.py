@@ -37,6 +37,21 @@ _NUMBER_ONLY = re.compile(
     r"(?:page)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE
 )
 """A line that is only a page number: `12`, `Page F-3`, `- 12 -`, `12 of 90`."""
+_FURNITURE = re.compile(
+    r"(?:page|p\.)?\s*\d{1,4}\s+(?:of|/)\s+\d{1,4}|page\s+(?:[A-Z]{1,2}-)?\d{1,4}|-\s\d{1,4}\s-|[A-Z]-\d{1,3}"
+    r"|(?=.*(?:confid|version|copy))(?:(?:strictly |private (?:and|&) )?confidential|(?:conformed |final )?execution"
+    r" (?:version|copy)|final version|[\s/,|–-])+"
+    r"|\W*(?:this )?page (?:has been )?(?:intentionally )?left blank.{0,20}"
+    r"|\W*continued on (?:the )?(?:next|following) page\W*|\[signatures? (?:pages? )?(?:to\b|on\b|follows?\b).{0,80}\]"
+    r"|\W{0,3}[*+†‡#]{1,4}\W{0,6}(?:certain )?(?:portions|information) (?:of|in|from) this"
+    r" (?:exhibit|agreement|document)\b.*",
+    re.IGNORECASE,
+)
+"""A line that is no text wherever it stands at the edge of a page: its number, a stamp, a hint at the next page."""
+_CONTENTS_LINK = re.compile(r"(?:back to |return to )?(?:the )?(?:table of contents|contents|index|top)", re.IGNORECASE)
+_LABEL_END = re.compile(r".*\s(?:[A-Z]{1,2}-)?\d{1,4}")
+_LISTED_ROWS_MAX = 4
+"""A page with more lines that end with a page number is a contents page, so that its title is no link to one."""
 _Edges = tuple[list[PageRow], list[PageRow]]
 """Up to three rows at the top of a page, and up to three at the bottom, both from the edge inwards."""
 PrintedNumbers = dict[tuple[str, int], list[int]]
@@ -90,6 +105,8 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> StrippedPages:
         edges.append((ordered[:count], bottom))
     numbers = _detect_page_numbers(edges)
     share_by_key = _detect_repeated_rows(edges, numbers)
+    link_rows = [row for top, _ in edges for row in top[:1] if _CONTENTS_LINK.fullmatch(row.text)]
+    links = set(map(id, link_rows)) if len(link_rows) > 1 else set()
     printed: PrintedNumbers = {}
     kept = []
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
@@ -103,7 +120,10 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> StrippedPages:
                 is_number = (
                     number is not None and _NUMBER_ONLY.fullmatch(row.text) and number in _parse_page_numbers(row.text)
                 )
-                share = 1.0 if is_number else share_by_key.get(_make_key(row, number), 0.0)
+                is_furniture = len(row.text) <= _HEAD_LENGTH_MAX and (
+                    _FURNITURE.fullmatch(row.text) is not None or (id(row) in links and not _lists_pages(rows))
+                )
+                share = 1.0 if is_number or is_furniture else share_by_key.get(_make_key(row, number), 0.0)
                 is_edge = is_edge and share > 0  # a row stays if text of the page is between it and the edge
                 if is_edge or share >= _INNER_SHARE:
                     removed.add(id(row))
@@ -112,6 +132,11 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> StrippedPages:
         return StrippedPages(pages=list(pages), has_running_heads=False, printed=printed)
     has_removed = sum(map(len, kept)) < sum(map(len, pages))
     return StrippedPages(pages=kept, has_running_heads=has_removed, printed=printed)
+
+
+def _lists_pages(rows: Sequence[PageRow]) -> bool:
+    """Check whether many rows end with the number of a page."""
+    return sum(_LABEL_END.fullmatch(row.text) is not None for row in rows) > _LISTED_ROWS_MAX
 
 
 def _make_key(row: PageRow, number: tuple[str, int] | None) -> tuple[str, int]:
@@ -162,15 +187,32 @@ def _detect_page_numbers(edges: Sequence[_Edges]) -> dict[int, tuple[str, int]]:
         {(prefix, value - page) for prefix, value in candidates} for page, candidates in enumerate(candidates_by_page)
     ]
     pages_needed = 2 if len(edges) > _REPEATS_MIN else 1
+    alone = [
+        {
+            number
+            for side in sides
+            for row in side[:1]
+            if _NUMBER_ONLY.fullmatch(row.text)
+            for number in _parse_page_numbers(row.text)
+        }
+        for sides in edges
+    ]
     number_by_page = {}
     for page, shifts in enumerate(shifts_by_page):
         before = shifts_by_page[max(0, page - _NEARBY_PAGES) : page]
         after = shifts_by_page[page + 1 : page + 1 + _NEARBY_PAGES]
         nearby_counts = Counter(shift for other in (*before, *after) for shift in other)
         most_shared = max(shifts, key=lambda shift: nearby_counts[shift], default=None)
-        if most_shared is not None and nearby_counts[most_shared] >= pages_needed:
-            prefix, shift = most_shared
-            number_by_page[page] = prefix, shift + page
+        if most_shared is None:
+            continue
+        prefix, shift = most_shared
+        number = prefix, shift + page
+        # A number in a line of its own at the very edge needs only one neighbour.
+        is_alone = number in alone[page] and any(
+            (prefix, shift + other) in alone[other] for other in (page - 1, page + 1) if 0 <= other < len(edges)
+        )
+        if is_alone or nearby_counts[most_shared] >= pages_needed:
+            number_by_page[page] = number
     return number_by_page
 
 

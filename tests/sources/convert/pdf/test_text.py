@@ -223,3 +223,84 @@ def test_a_currency_sign_belongs_to_the_figure_after_it_and_a_mark_to_the_one_be
         "2018 (1)",
         "(5)",
     ]
+
+
+_LONG = "This line of a page is as long as all of the lines of prose on it, and goes on to the"
+
+
+def _paragraphs(*pages: list[PdfLine]) -> list[str]:
+    return _text(*pages).split("\n\n")[1:]
+
+
+def test_a_sentence_over_a_wide_gap_or_a_page_end_stays_in_one_paragraph() -> None:
+    rows = lay_cells("| 2022 | 2021", *(f"Row {number} | 5 | 6" for number in range(9)), first_top=500, leading=10)
+    lines = [PdfLine(text=_LONG, top=700), PdfLine(text="payments that follow.", top=682), *rows]
+    assert _paragraphs(lines)[0] == f"{_LONG}\npayments that follow."
+    title = PdfLine(text="Boats", top=730, size=20)
+    first = [title, *(PdfLine(text=_LONG, top=700 - 14 * row) for row in range(2))]
+    for start in ("Company's plan.", "2021. More words.", "$5 million."):
+        assert f"{_LONG}\n{start}" in _text(first, [PdfLine(text=start, top=700), PdfLine(text=_LONG, top=686)])
+    for start in ("- a list item", "1. An item"):
+        assert f"{_LONG}\n\n{start}" in _text(first, [PdfLine(text=start.replace("-", "\x95", 1), top=700)])
+    short = [title, PdfLine(text="A short line", top=700)]
+    assert "A short line\n\nAnother one" in _text(short, [PdfLine(text="Another one", top=700)])
+
+
+def test_no_backslash_keeps_a_line_from_being_markdown() -> None:
+    starts = ("1. One", "2021. A year", "# of shares", "* a footnote", "> more", "---", "S&P; and others")
+    lines = [line for text in starts for line in (_LONG, text)]
+    text = _text([PdfLine(text=line, top=700 - 20 * row) for row, line in enumerate(lines)])
+    assert "\\" not in text
+    assert text.count("\n#") == 0
+    assert "\n2021. A year" in text, "no list starts inside a paragraph with such a number"
+    assert "\n\N{NO-BREAK SPACE}1. One" in text
+    assert "\n\N{NO-BREAK SPACE}2021. A year" in _text([PdfLine(text="2021. A year", top=700)])
+
+
+def test_lines_that_only_draw_a_line_are_left_out() -> None:
+    lines = ["Above", "More above", "______________", "====", "Below"]
+    text = _text([PdfLine(text=line, top=700 - 14 * row) for row, line in enumerate(lines)])
+    assert text.endswith("Above\nMore above\n\nBelow")
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        "Page 2 of 9",
+        "- 3 -",
+        "Confidential Execution Version",
+        "*** = Portions of this exhibit have been omitted.",
+        "(Continued on following page)",
+        "[Signature Page to Letter Agreement]",
+    ],
+)
+@pytest.mark.parametrize("top", [750, 40])
+def test_stamps_at_the_edge_of_a_page_are_left_out(stamp: str, top: float) -> None:
+    prose = [PdfLine(text=f"{_LONG} {row}", top=700 - 14 * row) for row in range(4)]
+    assert stamp.strip("*") not in _text([*prose, PdfLine(text=stamp, top=top)])
+    assert stamp[4:] in _text(
+        [*prose, PdfLine(text=stamp, top=651)] + [PdfLine(text=_LONG, top=600 - 14 * row) for row in range(4)]
+    )
+
+
+def test_a_link_to_the_contents_is_left_out_and_their_title_stays() -> None:
+    contents = lay_cells("Table of Contents", *(f"Title {number} | {number}" for number in range(1, 7)))
+    pages = [[PdfLine(text="Table of Contents", top=750), PdfLine(text=f"{_LONG} {name}", top=700)] for name in "ab"]
+    text = _text([PdfLine(text="A cover", top=700)], contents, *pages)
+    assert text.count("Table of Contents") == 1
+
+
+def test_two_numbers_in_a_row_at_the_edge_are_page_numbers() -> None:
+    pages = [[PdfLine(text=f"{_LONG} {name}", top=700)] for name in "abcdefgh"]
+    for page, number in ((4, "11"), (5, "12"), (1, "77")):
+        pages[page].append(PdfLine(text=number, top=40, x=300))
+    text = _text(*pages)
+    assert [number in text for number in ("11", "12", "77")] == [False, False, True]
+
+
+def test_more_split_words_are_repaired() -> None:
+    others = "business business business business effective effective effective effective office office office office"
+    assert _mend("Busines s of PART I V and Article II I", others) == "Business of PART IV and Article III"
+    assert _mend("an ef ective Of ice", others) == "an effective Office"
+    assert _mend("off-balance of -balance", "off-balance") == "off-balance off-balance"
+    assert _mend("Plan y part of it", others) == "Plan y part of it"
