@@ -178,10 +178,13 @@ def locate_terms(
     if by_stem and text.isascii():
         found += _find_stems(text, by_stem)
     elif by_stem:
+        terms_by_word: dict[str, str | None] = {}  # most words of a text occur often
         for match in _WORD.finditer(text):
-            parts = (match.group(), *split_camel_case(match.group()))
-            matching = (by_stem[key] for part in parts if (key := stem(fold_term(part))) in by_stem)
-            if (matched := next(matching, None)) is not None:
+            word = match.group()
+            if word not in terms_by_word:
+                keys = (stem(fold_term(part)) for part in (word, *split_camel_case(word)))
+                terms_by_word[word] = next((by_stem[key] for key in keys if key in by_stem), None)
+            if (matched := terms_by_word[word]) is not None:
                 found.append((match.start(), matched))
     return sorted(found)
 
