@@ -10,7 +10,13 @@ from typing import assert_never
 from roamtui.agent.answer import build_outcome, choose_reminder
 from roamtui.agent.options import AgentOptions, RetrievalStart
 from roamtui.agent.prompt import CALL_NOT_RUN, LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
-from roamtui.agent.retrieval_context import RetrievedContext, list_whole_document, make_search_event, retrieve_context
+from roamtui.agent.retrieval_context import (
+    RetrievedContext,
+    list_whole_document,
+    list_whole_section,
+    make_search_event,
+    retrieve_context,
+)
 from roamtui.agent.token_budget import TokenCalibration, compute_step_tokens, estimate_request_tokens, fits_window
 from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, parse_tool_arguments
@@ -203,7 +209,7 @@ class Agent:
         state, retrieved = self.session.state, RetrievedContext()
         room = self._compute_window_share(_FOUND_WINDOW_SHARE)
         if self._uses_retrieval():
-            if whole := list_whole_document(state.library, room):
+            if whole := list_whole_document(state.library, room) or list_whole_section(state.library, within, room):
                 unopened = tuple(section_id for section_id in whole if state.get_open(section_id) is None)
                 retrieved = RetrievedContext(auto_opened=unopened)
             elif self.searcher is not None:

@@ -135,6 +135,16 @@ def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str,
     return tuple(section_id for section_id in library.children(library.root_id) if section_id not in hidden)
 
 
+def list_whole_section(library: Library, section_id: str | None, room_tokens: int | None) -> tuple[str, ...]:
+    """List the section that a question is about, if it is small enough to be sent whole; empty if it is not."""
+    if section_id is None:
+        return ()
+    node = library.node(section_id)
+    has_text = node.kind in (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.TEXT) or section_id in library.grafts
+    tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
+    return (section_id,) if has_text and 0 < node.tokens <= tokens_max else ()
+
+
 async def retrieve_context(
     searcher: Searcher, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None
 ) -> RetrievedContext:

@@ -130,6 +130,36 @@ async def test_a_small_document_is_sent_whole_and_open() -> None:
     assert _last_question(desk) == "And then?"
 
 
+async def test_a_small_section_that_a_question_is_about_comes_whole() -> None:
+    desk = _make_desk()
+    await desk.ask("Is anything turned?", ANSWER, within=IDS["Herons"])
+
+    text = _last_question(desk)
+    assert text.index(FOUND_LEAD) < text.index("Herons wait for fish") < text.index("(The question is about")
+    assert HITS_LEAD not in text
+    assert desk.agent.session.state.open_ids == (IDS["Herons"],)
+    await desk.ask("And then?", ANSWER, within=IDS["Herons"])
+    assert "wait for fish" not in _last_question(desk), "it stands above"
+
+
+async def test_hits_are_of_the_chapter_that_a_question_is_about() -> None:
+    chapters = ("Waders", "Divers", "Singers")
+    text = "".join(
+        f"## {chapter}\n\n"
+        + "".join(f"### {chapter} {n}\n\nThey clatter in {chapter} {n}. {'So. ' * 1_200}\n\n" for n in "abc")
+        for chapter in chapters
+    )
+    desk = _make_desk(text=f"# Birds\n\n{text}")
+    await desk.ask("Who clatters?", NOTHING)
+    assert all(f"] {chapter} > {chapter} a" in _last_question(desk) for chapter in chapters)
+    await desk.ask("Who clatters then?", NOTHING, within=desk.ids["Divers"])
+    _, lead, hits = _last_question(desk).partition(HITS_LEAD)
+    assert lead
+    assert "] Divers > Divers a" in hits
+    assert "Waders" not in hits
+    assert "Singers" not in hits
+
+
 @pytest.mark.parametrize("question", [UNCLEAR, "Herons!", " ", "zebra crossing", "What about red kites?"])
 async def test_nothing_is_opened_unless_the_first_hit_is_clear(question: str) -> None:
     desk = _make_desk()
