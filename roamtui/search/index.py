@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from weakref import finalize
@@ -97,6 +98,17 @@ class SectionIndex:
             context = join_context(document, row, list_ancestor_titles(self.layout, document))
             stems = self._path_stems[number] = self.title_stems(number) | stem_title(context)
         return stems
+
+    @cached_property
+    def document_names(self) -> tuple[tuple[range, str], ...]:
+        """The files and pages of the library: their numbers, and their folded title and file name between spaces."""
+        names = []
+        for section_id, document in self.library.grafts.items():
+            stem_name = re.sub(r"\.\w{1,8}$", "", document.key.rpartition("/")[2])
+            words = [*tokenise(document.title), "|", *tokenise(stem_name.replace("_", " "))]
+            number = self.layout.number_of(*self.library.locate(section_id))
+            names.append((self.layout.subtree(number), f" {' '.join(words)} "))
+        return tuple(names)
 
     def rank(
         self,

@@ -22,7 +22,7 @@ from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, reduce_to_root
-from roamtui.search.named import find_named_sections
+from roamtui.search.named import find_named_documents, find_named_sections
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.sentences import get_first_sentence, rank_sentences, select_relevant_part
 from roamtui.search.terms import (
@@ -60,6 +60,8 @@ _PARENT_SHARE = 0.05
 _PAGE_SHARE = 0.05
 """Share of the mean of the three best scores in the same document that is added."""
 _PAGE_SCORES = 3
+_DOCUMENT_SHARE = 1.0
+"""Bonus for the sections of a document that the query names, as a share of the best score."""
 _SENTENCE_SHARE = 0.2
 """Bonus for a section with a sentence that contains the whole query, as a share of the best score."""
 _READ_MAX = 20
@@ -174,9 +176,10 @@ class KeywordSearcher:
         options = replace(self._options, candidates=max(limit, self._options.candidates))
         topics = titles.recall_topics(text, earlier) if earlier else {}
         query = expand_query(index, query)
-        scores = rank_by_text(index, query, options, numbers, topics)
+        documents = find_named_documents(index, text, query)
+        scores = rank_by_text(index, query, options, numbers, topics, documents)
         best = max(scores.values(), default=0.0)
-        named = find_named_sections(index, text, numbers, scores)
+        named = find_named_sections(index, text, numbers, scores, documents)
         ranks = {number: rank for rank, number in enumerate(dict.fromkeys((*scores, *named)), start=1)}
         # A named section has the best score, which leaves the other scores comparable with each other.
         hits = tuple(
@@ -215,15 +218,16 @@ def rank_by_text(
     options: RetrievalOptions,
     within: range,
     topics: Mapping[int, float] = MappingProxyType({}),
+    documents: Mapping[range, float] = MappingProxyType({}),
 ) -> dict[int, float]:
     """Return the score of each matching section by its number, best first. Equal scores are in document order.
 
-    A section must contain the phrases that the query quotes, unless no section does.
+    A section must contain the phrases that the query quotes, unless no section does. `topics` come from earlier
+    messages, and `documents` are those that the query names.
     """
     scores = _score_words(index, query, options, within)
-    for topic in topics:
-        inside = index.layout.subtree(topic)
-        inside = range(max(inside.start, within.start), min(inside.stop, within.stop))
+    for numbers in (*map(index.layout.subtree, topics), *documents):
+        inside = range(max(numbers.start, within.start), min(numbers.stop, within.stop))
         scores |= _score_words(index, query, options, inside)
     if not scores:
         return {}
@@ -238,6 +242,9 @@ def rank_by_text(
     # The words of a follow-up are incomplete, so no sentence needs to contain all of them.
     if not topics or not query.is_follow_up:
         scores = _boost_by_best_sentence(index, scores, query)
+    bonus = _DOCUMENT_SHARE * max(scores.values())
+    for number in scores if documents else ():
+        scores[number] += bonus * max(share * (number in inside) for inside, share in documents.items())
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 

@@ -6,14 +6,14 @@ Such a section often shares no other word with the question: a balance sheet doe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from roamtui.search.index import SectionIndex, stem_title
 from roamtui.search.lexicon import list_words, make_pattern, read_lines, stem
 from roamtui.search.segments import title_of
-from roamtui.search.terms import tokenise
+from roamtui.search.terms import Query, tokenise
 
 _TITLES_MAX = 500
 """Maximum number of titles that are compared with a name."""
@@ -23,6 +23,14 @@ _NAMED_MAX = 4
 """Maximum number of sections that a question names."""
 _DOCUMENT_SHARE = 0.5
 """Share of the best score that a document must reach, so that its sections are meant."""
+_DOCUMENT_SECTIONS_MIN = 30
+"""Mean number of sections of the documents of a folder, from which a question may name one. Pages have 3 to 10."""
+_OTHER_YEAR_SHARE = 0.5
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_MENTIONS_MAX = 2_000
+"""Maximum number of sections with a name that are looked at."""
+_MENTIONS_SHARE = 0.5
+"""More than this share of the sections with a name must be in the documents of that name."""
 _ROWS_MIN = 8
 """Minimum number of table rows of a financial statement. A section with fewer only mentions it."""
 _READ_SECTIONS_MAX = 8_000
@@ -86,12 +94,13 @@ class _Name:
 
 
 def find_named_sections(
-    index: SectionIndex, question: str, within: range, scores: Mapping[int, float]
+    index: SectionIndex, question: str, within: range, scores: Mapping[int, float], documents: Collection[range] = ()
 ) -> dict[int, tuple[int, int]]:
     """Return the sections that a question names, best first, each with the span of its own text that is named.
 
     For each name there is at most one section of each document: one inside another named section, else the one at the
-    highest level, else the one with the best of the `scores` that sections have for the words of the question.
+    highest level, else the one with the best of the `scores` that sections have for the words of the question. If the
+    question names `documents` too, only their sections are meant.
     """
     best_scores: dict[int, float] = {}
     for number, score in scores.items():
@@ -108,7 +117,8 @@ def find_named_sections(
         best: dict[int, tuple[bool, int, float, int]] = {}
         for number in named:
             document, row = index.layout.locate(number)
-            if best_scores.get(id(document), 0.0) >= score_min:
+            is_meant = not documents or any(number in inside for inside in documents)
+            if is_meant and best_scores.get(id(document), 0.0) >= score_min:
                 is_outside = others.isdisjoint(_iter_ancestors(index, number))  # of "Article 1, Section 8"
                 order = (is_outside, document.columns.levels[row], -scores.get(number, 0.0), number)
                 best[id(document)] = min(order, best.get(id(document), order))
@@ -136,6 +146,35 @@ def _match_name(index: SectionIndex, name: _Name, within: range) -> dict[int, tu
 def _iter_ancestors(index: SectionIndex, number: int) -> Iterator[int]:
     while (number := index.layout.parent(number)) >= 0:
         yield number
+
+
+def find_named_documents(index: SectionIndex, question: str, query: Query) -> dict[range, float]:
+    """Return the ranges of the documents that a question names by their title or file name, each with a share up to 1.
+
+    This is for folders of long documents. The pages of a site are named after topics, not after companies or products.
+    A word is a name only if most sections that contain it are in these documents: "Boeing", not "report". Documents of
+    another year than the question have a lower share.
+    """
+    names = index.document_names
+    if len(names) < 2 or len(index) < _DOCUMENT_SECTIONS_MIN * len(names):
+        return {}
+    capitals = frozenset(tokenise(" ".join(word for word in question.split() if not word.islower())))
+    pairs = [tuple(tokenise(pair)) for pair in query.neighbours]
+    found: dict[range, str] = {}
+    # a name in small letters counts only if nothing with a capital is a name
+    for words in sorted((*((word,) for word in query.words), *pairs), key=capitals.isdisjoint):
+        if found and capitals.isdisjoint(words):
+            break
+        forms = (f" {' '.join(words)} ", f" {''.join(words)} ")
+        named = {numbers: name for numbers, name in names if any(form in name for form in forms)}
+        if 0 < len(named) < len(names) and not found.keys() >= named.keys() and not "".join(words).isdigit():
+            matches = index.list_matches(f'body : "{" ".join(words)}"', range(len(index)), _MENTIONS_MAX)
+            inside = sum(any(number in numbers for numbers in named) for number in matches)
+            if inside > _MENTIONS_SHARE * len(matches):
+                found |= named
+    years = _YEAR.findall(question)
+    dated = {numbers for numbers, name in found.items() if any(year in name for year in years)}
+    return {numbers: 1.0 if numbers in dated or not dated else _OTHER_YEAR_SHARE for numbers in found}
 
 
 def _list_names(question: str, *, reads_rows: bool) -> Iterator[tuple[_Name, ...]]:

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.named import find_named_documents
+from roamtui.search.terms import parse_query
 from tests.search.libraries import find_titles, make_folder, make_library
 
 _TABLE = "| (in millions) | 2022 |\n|---|---|\n" + "".join(
@@ -192,3 +195,62 @@ def test_a_report_that_a_question_is_not_about_is_not_named() -> None:
 )
 def test_any_question_can_be_searched(words: list[str]) -> None:
     KeywordSearcher(_BOOK).search(f"new {' '.join(words)}")
+
+
+def _make_report(title: str, *texts: str) -> str:
+    """Return a report with these sections among as many others as a long document has."""
+    sections = "".join(f"## Item {number}\n\n{text}\n\n" for number, text in enumerate(texts, start=1))
+    return f"# {title}\n\n{sections}" + "".join(f"## Note {number}\n\nNothing.\n\n" for number in range(40))
+
+
+_MARGIN = "The operating margin improved, and the operating margin of each segment too."
+_FILINGS = make_folder(
+    {
+        "a_2022.pdf": _make_report(
+            "Alder Inc., Form 10-K for the year ended May 31, 2022", "Alder has an operating margin.", "Alder sells."
+        ),
+        "oakandpine_2022.pdf": _make_report("Annual report", "Oak and Pine has an operating margin.", "Oak and Pine."),
+        "Stone Fort 2018.md": _make_report("Form 10-K", f"Stone Fort here. {_MARGIN}", "Stone Fort has many stones."),
+        "Stone Fort 2022.md": _make_report("Form 10-K", "Stone Fort has an operating margin.", "Stone Fort sells."),
+        "others_2022.md": _make_report(
+            "Elm Corp", _MARGIN, f"Elm has square feet of stones. {_MARGIN}", f"## Balance sheets\n\n{_TABLE}"
+        ),
+        "rest.md": _make_report(
+            "Yew Corp", f"A stone. {_MARGIN}", "Annual reports have stones and a fort.", "Stone, stone."
+        ),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "file"),
+    [
+        ("Has Alder an improving operating margin?", "a_2022.pdf"),
+        ("has alder's operating margin improved?", "a_2022.pdf"),
+        ("What is the operating margin of Oak and Pine?", "oakandpine_2022.pdf"),
+        ("What is Stone Fort's operating margin in FY2018?", "Stone Fort 2018.md"),
+        ("What is Stone Fort's operating margin in FY2022 and 2021?", "Stone Fort 2022.md"),
+        ("What is the operating margin of Elm and its segments?", "others_2022.md"),
+    ],
+)
+def test_the_document_that_a_question_names_comes_first(question: str, file: str) -> None:
+    hits = KeywordSearcher(_FILINGS).search(question)
+    assert _FILINGS.locate(hits[0].section_id)[0].key == file
+
+
+def test_a_statement_is_one_of_the_company_that_the_question_names() -> None:
+    hits = KeywordSearcher(_FILINGS).search("What does Alder's balance sheet say about its operating margin?")
+    assert {_FILINGS.locate(hit.section_id)[0].key for hit in hits if hit.named is not None} <= {"a_2022.pdf"}
+    assert _FILINGS.locate(hits[0].section_id)[0].key == "a_2022.pdf"
+
+
+def test_a_word_that_other_documents_contain_names_none() -> None:
+    question = "What do annual reports say about stones?"
+    assert find_named_documents(SectionIndex(_FILINGS), question, parse_query(question)) == {}
+
+
+def test_pages_of_a_site_are_not_named_by_their_titles() -> None:
+    question = "Has Alder a margin?"
+    assert find_named_documents(SectionIndex(_FILINGS), question, parse_query(question))
+    pages = make_folder({f"{word}.md": f"# {word}\n\n{word}.\n" for word in ("Alder", "Larch", "Maple")})
+    assert find_named_documents(SectionIndex(pages), question, parse_query(question)) == {}
