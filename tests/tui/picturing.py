@@ -44,10 +44,14 @@ def name_size(size: tuple[int, int]) -> str:
 
 
 def make_still_app(
-    theme: str, *replies: Reply, examples: tuple[str, ...] = EXAMPLES, store: ConversationStore | None = None
+    theme: str,
+    *replies: Reply,
+    examples: tuple[str, ...] = EXAMPLES,
+    store: ConversationStore | None = None,
+    **given: object,
 ) -> RoamApp:
-    """Return an app without animation and without a blinking cursor."""
-    app = make_app(replies, options=TuiOptions(theme=theme, examples=examples), store=store)
+    """Return an app without animation and without a blinking cursor. `given` is for `make_context`."""
+    app = make_app(replies, options=TuiOptions(theme=theme, examples=examples), store=store, **given)
     app.animation_level = "none"
     app.main_screen.question_box.cursor_blink = False
     return app
@@ -80,6 +84,40 @@ async def show_source(pilot: Pilot[None]) -> None:
     screen = app_of(pilot).main_screen
     screen.panes.focus_chat()
     await pilot.press("j", "enter")
+    await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
+    await pilot.pause()
+
+
+DIALECTS = """# Ovens
+
+::: warning Hot
+Mind the **door**, see [[Steam]].
+:::
+
+=== "Stone"
+    It heats at $t = \\frac{m c}{P}$ :fire: to 300<sup>2</sup>.
+
+=== "Deck"
+    ```mermaid
+    graph LR
+    ```
+
+<Card title="Loaves" href="/loaves">Two kinds</Card>
+
+| Oven | Loaves | Cost |
+|---|---|---|
+| Stone | 40 | $ 1,204.50 |
+| Deck | 110 | (12) |
+| Steam | n/a | a long remark on what this oven costs in a year that no line of a pane can hold whole |
+| Old | 7 | 3 |
+"""
+
+
+async def show_dialects(pilot: Pilot[None]) -> None:
+    """Show containers, a formula, a diagram and a table in the reader."""
+    screen = app_of(pilot).main_screen
+    await wait_until(pilot, lambda: screen.has_started)
+    await pilot.press("escape", "enter", "3")
     await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
     await pilot.pause()
 

@@ -7,6 +7,7 @@ import pytest
 from roamtui.models.offline import OfflineModel
 from roamtui.paths import get_resource_dir
 from tests.tui.picturing import (
+    DIALECTS,
     LARGE,
     NARROW,
     USUAL,
@@ -17,6 +18,7 @@ from tests.tui.picturing import (
     name_size,
     press,
     show_answer,
+    show_dialects,
     show_passages,
     show_peek,
     show_source,
@@ -54,6 +56,10 @@ class TestReader:
 
     def test_source(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_source)
+
+    def test_dialects(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        app = make_still_app("dusk", text=DIALECTS)
+        assert snap_compare(app, terminal_size=size, run_before=show_dialects)
 
 
 @_AT_FOUR_SIZES

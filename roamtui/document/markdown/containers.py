@@ -41,8 +41,13 @@ _KNOWN = _ALERTS | _FOLDS | _PARTS | _WRAPPERS | _GENERAL_ALERTS
 _FENCED = re.compile(
     r"[ \t]*(?P<fence>:{3,}|/{3,})[ \t]*(?:(?P<brace>\{)?[ \t]*\.?(?P<kind>[A-Za-z][\w-]*+)(?![.:(])(?P<rest>.*))?"
 )
-_REFERENCE = re.compile(r":::[ \t]+([A-Za-z_]\w*+(?:\.\w++)++)[ \t]*")
-"""An object that mkdocstrings describes in this place."""
+_INCLUSION = re.compile(
+    r"\{\*[ \t]+(?P<a>[^\s*]+).*\*\}"
+    r"|\{\{#(?:rustdoc_)?(?:include|playground)[ \t]+(?P<b>[^\s}]+).*\}\}"
+    r"|-{1,2}8<-{1,2}[ \t]+\"(?P<c>[^\"]+)\".*"
+    r"|:::[ \t]+(?P<name>[A-Za-z_]\w*+(?:\.\w++)++)[ \t]*"
+)
+"""A file that MdInclude, mdBook or pymdownx puts in this place, or an object that mkdocstrings describes here."""
 _INDENTED = re.compile(
     r"(?P<sign>!!!|\?\?\?\+?|===[!+]?)[ \t]+(?P<kind>[A-Za-z][\w-]*+)?(?:[ \t]+[\w-]++)*+[ \t]*"
     r"(?:\"(?P<title>.*)\")?[ \t]*"
@@ -87,8 +92,9 @@ class Mark:
 
 def read_mark(line: str) -> Mark | None:
     """Return the mark that a line consists of, or None."""
-    if match := _REFERENCE.fullmatch(line):
-        return Mark(fence=":::", title=f"`{match[1]}`", is_empty=True)
+    if match := _INCLUSION.fullmatch(line):
+        path = match["a"] or match["b"] or match["c"]
+        return Mark(fence=":::", title=f"*Part of* `{path}`" if path else f"`{match['name']}`", is_empty=True)
     if match := _FENCED.fullmatch(line):
         return _to_fenced_mark(match)
     match = _INDENTED.fullmatch(line)

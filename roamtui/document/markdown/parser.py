@@ -56,7 +56,7 @@ _NESTED_PARSES_MAX = 10
 _COMPONENT_LINES = 50
 """Lines in which the end of a component is looked for first."""
 _FENCE_SIGNS = (":::", "///")
-_CONTAINER_SIGNS = (*_FENCE_SIGNS, "!!!", "???", "===")
+_CONTAINER_SIGNS = (*_FENCE_SIGNS, "!!!", "???", "===", "{*", "{{#", "-8<-")
 _CONTAINERS = {
     "blockquote": "quote",
     "bullet_list": "list",

@@ -57,7 +57,7 @@ def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     if not silent:
         target, _, words = match[1].partition("|")
         state.push("link_open", "a", 1).attrSet("href", f"[[{target.strip()}]]")
-        state.push("text", "", 0).content = words.strip() or target.strip().lstrip("#").replace("#", " › ")
+        state.push("text", "", 0).content = words.strip() or target.strip().lstrip("#!?").replace("#", " › ")
         state.push("link_close", "a", -1)
     state.pos = match.end()
     return True
