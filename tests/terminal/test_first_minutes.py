@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -144,4 +145,16 @@ def test_the_same_in_a_small_window(open_terminal: OpenTerminal) -> None:
     _press(terminal, "C-t", "▌3 Reader")
     _press(terminal, "F4", "Conversations · this document · 1", "● now")
     _close(terminal, "Conversations ·")
+    _quit(terminal)
+
+
+def test_a_link_opens_another_file_and_a_key_comes_back(open_terminal: OpenTerminal, tmp_path: Path) -> None:
+    (tmp_path / "start.md").write_text("# Start\n\nSee [the fees](fees.md#late).\n", "utf-8")
+    (tmp_path / "fees.md").write_text("# Fees\n\nNone.\n\n## Late\n\nTwo euros.\n", "utf-8")
+    terminal = _start(open_terminal, f"{tmp_path / 'start.md'} --model offline", 120, 35)
+    _close(terminal, "enter send")
+    _press(terminal, "3", "follow link")
+    _press(terminal, "l")
+    _press(terminal, "o", "Two euros.")
+    _press(terminal, "BSpace", "See the fees.")
     _quit(terminal)

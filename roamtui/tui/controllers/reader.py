@@ -227,7 +227,7 @@ class ReaderController:
         if self._reader.go_back():
             self._on_shown()
         else:
-            self._reader.post_message(ReturnRequested())
+            self._reader.screen.post_message(ReturnRequested())
 
     def _on_shown(self) -> None:
         self.save_position()
@@ -293,7 +293,7 @@ class ReaderController:
             case WebLink(url):
                 self._confirm("Open this page in your browser?", url, lambda: self._open_page(url))
             case FileLink(path, fragment, is_outside):
-                request = partial(self._reader.post_message, LinkedFileRequested(str(path), fragment))
+                request = partial(self._reader.screen.post_message, LinkedFileRequested(str(path), fragment))
                 if is_outside:
                     self._confirm("Open a file outside the folder that you opened?", str(path), request)
                 else:
