@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from roamtui.sources.convert.pdf.pdfium import HYPHEN
 from roamtui.sources.convert.pdf.rows import Cell, PageRow
 
 _FIGURE = re.compile(
@@ -41,6 +42,7 @@ _STATE = re.compile(
 _UNAUDITED = re.compile(r"\(?unaudited\)?", re.IGNORECASE)
 _STACKED_SHIFT_MAX = 4.0
 """Greatest distance in points between the centres, or else the left or right edges, of the lines of one head."""
+_HYPHENS = f"-{HYPHEN}"
 _OVERLAP_MIN = 0.25
 """Minimum overlap of a head with its column, as a share of the narrower one."""
 _SPAN_TOLERANCE = 0.3
@@ -260,7 +262,7 @@ def _compute_heads(rows: Sequence[PageRow], columns: Sequence[tuple[float, float
                 and not (_DATE.fullmatch(touching[0].text) and _YEAR_IN.search(touching[0].text))
             ):
                 head = touching[0]
-                head.text = f"{head.text} {cell.text}"
+                head.text += cell.text if head.text[-1] in _HYPHENS else f" {cell.text}"
                 head.x0, head.x1, head.last = min(head.x0, cell.x0), max(head.x1, cell.x1), index
             else:
                 heads.append(_Head(cell.text, cell.x0, cell.x1, index, index))
@@ -288,8 +290,9 @@ def _extend_heads(heads: Sequence[_Head], columns: Sequence[tuple[float, float]]
     for column, leaf in leaves.items():  # the lowest head of a column shows where its middle is
         x0, x1 = bounds[column - 1]
         bounds[column - 1] = min(x0, leaf.x0), max(x1, leaf.x1)
+    aligned = _spread_years(heads, len(columns))
     for head in sorted(heads, key=lambda head: -head.last):
-        if _STATE.fullmatch(head.text):
+        if _STATE.fullmatch(head.text) or id(head) in aligned:
             continue
         others = [other for other in heads if other is not head]
         beside = [other for other in others if other.first <= head.last and other.last >= head.first]
@@ -308,6 +311,27 @@ def _extend_heads(heads: Sequence[_Head], columns: Sequence[tuple[float, float]]
             has_head = any(other.low <= after <= other.high and other.last >= head.last for other in others)
             if not has_head and 2 * abs(both - head.centre) < abs(own - head.centre):
                 head.high = after
+
+
+def _spread_years(heads: Sequence[_Head], count: int) -> set[int]:
+    """Spread years that are aligned with the first or last of the same number of columns each. Return their ids.
+
+    `count` is the number of columns.
+    """
+    spread: set[int] = set()
+    for first in {head.first for head in heads}:
+        years = sorted((head for head in heads if head.first == first), key=lambda head: head.low)
+        below = {column for head in heads if head.first > first for column in range(head.low, head.high + 1)}
+        width, rest = divmod(count, len(years))
+        is_narrow = all(head.low == head.high and _DATE.fullmatch(head.text) for head in years)
+        if len(years) < 2 or width < 2 or rest or not is_narrow or len(below) < count:
+            continue
+        lows = range(1, count + 1, width)
+        if [head.low for head in years] in ([*lows], [low + width - 1 for low in lows]):
+            for head, low in zip(years, lows, strict=True):
+                head.low, head.high = low, low + width - 1
+            spread.update(map(id, years))
+    return spread
 
 
 def _compute_span(head: _Head, below: Mapping[int, _Head], bounds: Sequence[tuple[float, float]]) -> tuple[int, int]:

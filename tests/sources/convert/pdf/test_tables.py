@@ -177,6 +177,13 @@ def test_two_periods_have_two_years_each_and_a_year_has_amounts_and_percents() -
     ]
 
 
+@pytest.mark.parametrize("shift", [0, 80])
+def test_years_at_the_first_or_last_of_their_columns_are_above_all_of_them(shift: float) -> None:
+    parts = _head(("Shares", 300), ("Amount", 380), ("Shares", 460), ("Amount", 540))
+    years = _head(("2022", 300 + shift), ("2021", 460 + shift))
+    assert _write_headed(years, parts, count=4)[1:] == ["2022 Shares", "2022 Amount", "2021 Shares", "2021 Amount"]
+
+
 def test_lines_of_one_head_are_above_one_column() -> None:
     first, second = _head(("Accumulated", 380)), _head(("Retained", 300), ("Other", 380), ("Non-", 460))
     third = _head(("Earnings", 300), ("Loss", 380), ("controlling", 460))
@@ -184,7 +191,7 @@ def test_lines_of_one_head_are_above_one_column() -> None:
         "",
         "Retained Earnings",
         "Accumulated Other Loss",
-        "Non- controlling",
+        "Non-controlling",
     ]
 
 
