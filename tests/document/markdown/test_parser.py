@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from typing_extensions import override
 
 from roamtui.document.headings import limit_nesting
 from roamtui.document.markdown.blocks import (
@@ -24,6 +26,7 @@ from roamtui.document.markdown.blocks import (
     ThematicBreak,
     Words,
 )
+from roamtui.document.markdown.inline import TagStarts, split_html
 from roamtui.document.markdown.parser import parse_link_definitions, read_markdown
 from roamtui.document.text import compute_line_starts
 from tests.document.block_texts import markdown_texts
@@ -162,3 +165,20 @@ def test_wikilinks_are_links_to_a_name() -> None:
 )
 def test_what_only_looks_like_a_wikilink_is_none(text: str) -> None:
     assert not any(link.href.startswith("[[") for link in read_markdown(text).links)
+
+
+def test_the_tags_of_a_text_are_collected_once() -> None:
+    scans = 0
+
+    class CountingStarts(TagStarts):
+        @cached_property
+        @override
+        def _starts(self) -> frozenset[str]:
+            nonlocal scans
+            scans += 1
+            return frozenset({"<foo"})
+
+    starts = CountingStarts("")
+    tags = [token.text for line in range(1_000) for token in split_html(f"<Foo> {line}\n", starts)]
+    assert tags[0] == "&lt;Foo&gt;"
+    assert scans == 1
