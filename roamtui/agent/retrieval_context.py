@@ -259,7 +259,8 @@ def format_hits(
     """
     library = state.library
     terms = query_terms(query)
-    chosen = _choose_spans(library, _merge_small_files(library, hits), terms, room_tokens)
+    language = detect_language(tokenise(query))
+    chosen = _choose_spans(library, _merge_small_files(library, hits), terms, language, room_tokens)
     if not chosen:
         return HitList(text="")
     groups: dict[str, list[_HitLine]] = {}
@@ -405,7 +406,7 @@ def _format_path_in_file(library: Library, section_id: str) -> str:
 
 
 def _choose_spans(
-    library: Library, hits: Sequence[_HitLine], terms: Sequence[str], room_tokens: int | None
+    library: Library, hits: Sequence[_HitLine], terms: Sequence[str], language: Language, room_tokens: int | None
 ) -> dict[_HitLine, tuple[Span, ...]]:
     """Choose the excerpt of each hit: a small section whole while there is room, otherwise its best part.
 
@@ -439,7 +440,7 @@ def _choose_spans(
             if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
                 source = whole
         text = library.read(source)
-        bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max)
+        bounds = select_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max, language=language)
         spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
         if not spans or any(_subtract(span, previous) for span in spans):
             chosen[hit] = spans

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
+from roamtui.search.lexicon import Language
 from roamtui.search.sentences import (
     count_words,
     find_sentence_end,
@@ -19,7 +20,7 @@ from roamtui.search.sentences import (
     rank_sentences,
     select_relevant_part,
 )
-from roamtui.search.terms import locate_terms
+from roamtui.search.terms import list_inflected_forms, locate_terms
 from roamtui.search.units import Unit, UnitKind, find_units
 
 SNIPPET_LENGTH = 240
@@ -50,7 +51,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 def select_excerpt(
-    text: str, terms: Sequence[str], *, tokens_max: int, whole_max: int = 0
+    text: str, terms: Sequence[str], *, tokens_max: int, whole_max: int = 0, language: Language = Language.ENGLISH
 ) -> tuple[tuple[int, int], ...]:
     """Return the spans of a section's own text that answer best, in order. A bare heading has none.
 
@@ -70,7 +71,7 @@ def select_excerpt(
     tokens_left = tokens_max
     unit_starts = [unit.start for unit in units]
     matches = Counter(bisect_right(unit_starts, offset) - 1 for offset, _ in {*locate_terms(text, terms)})
-    for sentence in _iter_best_spans(text, terms):
+    for sentence in _iter_best_spans(text, terms, language):
         index = bisect_right(unit_starts, sentence[0]) - 1
         for number, group in enumerate(_iter_context(text, units, index, sentence, matches, tokens_left)):
             added = [bounds for span in group for bounds in subtract_bounds(*span, chosen)]
@@ -83,7 +84,7 @@ def select_excerpt(
         if tokens_left < tokens_max // 4:  # too little for a further sentence with its context
             break
     if not chosen:
-        start, end = next(_iter_best_spans(text, terms), whole)
+        start, end = next(_iter_best_spans(text, terms, language), whole)
         return ((start, start + _cut_sentence(text[start:end], _CHARACTERS_PER_TOKEN * tokens_max)),)
     spans: list[Bounds] = []
     for start, end in merge_bounds(chosen):
@@ -128,9 +129,10 @@ def _cut_sentence(sentence: str, length_max: int) -> int:
     return (clauses or ends or [length_max])[-1]
 
 
-def _iter_best_spans(text: str, terms: Sequence[str]) -> Iterator[Bounds]:
+def _iter_best_spans(text: str, terms: Sequence[str], language: Language) -> Iterator[Bounds]:
     """Yield the spans of the best sentences, or of the first sentence if none matches."""
-    best = rank_sentences(text, terms, limit=_SENTENCES_MAX)
+    forms = list_inflected_forms(text, terms, language, with_synonyms=True)
+    best = rank_sentences(text, terms, limit=_SENTENCES_MAX, forms=forms)
     for sentence in best:
         yield sentence.start, sentence.end
     if not best and (opening := get_first_sentence(text)) is not None:
@@ -250,13 +252,13 @@ def _list_fences(text: str, code: Bounds) -> list[Bounds]:
     return [(start, end) for start, end in lines if start < end and _FENCE.match(text, start)]
 
 
-def make_snippet(text: str, terms: Sequence[str]) -> str:
+def make_snippet(text: str, terms: Sequence[str], language: Language = Language.ENGLISH) -> str:
     """Return the best sentence of a section's own text, or the first one, on one line that is safe to display.
 
     In a table row, the name of its column comes before each cell.
     """
     text = select_relevant_part(text, terms)
-    start, end = next(_iter_best_spans(text, terms), (0, 0))
+    start, end = next(_iter_best_spans(text, terms, language), (0, 0))
     units = find_units(text)
     index = max(0, bisect_right([unit.start for unit in units], start) - 1)
     sentence = text[start:end].replace("\n>", "\n")

@@ -21,7 +21,7 @@ from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexLocation, SectionIndex, StoreProvider
-from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, reduce_to_root
+from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, detect_language, get_synonyms, reduce_to_root
 from roamtui.search.named import find_named_documents, find_named_sections
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.sentences import get_first_sentence, rank_sentences, select_relevant_part
@@ -38,6 +38,7 @@ from roamtui.search.terms import (
     locate_terms,
     normalise_unicode,
     parse_query,
+    tokenise,
 )
 from roamtui.search.titles import TopicTitles, boost_topics, suggest_corrections
 
@@ -129,9 +130,9 @@ class KeywordSearcher:
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, best first. See `Searcher`."""
         ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
-        library = ranking.library
+        library, language = ranking.library, detect_language(tokenise(query[:_QUERY_LENGTH_MAX]))
         return tuple(
-            replace(hit, snippet=make_snippet(library.read(library.own_span(hit.section_id)), ranking.terms))
+            replace(hit, snippet=make_snippet(library.read(library.own_span(hit.section_id)), ranking.terms, language))
             for hit in ranking.hits
         )
 
