@@ -70,6 +70,8 @@ _PART_SHARE = 0.5
 _PART_LINES_MIN = 4
 _PART_SHARE_MIN = 0.3
 """A section with this share of all tokens lists its largest children before smaller sections list any."""
+_LESSER_SHARE = 0.25
+"""Share of the worth of a line without lines below it, below which other lines get none either."""
 _RANGES_SHARE = 0.6
 """Share of the tokens of a list below a section that is reserved for ranges, so that one more call leads anywhere."""
 _COMPARED_CHILDREN_MAX = 2_000
@@ -253,8 +255,11 @@ class _Outline:
         push(roots)
         reserve = int(self.left * _RANGES_SHARE) if self.is_below else 0
         self.left -= reserve
+        worth_min = 0.0
         while queue:
-            (is_no_folder, is_later, _), _, line = heappop(queue)
+            (is_no_folder, is_later, negative_worth), _, line = heappop(queue)
+            if -negative_worth < worth_min:
+                continue
             if is_later and reserve:
                 self.left, reserve = self.left + reserve, 0
                 self._add_ranges(partial)
@@ -265,9 +270,12 @@ class _Outline:
                 push(below)
             elif is_no_folder and line.node.tokens < _PART_SHARE_MIN * self.library.tokens:
                 partial.append(line)
+                worth_min = max(worth_min, -_LESSER_SHARE * negative_worth)
             elif self._add_largest_children(line):
                 push(line.below)
-            elif not is_no_folder:
+            elif is_no_folder or not self.is_below:
+                worth_min = max(worth_min, -_LESSER_SHARE * negative_worth)
+            else:
                 break
         self.left += reserve
         self._add_ranges(partial)
@@ -278,9 +286,10 @@ class _Outline:
         tokens = line.node.tokens + unread * _PAGE_TOKENS  # the size of an unread page is unknown
         if not line.entry.below or tokens < _EXPANDED_TOKENS_MIN or is_optional(line.node):
             return None
-        worth = tokens / (line.depth + 1) ** 2
-        if line.depth == 0 and not self.is_below and line.node.own_tokens < _CONTAINER_SHARE_MAX * tokens:
-            worth += self.library.tokens  # a container at the top comes before everything else
+        worth = tokens / (line.depth + 1)
+        is_container = line.node.kind is NodeKind.SECTION and line.node.own_tokens < _CONTAINER_SHARE_MAX * tokens
+        if is_container and line.depth == 0 and not self.is_below:
+            worth += self.library.tokens  # the chapters of a part come before everything else
         return line.node.kind is not NodeKind.FOLDER, self.is_below and tokens <= WHOLE_TOKENS_MAX, -worth
 
     def _add_largest_children(self, line: _Line) -> bool:
