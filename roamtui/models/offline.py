@@ -27,6 +27,8 @@ _SMALL_TOKENS = 2_000
 """A section with at most this many tokens is opened even if the budget is used up."""
 _BLOCK_TOKENS_MAX = 4_000
 """Maximum tokens of an opened section, because a long one is opened page by page."""
+_PAGED_TOKENS_MIN = 3_900
+"""From this size on, a section may have several pages, and the first one is requested."""
 _NOTICE = "(The offline model quotes passages; it does not reason. `--model`, or f2 in the app, chooses another.)"
 """End of the first answer in a conversation."""
 _NO_USAGE = Usage(cost_usd=0.0)
@@ -118,7 +120,7 @@ def choose_sections(parsed: ParsedRequest) -> tuple[str, ...]:
     closed = parsed.delivered_ids | parsed.asked_ids
     if not parsed.found:
         return () if parsed.within_id is None or parsed.within_id in closed else (parsed.within_id,)
-    chosen: list[str] = []
+    chosen: dict[str, str] = {}
     tokens = 0
     for hit in parsed.found[:SECTIONS_MAX]:
         cost = min(_BLOCK_TOKENS_MAX, hit.tokens)
@@ -126,9 +128,9 @@ def choose_sections(parsed: ParsedRequest) -> tuple[str, ...]:
             continue
         if chosen and cost > _SMALL_TOKENS and tokens + cost > _TOKENS_MAX:
             continue
-        chosen.append(hit.section_id)
+        chosen[hit.section_id] = f"{hit.section_id}:1" if hit.tokens >= _PAGED_TOKENS_MIN else hit.section_id
         tokens += cost
-    return tuple(chosen)
+    return tuple(chosen.values())
 
 
 def _choose_pages(parsed: ParsedRequest) -> tuple[str, ...]:

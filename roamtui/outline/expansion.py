@@ -24,9 +24,11 @@ from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
     escape,
+    extract_first_words,
     format_line_range,
     format_node_title,
     format_path,
+    strip_heading,
 )
 from roamtui.outline.render import fill_lines
 from roamtui.outline.spans import Bounds, split_pages, subtract_bounds
@@ -46,6 +48,8 @@ Two calls must lead to any of ten thousand sections."""
 _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMES_MAX = 30
+_PAGE_WORDS_MAX = 4
+"""Number of paragraphs by whose first words a page is described."""
 
 _LINK = re.compile(
     r"(?<!!)\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
@@ -82,11 +86,14 @@ class ExpandedBlock:
     """Whether its file or page could not be read."""
 
 
-def render_section(library: Library, requested: str, *, delivered: Delivered, nonce: str) -> ExpandedBlock:
+def render_section(
+    library: Library, requested: str, *, delivered: Delivered, nonce: str, lists_pages: bool = False
+) -> ExpandedBlock:
     """Render the block of a requested section, which must be loaded.
 
     The request is an id, a page ``id:2``, a range ``id:c2``, a path or an exact title. Text in `delivered` is not
-    repeated. The fences have the mark `nonce`, which is different in each conversation.
+    repeated. The fences have the mark `nonce`, which is different in each conversation. If `lists_pages`, a section of
+    several pages is answered with a list of them instead of the first one.
     """
     reference = resolve_reference(library, requested)
     if reference is not None and reference.section_id == library.root_id:
@@ -105,11 +112,11 @@ def render_section(library: Library, requested: str, *, delivered: Delivered, no
         return ExpandedBlock(
             section_id=node.id, text=f"[{node.id}] {format_path(library, node.id)}: {reason}", is_failed=True
         )
-    return _make_section_block(library, node, reference, delivered, nonce)
+    return _make_section_block(library, node, reference, delivered, nonce, lists_pages=lists_pages)
 
 
 def _make_section_block(
-    library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str
+    library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str, *, lists_pages: bool
 ) -> ExpandedBlock:
     page_note = ""
     own = library.get_own_content_span(node.id)
@@ -118,6 +125,8 @@ def _make_section_block(
     else:
         pages = split_pages(library.text_at(own))
         number, count = 1 if reference.page is None else reference.page, len(pages)
+        if count > 1 and reference.page is None and lists_pages:
+            return _make_page_list(library, node, pages, delivered)
         if not 1 <= number <= count:
             known = f"It has {count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]."
             return ExpandedBlock(section_id=None, text=f"[{node.id}] has no such page. {known}")
@@ -138,6 +147,23 @@ def _make_section_block(
         if wanted.end <= own.end:
             lines += _list_below(library, node.id, {})
     return _make_block(library, node.id, [*lines, page_note] if page_note else lines, new)
+
+
+def _make_page_list(library: Library, node: Node, pages: Sequence[Bounds], delivered: Delivered) -> ExpandedBlock:
+    own = library.get_own_content_span(node.id)
+    head = f"[{node.id}] {format_path(library, node.id)} ({format_line_range(library, own)})"
+    lines = [f"{head}: its own text has {len(pages)} pages. Open those that you need:"]
+    for number, (start, end) in enumerate(pages, start=1):
+        page = Span(doc=own.doc, start=own.start + start, end=own.start + end)
+        size = format_tokens(estimate_tokens(library.text_at(page)))
+        is_open = not _compute_undelivered_spans(library, page, delivered)
+        text = library.read(page)
+        text = strip_heading(text) if number == 1 and node.kind is NodeKind.SECTION else text
+        words = "; ".join(extract_first_words(text, _PAGE_WORDS_MAX))
+        marks = ", ".join((size, format_line_range(library, page), *(("open already",) if is_open else ())))
+        lines.append(f"- [{node.id}:{number}] {words} ({marks})")
+    lines += _list_below(library, node.id, delivered)
+    return ExpandedBlock(section_id=node.id, text="\n".join(lines), is_listing=True)
 
 
 def render_open_section(

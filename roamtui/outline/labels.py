@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind, NodeLabel, Span
@@ -21,6 +21,7 @@ TITLE_LENGTH_MAX = 120
 OPTIONAL = "optional"
 """Title, in lower case, of the section of an llms.txt that a reader may skip."""
 OPENING_LENGTH = 100
+_FIRST_WORDS_LENGTH = 50
 _OPENING_SOURCE = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
 _COMPARED_LINES = 6
@@ -180,6 +181,14 @@ def extract_opening_words(
     return shorten(escape(" ".join(words)), length_max)
 
 
+def extract_first_words(text: str, count: int) -> list[str]:
+    """Return the first words of up to `count` paragraphs of a text, evenly spread, without marks."""
+    lines = [*_strip_lines(normalise_line_ends(text).split("\n"))]
+    firsts = [line for before, line in pairwise(["", *lines]) if line and not before]
+    step = max(1, -(-len(firsts) // count))
+    return [shorten(escape(line), _FIRST_WORDS_LENGTH) for line in firsts[::step]]
+
+
 def find_boilerplate_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:
     """Return the first lines that at least 3 nodes, and a fifth of all, share. They say little about a node."""
     counts: Counter[str] = Counter()
@@ -199,8 +208,14 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     text = library.read(replace(span, end=min(span.end, span.start + _OPENING_SOURCE)))
     body = strip_heading(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
-    for line in islice(_COMMENT.sub("", body).split("\n"), 80):
-        if not _SKIPPED_LINE.match(line) and not (in_front_matter and _FRONT_LINE.match(line)):
+    lines = islice(_COMMENT.sub("", body).split("\n"), 80)
+    yield from _strip_lines(line for line in lines if not (in_front_matter and _FRONT_LINE.match(line)))
+
+
+def _strip_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines without marks, and without rules, badges and tables."""
+    for line in lines:
+        if not _SKIPPED_LINE.match(line):
             yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", line))).strip()
         elif not line.strip():
             yield ""
