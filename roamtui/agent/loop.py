@@ -18,7 +18,7 @@ from roamtui.agent.retrieval_context import (
     retrieve_context,
 )
 from roamtui.agent.token_budget import TokenCalibration, compute_step_tokens, estimate_request_tokens, fits_window
-from roamtui.agent.tools import make_tools
+from roamtui.agent.tools import make_tools, search
 from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, parse_tool_arguments
 from roamtui.conversation.commands import CostApprovalRequest
 from roamtui.conversation.events import (
@@ -37,6 +37,7 @@ from roamtui.conversation.question_flow import PromptContext
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Step, StopReason, ToolCall, ToolUse, Usage
 from roamtui.document.library import Library
+from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
@@ -353,8 +354,9 @@ class Agent:
     async def _run_calls(
         self, progress: QuestionRun, *, is_before_last_step: bool
     ) -> AsyncGenerator[ConversationEvent, None]:
-        """Run the calls of a reply in order. If `is_before_last_step`, say in the last result that one step is left."""
+        """Run the calls of a reply, searches last. If `is_before_last_step`, the last result says that one is left."""
         reply = progress.reply
+        reply.calls.sort(key=lambda call: call.name == search.NAME)  # what is opened need not be in a list of hits too
         progress.is_running_calls = True
         self.session.record(progress.pop_draft())
         room = compute_step_tokens(self._make_request(allow_calls=True), self._calibration.get_window(self.model))
@@ -362,7 +364,8 @@ class Agent:
             if index >= _CALLS_MAX:
                 reply.uses.append(ToolUse(call=call, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step"))
                 continue
-            outcome = await self._run_call(call, room)
+            excerpts = tuple(span for use in reply.uses for span in use.excerpts)
+            outcome = await self._run_call(call, room, excerpts)
             room = max(0, room - estimate_tokens(outcome.text))
             reply.uses.append(ToolUse(call=call, result=outcome.text, excerpts=outcome.excerpts))
             for event in outcome.events:
@@ -372,12 +375,12 @@ class Agent:
             reply.uses[-1] = replace(reply.uses[-1], result=f"{reply.uses[-1].result}\n{LAST_STEP_NOTE}")
         progress.is_running_calls = False
 
-    async def _run_call(self, call: ToolCall, room_tokens: int) -> ToolOutcome:
+    async def _run_call(self, call: ToolCall, room_tokens: int, excerpts: tuple[Span, ...]) -> ToolOutcome:
         tool = self._tools.get(call.name)
         if tool is None:
             text = f'There is no tool "{call.name[:60]}". The tools are {", ".join(self._tools)}.'
             return ToolOutcome(text=text, finished=ToolFinished(tool=call.name[:60]))
-        context = ToolContext(session=self.session, searcher=self.searcher, room_tokens=room_tokens)
+        context = ToolContext(session=self.session, searcher=self.searcher, room_tokens=room_tokens, excerpts=excerpts)
         try:
             return await tool.run(parse_tool_arguments(call.arguments), context)
         except RoamtuiError as error:

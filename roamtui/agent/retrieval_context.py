@@ -245,6 +245,7 @@ def format_hits(
     *,
     room_tokens: int | None = None,
     opened: Sequence[str] = (),
+    shown: Sequence[Span] = (),
 ) -> HitList:
     """Render hits as lines with excerpts, grouped by file. The file with the best hit comes first.
 
@@ -256,6 +257,7 @@ def format_hits(
         query: The search query.
         room_tokens: Maximum of tokens for all excerpts, or None for no limit.
         opened: Sections that are about to open, above the list.
+        shown: Text that earlier calls of the same step have shown.
     """
     library = state.library
     terms = query_terms(query)
@@ -266,12 +268,14 @@ def format_hits(
     groups: dict[str, list[_HitLine]] = {}
     for hit in chosen:
         groups.setdefault(_get_file(library, hit.section_id), []).append(hit)
-    shown: list[Span] = []
+    shown = [*shown]
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
-        shown = [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
+        shown += [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
     delivered = {doc: [*bounds] for doc, bounds in state.delivered.items()}
     said = _SaidWords()
+    for span in shown:
+        said.drop_repeats(library.read(span).splitlines())
     for section_id in opened:
         is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
         span = library.get_content_span(section_id) if is_whole else library.get_own_content_span(section_id)

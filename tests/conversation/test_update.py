@@ -94,7 +94,7 @@ def test_a_batch_is_answered_id_by_id_in_order() -> None:
 def test_a_page_adds_text_and_a_complete_range_opens_the_parent() -> None:
     state = begin(make_state())
     long, manual = find(state, "Long"), find(state, "Manual")
-    state, results = expand_by_agent(state, f"{long}:2", f"{manual}:c1", "Long")
+    state, results = expand_by_agent(state, f"{long}:2", f"{manual}:c1", f"{long}:1")
     assert [result.status for result in results] == [ExpandStatus.OPENED] * 3
     assert state.open_ids == (long, manual)
     assert [len(section.deliveries) for section in state.open_sections] == [2, 1]
@@ -108,7 +108,7 @@ def test_a_page_adds_text_and_a_complete_range_opens_the_parent() -> None:
 
 def test_a_section_without_room_is_refused_with_its_size() -> None:
     state = begin(make_state())
-    state, results = expand_by_agent(state, "Alpha", "Long", "Beta", room_tokens=700)
+    state, results = expand_by_agent(state, "Alpha", f"{find(state, 'Long')}:1", "Beta", room_tokens=700)
     assert [result.status for result in results] == [ExpandStatus.OPENED, ExpandStatus.NO_ROOM, ExpandStatus.OPENED]
     assert f"[{find(state, 'Long')}] Manual > Long: no room for its ~" in results[1].text
     assert state.open_ids == (find(state, "Alpha"), find(state, "Beta"))

@@ -30,6 +30,8 @@ class ToolContext:
     searcher: Searcher | None
     room_tokens: int
     """Maximum number of estimated tokens of section text that this call may deliver."""
+    excerpts: tuple[Span, ...] = ()
+    """Text in the results of earlier calls of the same step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,7 +65,7 @@ class SearchTool:
         earlier = list_history_texts(state.transcript.exchanges[:-1])
         found = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
         hits = trim_weak_hits(found)
-        listed = format_hits(state, hits, query)
+        listed = format_hits(state, hits, query, shown=context.excerpts)
         results = tuple(ToolResult(id=section_id, status="found") for section_id in listed.section_ids)
         finished = ToolFinished(tool=NAME, query=query, results=results)
         text = listed.text or _format_no_hits(library, query)
