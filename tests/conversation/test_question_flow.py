@@ -201,7 +201,7 @@ def test_a_rebuild_has_open_text_once_and_earlier_exchanges_without_text() -> No
 def test_a_rebuild_shows_open_pages_and_names_the_others() -> None:
     state = begin(make_state(TEXT + write_section("Very long", words=9_000)))
     section_id = find(state, "Very long")
-    state = finish(step(state, "Very long", f"{section_id}:3", "Alpha"))
+    state = finish(step(state, f"{section_id}:1", f"{section_id}:3", "Alpha"))
     delivered = state.open_sections[0].deliveries
     assert len(delivered) == 2
     state = begin(close_by(state, Origin.PERSON, "Alpha"))
@@ -279,7 +279,7 @@ def test_what_was_opened_earlier_and_asked_for_again_keeps_its_text() -> None:
 def test_pages_of_one_section_from_two_questions_both_stay() -> None:
     state = make_state(TEXT + write_section("Very long", words=9_000))
     section_id = find(state, "Very long")
-    state = step(begin(ask(state, "Very long", "Beta")), f"{section_id}:2")
+    state = step(begin(ask(state, f"{section_id}:1", "Beta")), f"{section_id}:2")
     assert len(_shrink(state, "Beta").open_sections[0].deliveries) == 2
 
 
@@ -310,13 +310,13 @@ def test_a_stub_or_a_mention_does_not_keep_a_section_open() -> None:
 def test_a_section_that_lost_one_page_keeps_the_other() -> None:
     state = make_state(TEXT + write_section("Very long", words=9_000))
     section_id = find(state, "Very long")
-    state = step(step(begin(state), "Very long"), f"{section_id}:2")
+    state = step(step(begin(state), f"{section_id}:1"), f"{section_id}:2")
     shrunk, events = shrink_transcript(state, PROMPT_CONTEXT)
     events = list_visible_events(events)
     assert events == ()
     assert len(shrunk.open_sections[0].deliveries) == 1
     assert shrunk.open_sections[0].tokens < state.open_sections[0].tokens
-    again = step(shrunk, "Very long")
+    again = step(shrunk, f"{section_id}:1")
     assert len(again.open_sections[0].deliveries) == 2
 
 
@@ -450,7 +450,7 @@ def test_fresh_mode_keeps_what_the_person_opens_for_one_question() -> None:
 
 def test_all_mode_closes_only_on_request() -> None:
     state = make_state(mode=KeepOpenMode.ALL, budget_tokens=10)
-    state = ask(ask(state, "Alpha", "Beta"), "Long", "Below long")
+    state = ask(ask(state, "Alpha", "Beta"), f"{find(state, 'Long')}:1", "Below long")
     assert len(state.open_sections) == 4
     assert len(close_by(state, Origin.PERSON, "Alpha").open_sections) == 3
 

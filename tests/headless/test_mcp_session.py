@@ -23,11 +23,11 @@ async def test_one_call_delivers_no_more_than_clients_take() -> None:
     library = make_book(2_500)
     client = start_session(library, OpenSectionOptions(budget_tokens=1_000_000))
     ids = [find_id(library, f"Chapter {number}") for number in range(1, CHAPTERS + 1)]
-    reply = await client.call("expand_sections", {"section_ids": ids})
+    reply = await client.call("expand_sections", {"section_ids": [f"{section_id}:1" for section_id in ids]})
     assert client.session.state.open_tokens <= ROOM_TOKENS
     assert f"[{ids[-1]}] Book > Chapter {CHAPTERS}: no room for its ~" in reply.text
     assert not reply.is_error
-    assert "no room" not in (await client.call("expand_sections", {"section_ids": ids[-1]})).text
+    assert "no room" not in (await client.call("expand_sections", {"section_ids": f"{ids[-1]}:1"})).text
 
 
 async def test_past_the_budget_the_oldest_is_closed_and_named() -> None:
