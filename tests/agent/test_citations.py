@@ -355,7 +355,9 @@ def test_a_quote_of_an_undelivered_section_is_unverified() -> None:
 
 def test_only_delivered_pages_are_searched() -> None:
     words = [f"word-{index}" for index in range(12_000)]
-    state = _open("Long", text="# Long\n\n" + "\n\n".join(" ".join(words[i : i + 20]) for i in range(0, 12_000, 20)))
+    text = "# Long\n\n" + "\n\n".join(" ".join(words[i : i + 20]) for i in range(0, 12_000, 20))
+    state = begin(make_state(text))
+    state = expand_by_agent(state, f"{next(state.library.walk())}:1")[0]
     assert len(state.open_sections[0].deliveries) == 1
     assert _found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _EXACT)]
     assert _found('It says "word-11998 word-11999" [{Long}].', state) == [
