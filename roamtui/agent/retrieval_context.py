@@ -327,7 +327,7 @@ def _list_missing_names(query: str, library: Library) -> list[str]:
     missing = {word: [word.rstrip("s").casefold(), *_DIGITS.findall(word)] for word in words}
     overlap = max(map(len, words), default=0)
     pieces = (text[at : at + _PIECE_LENGTH + overlap] for text in texts for at in range(0, len(text), _PIECE_LENGTH))
-    while missing and (piece := next(pieces, None)) is not None:  # most names stand in one of the first pieces
+    while missing and (piece := next(pieces, None)) is not None:  # most names are in one of the first pieces
         folded = piece.casefold()
         missing = {word: forms for word, forms in missing.items() if not any(form in folded for form in forms)}
     return [*missing]

@@ -29,7 +29,7 @@ _PAGE_LENGTH_MIN = 1_500
 """Minimum number of characters between two page numbers. Other numbers are closer together."""
 _PARAGRAPH_LINE = re.compile(r"(?:(?<=\n\n)|\A)[^\s#|>`~*-][^\n]{2,299}(?=\n[ \t]*\n|\n?\Z)")
 _RUNNING_MIN = 3
-"""Number of page breaks at which a line must stand in nearly the same words to be a running head."""
+"""Minimum number of page breaks with the same line, apart from its numbers, for it to be a running head."""
 _RUNNING_SHARE_MIN = 0.6
 """Share of these lines that must be next to a page footer."""
 _GAP_LENGTH_MAX = 20

@@ -28,6 +28,7 @@ _INDEXES = ("README.md", "index.md", "index.mdx")
 _NO_FILES = "Links in answers do not open files."
 _HEAD_LENGTH = 4_000
 """Bytes of a file that show whether it is text."""
+_FOOTNOTE_INDENT_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,6 @@ def get_source_file(library: Library, section_id: str) -> Path | None:
         return source if source.is_file() and not library.node(section_id).doc else None
     file = source / library.node(section_id).doc
     return file if source.is_dir() and file.is_file() else None
-
-
-_FOOTNOTE_INDENT_MAX = 3
 
 
 def resolve_reader_link(href: str, library: Library, section_id: str, *, with_files: bool = True) -> ReaderLink:
