@@ -23,7 +23,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.outline.expansion import strip_ids
+from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import get_canonical_id
 

@@ -8,6 +8,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from roamtui.agent.quoted_excerpts import SaidWords, has_text, quote_spans
 from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import estimate_delivery_tokens
@@ -15,8 +16,9 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
-from roamtui.outline.expansion import Delivered, insert_marks, list_heading_ends, list_references
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, escape, format_node_and_heading, format_node_title, format_size
+from roamtui.outline.expansion import Delivered
+from roamtui.outline.id_marks import find_cross_references
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_and_heading, format_node_title, format_size
 from roamtui.outline.render import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import get_canonical_id
@@ -24,7 +26,6 @@ from roamtui.search.base import Hit, Searcher
 from roamtui.search.excerpts import select_excerpt
 from roamtui.search.lexicon import Language, detect_language
 from roamtui.search.terms import locate_terms, query_terms, tokenise
-from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
 """Number of hits of a search that the model requests."""
@@ -65,23 +66,6 @@ _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _DIGITS = re.compile(r"\d{2,}")
 _SHOWN_MARK = "excerpt above"
 _OPEN_MARK = "open: its text stands above"
-_GAP = "[…]"
-_LINE_START, _LINE_END = re.compile(r"(?:\A|\n)[^\w\n]*\Z"), re.compile(r"[^\w\n]*(?:\n|\Z)")
-_LINK = re.compile(
-    r"!?\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]"
-    r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
-)
-_LINK_SIGN = "\N{LINK SYMBOL}"
-_LINKED_ID = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
-_INDENT = "    "
-_SAID_WORD = re.compile(r"\w+")
-_REPEAT_LENGTH_MIN = 40
-"""A line with fewer characters in its words may be repeated."""
-_FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})")
-_BRACKETS = re.compile(r"[\s()\[\]{};,]*")
-_CODE_LIKE = re.compile(r"[{}<>=]|\A\s*[\"'$]|[,;\\]\s*\Z")
-"""A line that may be part of code that no fence surrounds."""
-_SENTENCE_END = re.compile(r"[.!?:;…。！？][\W_]*\Z")
 _PATH_TITLES_MAX = 3
 """Number of titles in a section's path, including its own title."""
 RIVAL_MAX = 0.8
@@ -273,7 +257,7 @@ def format_hits(
         exchange = state.transcript.exchanges[-1]
         shown += [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
     delivered = {doc: [*bounds] for doc, bounds in state.delivered.items()}
-    said = _SaidWords()
+    said = SaidWords()
     for span in shown:
         said.drop_repeats(library.read(span).splitlines())
     for section_id in opened:
@@ -298,7 +282,7 @@ def format_hits(
             if note not in (_OPEN_MARK, _SHOWN_MARK):
                 excerpts += spans
                 shown += spans
-                quoted, is_shortened = _quote(library, hit.source_id, spans, said)
+                quoted, is_shortened = quote_spans(library, hit.source_id, spans, said)
                 if is_shortened:
                     note = "" if quoted else _SHOWN_MARK
             size = format_size(library, library.node(hit.section_id))
@@ -347,7 +331,7 @@ def _format_delivery_note(
         return ""
     whole = library.get_content_span(hit.section_id)
     rest = (Span(doc=whole.doc, start=start, end=end) for start, end in _subtract(whole, spans))
-    return "" if any(_has_text(library, span) for span in rest) else "complete"
+    return "" if any(has_text(library, span) for span in rest) else "complete"
 
 
 def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
@@ -375,8 +359,11 @@ def _list_limiting_sections(library: Library, section_id: str, spans: Sequence[S
     """Yield the sections that limit an excerpt, among those that it refers to, its subsections and its siblings."""
     for span in spans:
         text = library.text_at(span)
-        for end, target in list_references(library, span):
-            if _CONDITION.search(text, max(0, end - 150), end) or LIMITING.search(library.title_of(target)):
+        for reference in find_cross_references(library, span):
+            if (target := reference.section_id) is not None and (
+                _CONDITION.search(text, max(0, reference.end - 150), reference.end)
+                or LIMITING.search(library.title_of(target))
+            ):
                 yield target
     parent = library.parent(section_id)
     siblings = library.children(parent) if parent is not None else ()
@@ -440,7 +427,7 @@ def _choose_spans(
             overlaps = any(
                 span.doc == whole.doc and span.start < whole.end and whole.start < span.end for span in previous
             )
-            is_bare_chapter = hit.named is not None and not _has_text(library, own)
+            is_bare_chapter = hit.named is not None and not has_text(library, own)
             if not overlaps and (library.node(section_id).tokens <= whole_max or is_bare_chapter):
                 source = whole
         text = library.read(source)
@@ -462,91 +449,3 @@ def _choose_spans(
             if spans or library.get_label(hit.section_id).kind is not NodeKind.SECTION
         }
     return chosen
-
-
-def _has_text(library: Library, span: Span) -> bool:
-    """Return whether a span contains more than headings and marks."""
-    return any(unit.kind is not UnitKind.HEADING for unit in find_units(library.read(span)))
-
-
-def _quote(library: Library, section_id: str, spans: Sequence[Span], said: _SaidWords) -> tuple[list[str], bool]:
-    """Return the lines of an excerpt, and whether lines are left out because an earlier excerpt has their words.
-
-    They are indented so that they cannot be mistaken for lines of the list of sections. Omissions are marked, and a
-    link to a section shows its id instead of its URL.
-    """
-    if not spans:
-        return [], False
-    own = library.get_own_content_span(section_id)
-    text = ""
-    position = min(own.start, spans[0].start)
-    end = max(own.end, spans[-1].end)
-    for span in (*spans, Span(doc=own.doc, start=end, end=end)):
-        gap = Span(doc=own.doc, start=position, end=span.start)
-        if _has_text(library, gap):
-            left_out = library.read(gap)
-            before = "\n" if _LINE_END.match(left_out) else " "  # what is left out within a line is marked in that line
-            is_mid_line = not _LINE_START.search(left_out) and (not text or before == "\n" or "\n" not in left_out)
-            after = " " if is_mid_line else "\n"
-            text += f"{before if text else ''}{_GAP}{after}"
-        elif text:
-            text += "\n"
-        ends = dict([*list_references(library, span), *list_heading_ends(library, span)])
-        marks = {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in ends.items()}
-        text += _LINK.sub(r"\g<words>", insert_marks(library.read(span), marks))
-        position = span.end
-    lines = [line for line in text.splitlines() if line.strip()]
-    kept, is_shortened = said.drop_repeats(lines)
-    quoted = []
-    for line in kept:
-        indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
-        quoted.append(_INDENT + indent + _LINKED_ID.sub(r" [\1]", escape(line)))
-    return quoted, is_shortened
-
-
-class _SaidWords:
-    """The words of all text that was shown so far."""
-
-    def __init__(self) -> None:
-        """Start without any text."""
-        self._words = " "
-
-    def drop_repeats(self, lines: Sequence[str]) -> tuple[list[str], bool]:
-        """Return the lines that say something new, and whether others repeat a text that was shown before this one.
-
-        A table or a piece of code is left out only as a whole. A line that follows a colon is never left out.
-        """
-        kept: list[str] = []
-        words_before, is_shortened = self._words, False
-        for block in _list_blocks(lines):
-            words = " ".join(_SAID_WORD.findall(" ".join(block).lower()))
-            is_announced = bool(kept) and kept[-1].rstrip("*_ ").endswith(":")
-            if len(block) == 1 and kept and kept[-1] == block[0] and not _BRACKETS.fullmatch(block[0]):
-                continue
-            may_repeat = is_announced or (len(block) == 1 and _CODE_LIKE.search(block[0]) is not None)
-            if len(words) >= _REPEAT_LENGTH_MIN and not may_repeat and f" {words} " in self._words:
-                is_shortened = is_shortened or f" {words} " in words_before
-                continue
-            kept += block
-            self._words += f"{words} "
-        return kept, is_shortened
-
-
-def _list_blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Yield each table, each piece of code and each other line with the lines that continue its sentence."""
-    block: list[str] = []
-    fence = ""
-    for line in lines:
-        is_row = bool(block) and line.startswith("|") and block[-1].startswith("|")
-        is_rest = bool(block) and line[:1].islower() and not _SENTENCE_END.search(block[-1])
-        if block and not (fence or is_row or is_rest):
-            yield block
-            block = []
-        block.append(line)
-        mark = _FENCE.match(line)
-        if mark is not None and not fence:
-            fence = mark["mark"]
-        elif mark is not None and mark["mark"].startswith(fence) and not line[mark.end() :].strip():
-            fence = ""
-    if block:
-        yield block

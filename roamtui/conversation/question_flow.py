@@ -35,7 +35,8 @@ from roamtui.conversation.update import (
 )
 from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.expansion import annotate_with_ids, render_open_section
+from roamtui.outline.expansion import render_open_section
+from roamtui.outline.id_marks import annotate_with_ids
 from roamtui.outline.labels import format_path
 from roamtui.outline.spans import Bounds, merge_bounds
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
-from roamtui.outline.expansion import strip_ids
+from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.search.terms import has_pronoun, is_continuation, query_terms
 

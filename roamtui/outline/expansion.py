@@ -8,19 +8,17 @@ checked against the source, so nothing here may change words that can be quoted.
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from roamtui.document.library import Library
-from roamtui.document.link_targets import SectionLink, resolve_link
 from roamtui.document.node import LOADED_ON_DEMAND, Node, NodeKind, Span
 from roamtui.document.plain import sanitise_line, shorten
 from roamtui.document.tokens import estimate_tokens, format_tokens
+from roamtui.outline.id_marks import annotate_with_ids
 from roamtui.outline.labels import (
-    MARKABLE_ID,
     TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
     escape,
@@ -36,7 +34,6 @@ from roamtui.outline.structure import (
     LISTED_MAX,
     ChildRanges,
     Reference,
-    get_canonical_id,
     list_outline_children,
     resolve_reference,
     suggest_ids,
@@ -50,20 +47,6 @@ _RANGE_LIST_TOKENS = 6_000
 _NAMES_MAX = 30
 _PAGE_WORDS_MAX = 4
 """Number of paragraphs by whose first words a page is described."""
-
-_LINK = re.compile(
-    r"(?<!!)\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
-    r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
-)
-_SECTION_NUMBER = re.compile(
-    r"\b(?:[Ss]ection|SECTION|[Aa]rticle|ARTICLE|[Pp]aragraph|[Cc]lause)[Ss]?\s+(?P<number>\d+(?:\.\d+)*)(?!\w|\.\d)"
-    r"(?:\([^()\n]{1,6}\))*+(?!\s*(?:\([^()\n]{1,6}\)\s*)*of\s(?!this\b))"  # a section of another text
-    r"(?![^\[\]\n]{0,500}\])"  # inside the words of a link
-)
-_LONG_URL = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
-_URL_LENGTH_SHOWN = 60
-_LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
-_TITLED_KINDS = (NodeKind.SECTION, NodeKind.LINK)
 
 Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model already has, by the key of the document."""
@@ -321,68 +304,3 @@ def _make_range_block(library: Library, reference: Reference, delivered: Deliver
         tokens = _RANGE_LIST_TOKENS if steps else _compute_list_tokens(library)
         lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
     return ExpandedBlock(section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True)
-
-
-def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
-    """Render the text of a span as a model reads it, with ids after headings and references (not `section_id`)."""
-    marks = {offset: f" [{node_id}]" for offset, node_id in list_heading_ends(library, span) if node_id != section_id}
-    text = library.read(span).rstrip()
-    for offset, target in list_references(library, span):
-        if target != section_id:
-            marks[offset] = f" [{target}]" + marks.get(offset, "")
-    return _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", insert_marks(text, marks))
-
-
-def insert_marks(text: str, marks: Mapping[int, str]) -> str:
-    """Insert marks into a text at their offsets."""
-    parts = []
-    position = 0
-    for offset in sorted(marks):
-        parts += [text[position:offset], marks[offset]]
-        position = offset
-    return "".join([*parts, text[position:]])
-
-
-def strip_ids(quote: str) -> str:
-    """Remove the ids that a model copied with a quote."""
-    return MARKABLE_ID.sub("", quote)
-
-
-def list_heading_ends(library: Library, span: Span) -> list[tuple[int, str]]:
-    """List the offset in a span at which the line of each heading or link ends, with the id of the node."""
-    document = library.document(span.doc)
-    starts, kinds = document.columns.starts, document.columns.kinds
-    ends = []
-    for row in range(bisect_left(starts, span.start, hi=len(kinds)), len(kinds)):
-        if starts[row] >= span.end:
-            break
-        if kinds[row] not in _TITLED_KINDS:
-            continue
-        line_end = _LINE_END.search(document.text[starts[row] : min(span.end, starts[row + 1])])
-        if line_end is not None:
-            ends.append((starts[row] + line_end.start() - span.start, get_canonical_id(library, document.ids[row])))
-    return ends
-
-
-def list_references(library: Library, span: Span) -> Iterator[tuple[int, str]]:
-    """Yield the offset in a span at which each link or section number ends, with the id of the section it leads to.
-
-    A number such as "Section 12.1" counts only at its first mention, and not if the span overlaps that section.
-    """
-    document = library.document(span.doc)
-    text = library.text_at(span)
-    for match in _LINK.finditer(text):
-        source_id = library.section_at(span.doc, span.start + match.start())
-        if source_id is not None and match["target"]:
-            link = resolve_link(match["target"], library, source_id)
-            if isinstance(link, SectionLink) and (found := get_canonical_id(library, link.section_id)) != source_id:
-                yield match.end(), found
-    mentioned: set[int] = set()
-    for match in _SECTION_NUMBER.finditer(text):
-        row = document.rows_by_number.get(match["number"])
-        if row is None or row in mentioned:
-            continue
-        mentioned.add(row)
-        start, end = document.columns.starts[row], document.columns.starts[document.columns.ends[row]]
-        if end <= span.start or start >= span.end:
-            yield match.end(), document.ids[row]

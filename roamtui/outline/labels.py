@@ -38,8 +38,6 @@ _ID_MARK = re.compile(
     r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]",
     re.IGNORECASE,
 )
-MARKABLE_ID = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
-"""An id after a heading or a link in text that a model reads."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
 _SKIPPED_LINE = re.compile(

@@ -99,7 +99,7 @@ def test_a_condition_that_an_excerpt_refers_to_follows_it() -> None:
     )
     grace, pay = id_of(library, "4.2 Grace"), id_of(library, "4.3 Pay")
     lines = _lines(library, "1. Fees", query="red")
-    assert f"except as set forth in Section 4.2 [{grace}], and paid under Section 4.3 [{pay}]." in lines[1]
+    assert f"in Section 4.2, and paid under Section 4.3. (4.2 [{grace}], 4.3 [{pay}]) Nothing" in lines[1]
     assert lines[-2:] == [f"- [{grace}] 4. More > 4.2 Grace", "    Not in May."]
 
 

@@ -24,7 +24,8 @@ from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.document.plain import strip_anchor
 from roamtui.export.markdown import render_markdown
 from roamtui.models.search_models import parse_choice, parse_scores
-from roamtui.outline.expansion import render_section, strip_ids
+from roamtui.outline.expansion import render_section
+from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.search.excerpts import select_excerpt

@@ -10,7 +10,8 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.library_loader import open_library
-from roamtui.outline.expansion import ExpandedBlock, render_open_section, render_section, strip_ids
+from roamtui.outline.expansion import ExpandedBlock, render_open_section, render_section
+from roamtui.outline.id_marks import strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from tests.outline.documents import NONCE, find_id, make_library, open_section, write_words
 
@@ -142,26 +143,6 @@ def test_a_path_opens_a_file_and_an_ambiguous_title_opens_nothing(tmp_path: Path
     uses = [one for one in library.walk() if library.title_of(one) == "Use"]
     assert open_section(library, "first.md > Use").section_id in uses
     assert open_section(library, "Use").section_id is None
-
-
-def test_links_to_sections_carry_ids_and_long_urls_are_shortened() -> None:
-    address = "https://example.org/" + "x" * 200
-    text = f"# A\n\nSee [fees](#fees), [it]({address}) and [out](other.md).\n\n# Fees\n\nText.\n"
-    library = make_library(text)
-    block = open_section(library, find_id(library, "A"))
-    assert f"[fees](#fees) [{find_id(library, 'Fees')}]," in block.text
-    assert address not in block.text
-    assert f"[it]({address[:60]}…)" in block.text
-    assert "[out](other.md).\n" in block.text
-
-
-def test_numbers_of_other_sections_carry_their_ids_once() -> None:
-    rule = "In Section 1.1, Section 2.1(a), Section 2.1, Section 2.1 of the Act, Section 3."
-    more = "## 2. More\n\n### Section 2.1 Grace\n\nA day.\n\n## 3. Rest\n\nIt rests.\n\n## 3. Again\n\nIt rests.\n"
-    library = make_library(f"# A\n\n## 1. Fees\n\n### 1.1 Late\n\n{rule}\n\n{more}")
-    grace = find_id(library, "Section 2.1 Grace")
-    block = open_section(library, find_id(library, "1.1 Late"))
-    assert rule.replace("2.1(a)", f"2.1(a) [{grace}]") in block.text
 
 
 def test_a_paragraph_that_repeats_is_given_as_it_stands() -> None:

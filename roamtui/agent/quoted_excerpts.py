@@ -1,0 +1,119 @@
+"""Render the excerpt of a search hit as the indented lines that a model reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.outline.id_marks import insert_marks, list_id_marks
+from roamtui.outline.labels import escape
+from roamtui.search.units import UnitKind, find_units
+
+_GAP = "[…]"
+_LINE_START, _LINE_END = re.compile(r"(?:\A|\n)[^\w\n]*\Z"), re.compile(r"[^\w\n]*(?:\n|\Z)")
+_LINK = re.compile(
+    r"!?\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]"
+    r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
+)
+_LINK_SIGN = "\ufdd0"
+"""A noncharacter, which no text needs."""
+_MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
+_LINKED_ID = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
+_INDENT = "    "
+_SAID_WORD = re.compile(r"\w+")
+_REPEAT_LENGTH_MIN = 40
+"""A line with fewer characters in its words may be repeated."""
+_FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})")
+_BRACKETS = re.compile(r"[\s()\[\]{};,]*")
+_CODE_LIKE = re.compile(r"[{}<>=]|\A\s*[\"'$]|[,;\\]\s*\Z")
+"""A line that may be part of code that no fence surrounds."""
+_SENTENCE_END = re.compile(r"[.!?:;…。！？][\W_]*\Z")
+
+
+def has_text(library: Library, span: Span) -> bool:
+    """Return whether a span contains more than headings and marks."""
+    return any(unit.kind is not UnitKind.HEADING for unit in find_units(library.read(span)))
+
+
+def quote_spans(library: Library, section_id: str, spans: Sequence[Span], said: SaidWords) -> tuple[list[str], bool]:
+    """Return the lines of an excerpt, and whether lines are left out because an earlier excerpt has their words.
+
+    They are indented so that they cannot be mistaken for lines of the list of sections. Omissions are marked, and a
+    link shows only its words.
+    """
+    if not spans:
+        return [], False
+    own = library.get_own_content_span(section_id)
+    text = ""
+    position = min(own.start, spans[0].start)
+    end = max(own.end, spans[-1].end)
+    for span in (*spans, Span(doc=own.doc, start=end, end=end)):
+        gap = Span(doc=own.doc, start=position, end=span.start)
+        if has_text(library, gap):
+            left_out = library.read(gap)
+            before = "\n" if _LINE_END.match(left_out) else " "  # what is left out within a line is marked in that line
+            is_mid_line = not _LINE_START.search(left_out) and (not text or before == "\n" or "\n" not in left_out)
+            after = " " if is_mid_line else "\n"
+            text += f"{before if text else ''}{_GAP}{after}"
+        elif text:
+            text += "\n"
+        marks = {at: _MARKED_ID.sub(rf"{_LINK_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()}
+        text += _LINK.sub(r"\g<words>", insert_marks(library.read(span).replace(_LINK_SIGN, " "), marks))
+        position = span.end
+    lines = [line for line in text.splitlines() if line.strip()]
+    kept, is_shortened = said.drop_repeats(lines)
+    quoted = []
+    for line in kept:
+        indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
+        quoted.append(_INDENT + indent + _LINKED_ID.sub(r"[\1]", escape(line)))
+    return quoted, is_shortened
+
+
+class SaidWords:
+    """The words of all text that was shown so far."""
+
+    def __init__(self) -> None:
+        """Start without any text."""
+        self._words = " "
+
+    def drop_repeats(self, lines: Sequence[str]) -> tuple[list[str], bool]:
+        """Return the lines that say something new, and whether others repeat a text that was shown before this one.
+
+        A table or a piece of code is left out only as a whole. A line that follows a colon is never left out.
+        """
+        kept: list[str] = []
+        words_before, is_shortened = self._words, False
+        for block in _list_blocks(lines):
+            words = " ".join(_SAID_WORD.findall(" ".join(block).lower()))
+            is_announced = bool(kept) and kept[-1].rstrip("*_ ").endswith(":")
+            if len(block) == 1 and kept and kept[-1] == block[0] and not _BRACKETS.fullmatch(block[0]):
+                continue
+            may_repeat = is_announced or (len(block) == 1 and _CODE_LIKE.search(block[0]) is not None)
+            if len(words) >= _REPEAT_LENGTH_MIN and not may_repeat and f" {words} " in self._words:
+                is_shortened = is_shortened or f" {words} " in words_before
+                continue
+            kept += block
+            self._words += f"{words} "
+        return kept, is_shortened
+
+
+def _list_blocks(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield each table, each piece of code and each other line with the lines that continue its sentence."""
+    block: list[str] = []
+    fence = ""
+    for line in lines:
+        is_row = bool(block) and line.startswith("|") and block[-1].startswith("|")
+        is_rest = bool(block) and line[:1].islower() and not _SENTENCE_END.search(block[-1])
+        if block and not (fence or is_row or is_rest):
+            yield block
+            block = []
+        block.append(line)
+        mark = _FENCE.match(line)
+        if mark is not None and not fence:
+            fence = mark["mark"]
+        elif mark is not None and mark["mark"].startswith(fence) and not line[mark.end() :].strip():
+            fence = ""
+    if block:
+        yield block
