@@ -53,7 +53,7 @@ class PageKind(StrEnum):
     """Markdown or plain text."""
     HTML = "an HTML page"
     JSON = "JSON"
-    FILE = "a PDF, an EPUB book or a Word document"
+    FILE = "a file such as a PDF"
     EMPTY = "nothing"
     OTHER = "no text"
 
@@ -63,7 +63,7 @@ def classify_page(page: FetchedPage) -> PageKind:
     media_type, body = page.media_type, page.body.strip()
     if not body:
         return PageKind.EMPTY
-    if detect_format(page.body, "", media_type) in (Format.PDF, Format.EPUB, Format.DOCX):
+    if detect_format(page.body, "", media_type) not in (None, Format.HTML, Format.RST):
         return PageKind.FILE
     if media_type in _HTML_TYPES or _HTML_START.match(page.body[:_SAMPLE_LENGTH]):
         return PageKind.HTML

@@ -1,1 +1,1 @@
-"""Convert HTML, EPUB, DOCX, PDF and reStructuredText to Markdown that keeps their outline."""
+"""Convert PDF, HTML, EPUB, Office files and other formats to Markdown that keeps their outline."""

@@ -15,13 +15,12 @@ _BYTES_MAX = 200_000_000
 _QUICK_BYTES_MAX = 300_000
 """A web page up to this size is converted in this process, because starting another would take longer."""
 _SAMPLE_LENGTH = 4_096
+_PACKAGE_START_LENGTH = 200
 _ARCHIVE_START = b"PK\x03\x04"
 _PDF_START = b"%PDF-"
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:(!doctype\s+html)|html[\s>])", re.I | re.S
 )
-SLOW_SUFFIXES = frozenset({".docx", ".epub", ".pdf"})
-"""Suffixes of the formats that are always converted in a subprocess."""
 _TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
 """Suffixes of files that are text even if they start like a web page."""
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
@@ -29,6 +28,11 @@ _FORMATS_BY_SUFFIX = {
     ".pdf": Format.PDF,
     ".epub": Format.EPUB,
     ".docx": Format.DOCX,
+    ".docm": Format.DOCX,
+    ".odt": Format.ODT,
+    ".ipynb": Format.IPYNB,
+    ".srt": Format.SUBTITLES,
+    ".vtt": Format.SUBTITLES,
     ".html": Format.HTML,
     ".htm": Format.HTML,
     ".xhtml": Format.HTML,
@@ -36,10 +40,28 @@ _FORMATS_BY_SUFFIX = {
     ".rest": Format.RST,
 }
 CONVERTED_SUFFIXES = frozenset(_FORMATS_BY_SUFFIX)
+_TEXT_FORMATS = (Format.HTML, Format.RST)
+SLOW_SUFFIXES = frozenset(suffix for suffix, named in _FORMATS_BY_SUFFIX.items() if named not in _TEXT_FORMATS)
+"""Suffixes of the formats that are always converted in a subprocess."""
+_PACKAGE_SIGNS = {
+    b"META-INF/container.xml": Format.EPUB,
+    b"word/document.xml": Format.DOCX,
+}
+"""Name of a part that only files of a format have, which are zip archives."""
+_PACKAGE_MEDIA_TYPES = {
+    b"mimetypeapplication/epub+zip": Format.EPUB,
+    b"mimetypeapplication/vnd.oasis.opendocument.text": Format.ODT,
+}
+"""Start of the first part of a file, its name and its content."""
+_PACKAGE_FORMATS = frozenset({*_PACKAGE_SIGNS.values(), *_PACKAGE_MEDIA_TYPES.values()})
 _FORMATS_BY_MEDIA_TYPE = {
     "application/pdf": Format.PDF,
     "application/epub+zip": Format.EPUB,
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Format.DOCX,
+    "application/vnd.oasis.opendocument.text": Format.ODT,
+    "application/x-ipynb+json": Format.IPYNB,
+    "application/x-subrip": Format.SUBTITLES,
+    "text/vtt": Format.SUBTITLES,
     "text/html": Format.HTML,
     "application/xhtml+xml": Format.HTML,
     "text/x-rst": Format.RST,
@@ -71,7 +93,8 @@ def convert(
         from roamtui.sources.convert.subprocess_converter import convert_cached  # noqa: PLC0415 - rarely needed
 
         converted = convert_cached(source_format, data, name, cache_dir=cache_dir, report=report)
-    note = f"{name}: converted from {source_format.value}; line numbers refer to the converted text."
+    without = f" without {converted.lost}" if converted.lost else ""
+    note = f"{name}: converted from {source_format.value}{without}; line numbers refer to the converted text."
     return replace(
         converted, notes=(note, *(f"{name}: {sentence[:1].lower()}{sentence[1:]}" for sentence in converted.notes))
     )
@@ -88,16 +111,17 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
     if data.startswith(_PDF_START):
         return Format.PDF
     if data.startswith(_ARCHIVE_START):
-        if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
-            return Format.EPUB
+        first_part = data[:_PACKAGE_START_LENGTH]
+        signs = [(sign in first_part, named) for sign, named in _PACKAGE_MEDIA_TYPES.items()]
+        signs += ((sign in data, named) for sign, named in _PACKAGE_SIGNS.items())
         # In a damaged file, only the name may show the format.
-        detected = Format.DOCX if b"word/document.xml" in data else declared
-        return detected if detected in (Format.EPUB, Format.DOCX) else None
+        detected = next((named for is_found, named in signs if is_found), declared)
+        return detected if detected in _PACKAGE_FORMATS else None
     start = _HTML_START.match(data[:_SAMPLE_LENGTH])
     # Markdown may start with an HTML element, but not with a doctype.
     if start is not None and suffix not in _TEXT_SUFFIXES and (start[1] or suffix not in _MARKDOWN_SUFFIXES):
         return Format.HTML
-    if declared in (Format.PDF, Format.EPUB, Format.DOCX) and looks_like_text(data):
+    if (declared is Format.PDF or declared in _PACKAGE_FORMATS) and looks_like_text(data):
         return None
     return declared
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,6 +13,9 @@ class Format(StrEnum):
     PDF = "PDF"
     EPUB = "EPUB"
     DOCX = "DOCX"
+    ODT = "ODT"
+    IPYNB = "Jupyter notebook"
+    SUBTITLES = "subtitles"
     HTML = "HTML"
     RST = "reStructuredText"
 
@@ -37,3 +40,14 @@ class ConvertedText:
     """Offset of each page in the text; empty if the format has no pages."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of content that was lost, without the file name."""
+    lost: str = ""
+    """What the text leaves out and a person would see, such as `3 pictures, 1 chart`; empty if nothing."""
+
+
+MACROS_LOST = "macros, which are never run"
+
+
+def format_lost(counts: Mapping[str, int], *others: str) -> str:
+    """Format the number of things that were left out, by their names in the singular, and `others` as they are."""
+    counted = (f"{count:,} {name}{'s' * (count > 1)}" for name, count in counts.items() if count)
+    return ", ".join((*counted, *others))

@@ -9,7 +9,9 @@ from typing import assert_never
 from roamtui.sources.convert.converted import ConvertedText, Format, PageReport
 
 
-def get_converter(source_format: Format, report: PageReport | None = None) -> Callable[[bytes, str], ConvertedText]:
+def get_converter(  # noqa: PLR0911 - one for each format
+    source_format: Format, report: PageReport | None = None
+) -> Callable[[bytes, str], ConvertedText]:
     """Return the function that converts a file, given its bytes and the name to use in messages.
 
     `report` is called while a PDF or EPUB file is read.
@@ -30,6 +32,18 @@ def get_converter(source_format: Format, report: PageReport | None = None) -> Ca
             from roamtui.sources.convert.docx import convert_docx  # noqa: PLC0415
 
             return convert_docx
+        case Format.ODT:
+            from roamtui.sources.convert.odt import convert_odt  # noqa: PLC0415
+
+            return convert_odt
+        case Format.IPYNB:
+            from roamtui.sources.convert.notebook import convert_notebook  # noqa: PLC0415
+
+            return convert_notebook
+        case Format.SUBTITLES:
+            from roamtui.sources.convert.subtitles import convert_subtitles  # noqa: PLC0415
+
+            return convert_subtitles
         case Format.HTML:
             from roamtui.sources.convert.html import convert_html_file  # noqa: PLC0415
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import ConvertedText
+from roamtui.sources.convert.footnotes import insert_notes
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.html_tree import read_first_text, read_tokens
 from roamtui.sources.convert.zip_package import ZipPackage
@@ -42,14 +43,10 @@ _NOTE_LIST_START = re.compile(r'<ol>(?=<li id="(?:foot|end)note-)')
 _NOTE_START = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
 _BACKLINK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
 _REFERENCE = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
-_PLACEHOLDER = re.compile("\ue000(\\d+)\ue001")
-"""Number of a note between private-use characters. It replaces the reference to the note during the conversion."""
 _IMAGE = re.compile(r"!\[(?:\\.|[^\[\]\\\n])*\]\([^()\n]*\)")
-_FENCE = re.compile(r"\s*(`{3,})")
 _DOCUMENT_TITLE = '<h1 class="title">'
 _HEADING_TAG = re.compile("<(/?)h([1-5])>")
 """Tags of headings, which move one level down if the document has a title."""
-_DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 
 
 def convert_docx(data: bytes, name: str) -> ConvertedText:
@@ -60,10 +57,8 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
     if package.read(_MAIN_PART) is None:
         raise SourceError(f"{name} is damaged or not a Word document. Save it again as DOCX.")
     for part_name in package.parts:
-        part = (package.read(part_name) or b"") if part_name.endswith((".xml", ".rels")) else b""
-        # An entity may expand to gigabytes or include other files; Word never writes one.
-        if any(declaration in part for declaration in _DECLARATIONS):
-            raise SourceError(f"{name} declares XML entities, which no Word document does. It was not opened.")
+        if part_name.endswith((".xml", ".rels")):
+            package.read_xml(part_name)  # raises if it declares entities, which mammoth would expand
     page = mammoth.convert_to_html(
         io.BytesIO(data),
         style_map="\n".join([*_list_heading_styles(package.read(_STYLES_PART) or b""), _STYLE_RULES]),
@@ -79,7 +74,7 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
         " ".join(convert_html(_BACKLINK.sub("", note)).text.split())
         for note in _NOTE_START.split("".join(note_lists))[1:]
     ]
-    text = _insert_notes(convert_html(_REFERENCE.sub("\ue000\\1\ue001", body)).text, notes)
+    text = insert_notes(convert_html(_REFERENCE.sub("\ue000\\1\ue001", body)).text, notes)
     if not any(map(str.isalnum, _IMAGE.sub("", text))):
         raise SourceError(f"{name} contains no text; its pages may be images.")
     return ConvertedText(
@@ -134,33 +129,3 @@ class _Style:
     """Id of the style that it inherits from; empty if there is none."""
     level: int | None = None
     """Outline level, from 0; None if the style sets none."""
-
-
-def _insert_notes(text: str, notes: Sequence[str]) -> str:
-    """Replace placeholders with references, and add each note at the end of the section that first refers to it."""
-    if not notes:
-        return text
-    lines: list[str] = []
-    pending: dict[int, None] = {}
-    written: set[int] = set()
-    fence = ""
-
-    def end_section() -> None:
-        for number in pending:
-            lines.extend([f"[^{number}]: {notes[number - 1]}", ""])
-        written.update(pending)
-        pending.clear()
-
-    for line in text.split("\n"):
-        opening = _FENCE.match(line)
-        if fence:
-            fence = "" if line.strip() == fence else fence
-        elif opening:
-            fence = opening[1]
-        elif line.startswith("#"):
-            end_section()
-        numbers = [int(number) for number in _PLACEHOLDER.findall(line)]
-        pending.update(dict.fromkeys(n for n in numbers if n not in written and 1 <= n <= len(notes)))
-        lines.append(_PLACEHOLDER.sub(r"[^\1]", line) if numbers else line)
-    end_section()
-    return "\n".join(lines).rstrip("\n") + "\n"

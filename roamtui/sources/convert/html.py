@@ -65,6 +65,11 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     return ConvertedText(text=text + "\n" if text else "", title=title)
 
 
+def write_elements(elements: _Nodes) -> str:
+    """Write elements as Markdown, without a line end."""
+    return _join(_write_blocks(elements))
+
+
 def convert_html_file(data: bytes, name: str) -> ConvertedText:
     """Convert a saved web page to Markdown."""
     text, notes = decode_html(data)

@@ -1,11 +1,11 @@
-"""`ZipPackage`: reads the parts of an EPUB or DOCX file, which is a zip archive, within limits."""
+"""`ZipPackage`: reads the parts of an EPUB, Office or OpenDocument file, which is a zip archive, within limits."""
 
 from __future__ import annotations
 
 import io
 import zipfile
 import zlib
-from typing import Final
+from typing import Any, Final
 
 from roamtui.errors import SourceError
 
@@ -17,6 +17,7 @@ ENCRYPTED_FLAG = 1
 """Bit in `flag_bits` of a file in an archive that needs a password."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for a damaged archive."""
+_DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 _BOUNDED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -35,8 +36,39 @@ class ZipPackage:
             raise SourceError(f"{name} contains more than {_PARTS_MAX:,} files. Convert it to text first.")
         self.parts = {part.filename: part for part in parts}
 
-    def read(self, part_name: str) -> bytes | None:
+    def read_xml(self, part_name: str, *, bytes_max: int | None = None) -> bytes | None:
+        """Return a part that is XML, like `read`.
+
+        Raises:
+            SourceError: See `read`; also if it declares entities, which may expand to gigabytes or include other files.
+        """
+        data = self.read(part_name, bytes_max=bytes_max)
+        if data is not None and any(declaration in data for declaration in _DECLARATIONS):
+            raise SourceError(f"{self.name} declares XML entities, which no office program does. It was not opened.")
+        return data
+
+    def parse(self, part_name: str) -> Any:  # noqa: ANN401 - lxml has no types
+        """Parse a part as XML. Return its root element, or None if there is no such part.
+
+        Raises:
+            SourceError: See `read_xml`; also if the part is not XML.
+        """
+        from lxml import etree  # noqa: PLC0415 - heavy, and not needed to list an archive
+
+        data = self.read_xml(part_name)
+        if data is None:
+            return None
+        try:
+            return etree.fromstring(
+                data, etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+            )
+        except etree.XMLSyntaxError:
+            raise SourceError(f"{self.name} is damaged. Open it in its own program and save it again.") from None
+
+    def read(self, part_name: str, *, bytes_max: int | None = None) -> bytes | None:
         """Return the content of a part, or None if there is no such part.
+
+        `bytes_max` limits its unpacked size, which is usually 32 MB.
 
         Raises:
             SourceError: The part is damaged or encrypted, or all parts read so far are too large.
@@ -48,14 +80,25 @@ class ZipPackage:
             raise SourceError(f"{self.name} is password-protected. Save it again without a password.")
         if not is_bounded(part):
             raise SourceError(f"{self.name} uses an unsupported compression. Save it again in its own program.")
+        bytes_max = bytes_max or _PART_BYTES_MAX
         self._bytes_read += part.file_size
-        if part.file_size > _PART_BYTES_MAX or self._bytes_read > _BYTES_MAX:
+        if part.file_size > bytes_max or self._bytes_read > _BYTES_MAX:
             raise SourceError(f"{self.name} is too large when unpacked. Split it.")
         try:
             with self._archive.open(part) as stream:
-                return stream.read(_PART_BYTES_MAX + 1)
+                return stream.read(bytes_max + 1)
         except ZIP_ERRORS:
             raise SourceError(f"{self.name} is damaged. Open it in its own program and save it again.") from None
+
+
+def get_local_name(element: Any) -> str:  # noqa: ANN401 - lxml has no types
+    """Return the name of an element of XML without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def get_attribute(element: Any, name: str) -> str:  # noqa: ANN401 - as above
+    """Return the value of an attribute by its name without a namespace, or an empty string."""
+    return next((str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
 
 
 def is_bounded(info: zipfile.ZipInfo) -> bool:

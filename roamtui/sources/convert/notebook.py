@@ -1,0 +1,145 @@
+"""Convert a Jupyter notebook to Markdown: its Markdown as written, its code, and its outputs as text.
+
+No code is run. Pictures, which a notebook holds as base64, are counted and left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import ConvertedText, format_lost
+from roamtui.sources.convert.escaping import escape_inline, write_code, write_heading
+from roamtui.sources.convert.html import convert_html
+from roamtui.sources.decode import decode_text
+
+_OUTPUT_LANGUAGE = "output"
+"""Language of the code blocks that hold outputs."""
+_LANGUAGE = re.compile(r"[\w#+.-]{1,30}")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_DATA_URL = re.compile(r"(?<=[(<\"'])data:[^\s()<>\"']*")
+_ATTACHED = re.compile(r"\]\(attachment:[^()\n]*\)")
+_TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n])")
+"""Text that a terminal would overwrite, such as the earlier states of a progress bar."""
+_HEADING = re.compile("^#", re.MULTILINE)
+_PICTURE_NAME = re.compile(r"<[\w. ]*(?:Figure|Axes|Image)\b[^\n]*>")
+"""What a picture is called in text."""
+
+
+def convert_notebook(data: bytes, name: str) -> ConvertedText:
+    """Convert a notebook, of any version from 2, to Markdown."""
+    text, notes = decode_text(data, name)
+    try:
+        notebook = json.loads(text)
+    except ValueError:
+        raise SourceError(f"{name} is damaged: it is not valid JSON. Save it again in Jupyter.") from None
+    notebook = _to_mapping(notebook)
+    sheets = notebook.get("worksheets")  # before version 4
+    cells = notebook.get("cells") or [cell for sheet in _to_list(sheets) for cell in _to_list(sheet.get("cells"))]
+    if not isinstance(cells, list):
+        raise SourceError(f"{name} is not a Jupyter notebook: it has no cells. Save it again in Jupyter.")
+    metadata = _to_mapping(notebook.get("metadata"))
+    language = next(
+        (
+            value
+            for part, key in (("language_info", "name"), ("kernelspec", "language"))
+            if isinstance(value := _to_mapping(metadata.get(part)).get(key), str) and _LANGUAGE.fullmatch(value)
+        ),
+        "",
+    )
+    lost: Counter[str] = Counter()
+    blocks = [block for cell in _to_list(cells) for block in _write_cell(cell, language, lost)]
+    if not blocks:
+        raise SourceError(f"{name} contains no text: all its cells are empty.")
+    title = metadata.get("title")
+    return ConvertedText(
+        text="\n\n".join(blocks) + "\n",
+        title=" ".join(title.split()) if isinstance(title, str) else "",
+        notes=tuple(note.removeprefix(f"{name}: ") for note in notes),
+        lost=format_lost(lost),
+    )
+
+
+def _write_cell(cell: Mapping[str, Any], language: str, lost: Counter[str]) -> Iterator[str]:
+    kind = cell.get("cell_type")
+    source = _join(cell.get("source", cell.get("input"))).strip("\n")
+    if kind == "code":
+        if source.strip():
+            yield write_code(source, language)
+        for output in _to_list(cell.get("outputs")):
+            text = _write_output(output, lost)
+            if text:
+                yield text
+    elif not source.strip():
+        return
+    elif kind == "markdown":
+        lost["picture"] += len(_ATTACHED.findall(source)) + len(_DATA_URL.findall(source))
+        yield _close_blocks(_ATTACHED.sub("]()", _DATA_URL.sub("", source)))
+    elif kind == "heading":
+        level = cell.get("level")
+        yield write_heading(level if isinstance(level, int) else 1, escape_inline(source))
+    else:
+        yield write_code(source)
+
+
+def _write_output(output: Mapping[str, Any], lost: Counter[str]) -> str:
+    """Write an output as Markdown; return an empty text for one that only shows a picture."""
+    if output.get("output_type") in ("error", "pyerr"):
+        return write_code(f"{_join(output.get('ename'))}: {_clean(_join(output.get('evalue')))}", _OUTPUT_LANGUAGE)
+    # Before version 4, the data is in the output itself, under short names.
+    data = _to_mapping(output.get("data")) or output
+    html, markdown = (_join(data.get(f"text/{name}", data.get(name))) for name in ("html", "markdown"))
+    text = _clean(_join(data.get("text/plain", data.get("text"))))
+    is_picture = any(key.startswith("image/") or key in ("png", "jpeg", "svg") for key in data)
+    if is_picture or "<img" in html:
+        lost["picture"] += 1
+        text = "" if _PICTURE_NAME.fullmatch(text) else text
+    elif "application/vnd.jupyter.widget-view+json" in data or (html and "<table" not in html and not text):
+        lost["interactive output"] += 1
+    if markdown.strip():
+        return _close_blocks(_HEADING.sub(r"\\#", _DATA_URL.sub("", markdown).strip("\n")))
+    if "<table" in html:
+        table = convert_html(html).text.strip("\n")
+        if table and not _HEADING.search(table):
+            return table
+    text = text or _join(data.get("text/latex", data.get("latex")))
+    return write_code(text, _OUTPUT_LANGUAGE) if text.strip() else ""
+
+
+def _clean(text: str) -> str:
+    """Remove terminal colours and what a progress bar overwrites."""
+    return _OVERWRITTEN.sub("", _TERMINAL_CODE.sub("", text).replace("\r\n", "\n")).strip("\n").rstrip()
+
+
+def _close_blocks(text: str) -> str:
+    """Close a code block or comment that a cell leaves open, because it would hide the cells below."""
+    fence = ""
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        if found and not fence:
+            fence = found[1]
+        elif found and found[1].startswith(fence) and not line.strip(f" {fence[0]}"):
+            fence = ""
+    if fence:
+        return f"{text}\n{fence}"
+    return f"{text}\n-->" if text.rfind("<!--") > text.rfind("-->") else text
+
+
+def _join(value: object) -> str:
+    """Return a text that may be stored as a list of lines; return an empty text for any other value."""
+    if isinstance(value, list):
+        return "".join(line for line in value if isinstance(line, str))
+    return value if isinstance(value, str) else ""
+
+
+def _to_list(value: object) -> list[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _to_mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,133 @@
+"""Convert subtitles (SRT or WebVTT) to Markdown: a section for every few minutes, and paragraphs with their times."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import ConvertedText
+from roamtui.sources.convert.escaping import escape_inline, write_heading
+from roamtui.sources.decode import decode_text
+
+_SECTION_SECONDS = 300
+"""A section ends with the first paragraph that ends this long after its start."""
+_PARAGRAPH_SECONDS_MIN = 20
+"""A sentence that ends this long after the start of its paragraph ends it."""
+_PARAGRAPH_SECONDS_MAX = 60
+_PAUSE_SECONDS = 3
+"""A longer pause starts a paragraph."""
+_TITLE_LENGTH = 60
+_TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+_TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]+-+>[ \t]+{_TIME}(?:[ \t]|$)")
+_SPEAKER = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^<>]{1,100})>")
+_MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<\d[\d:.]*>|\{\\[^{}]{0,100}\}|<[ivbuc]>")
+"""Tags, times inside a line, and positions."""
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
+
+
+class _Cue(NamedTuple):
+    start: float
+    """In seconds."""
+    end: float
+    speaker: str
+    """Empty if unknown."""
+    text: str
+
+
+class _Paragraph(NamedTuple):
+    start: float
+    end: float
+    text: str
+    """With its speaker."""
+
+
+def convert_subtitles(data: bytes, name: str) -> ConvertedText:
+    """Convert subtitles to Markdown. The title of each section is its time and first words."""
+    text, notes = decode_text(data, name)
+    paragraphs = list(_join_cues(_read_cues(text)))
+    if not paragraphs:
+        raise SourceError(f"{name} contains no subtitles. Open it as text by renaming it to end with .txt.")
+    has_hours = paragraphs[-1].end >= 3600
+    blocks: list[str] = []
+    for section in _split_sections(paragraphs):
+        words = section[0].text
+        if len(words) > _TITLE_LENGTH:
+            words = f"{words[:_TITLE_LENGTH].rpartition(' ')[0] or words[:_TITLE_LENGTH]} …"
+        times = "–".join(_format_time(time, has_hours=has_hours) for time in (section[0].start, section[-1].end))
+        blocks.append(write_heading(1, f"{times} {escape_inline(words)}"))
+        blocks += [
+            f"**{_format_time(part.start, has_hours=has_hours)}** {escape_inline(part.text)}" for part in section
+        ]
+    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=tuple(note.removeprefix(f"{name}: ") for note in notes))
+
+
+def _read_cues(text: str) -> Iterator[_Cue]:
+    """Yield the cues with text. In captions that roll up, each begins with the last lines of the one before."""
+    timing: re.Match[str] | None = None
+    lines: list[str] = []
+    shown: list[str] = []
+    for line in [*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""]:
+        found = _TIMING.match(line)
+        if line.strip() and found is None:
+            if timing is not None:
+                lines.append(line)
+            continue
+        if timing is not None and lines:
+            if found is not None and lines[-1].strip().isdigit():
+                lines.pop()  # the number of the next cue, without an empty line before it
+            speaker = next((match[1] for match in map(_SPEAKER.search, lines) if match), "")
+            spoken = [" ".join(html.unescape(_MARK.sub("", line)).split()) for line in lines]
+            repeated = next((n for n in range(len(spoken), 0, -1) if spoken[:n] == shown[-n:]), 0)
+            words = " ".join(filter(None, spoken[repeated:]))
+            shown = spoken
+            if words:
+                start, end = _parse_time(timing.groups()[:4]), _parse_time(timing.groups()[4:])
+                yield _Cue(start, max(start, end), " ".join(speaker.split()), words)
+        timing, lines = found, []
+
+
+def _parse_time(parts: tuple[str | None, ...]) -> float:
+    hours, minutes, seconds, fraction = (part or "0" for part in parts)
+    return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + float(f".{fraction}")
+
+
+def _join_cues(cues: Iterator[_Cue]) -> Iterator[_Paragraph]:
+    """Join cues to paragraphs. A pause, another speaker, or the end of a sentence after a while starts the next."""
+    paragraph: _Paragraph | None = None
+    speaker = ""
+    for cue in cues:
+        if paragraph is not None:
+            seconds = paragraph.end - paragraph.start
+            goes_on = (
+                cue.speaker in ("", speaker)
+                and paragraph.start <= cue.start <= paragraph.end + _PAUSE_SECONDS
+                and seconds < _PARAGRAPH_SECONDS_MAX
+                and (seconds < _PARAGRAPH_SECONDS_MIN or not _SENTENCE_END.search(paragraph.text))
+            )
+            if goes_on:
+                paragraph = paragraph._replace(end=max(paragraph.end, cue.end), text=f"{paragraph.text} {cue.text}")
+                continue
+            yield paragraph
+        speaker = cue.speaker
+        paragraph = _Paragraph(cue.start, cue.end, f"{speaker}: {cue.text}" if speaker else cue.text)
+    if paragraph is not None:
+        yield paragraph
+
+
+def _split_sections(paragraphs: list[_Paragraph]) -> Iterator[list[_Paragraph]]:
+    section: list[_Paragraph] = []
+    for paragraph in paragraphs:
+        section.append(paragraph)
+        if paragraph.end - section[0].start >= _SECTION_SECONDS:
+            yield section
+            section = []
+    if section:
+        yield section
+
+
+def _format_time(seconds: float, *, has_hours: bool) -> str:
+    minutes, second = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{second:02}" if has_hours else f"{minutes:02}:{second:02}"

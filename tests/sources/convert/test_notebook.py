@@ -1,0 +1,78 @@
+"""Jupyter notebooks as Markdown: one that Jupyter's libraries wrote, older versions, and broken ones."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.conversion import convert
+from roamtui.sources.convert.notebook import convert_notebook
+from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.sample_files import read_sample
+
+
+def _write(*cells: object, **entries: object) -> bytes:
+    return json.dumps({"nbformat": 4, "cells": cells, **entries}).encode()
+
+
+def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
+    converted = convert_notebook(read_sample("tides.ipynb"), "tides.ipynb")
+    assert read_outline(converted.text) == [(1, "Tides"), (2, "By port"), (2, "Picture")]
+    assert "Heights in *metres*." in converted.text
+    assert "```python\nheights = {" in converted.text
+    assert "```output\nhighest 7.2\n```" in converted.text
+    assert "|  | port | metres |\n| --- | --- | --- |\n| 0 | Brest | 6.1 |" in converted.text
+    assert "```output\nZeroDivisionError: division by zero\n```" in converted.text
+    assert "Figure size" not in converted.text
+    assert "base64" not in converted.text
+    assert converted.lost == "1 picture"
+
+
+def test_a_notebook_of_version_3_opens_too() -> None:
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Tides"]},
+        {"cell_type": "code", "input": "1 + 1", "outputs": [{"output_type": "pyout", "text": ["2"], "png": "x"}]},
+        {"cell_type": "raw", "source": "left\nright"},
+    ]
+    data = json.dumps({"nbformat": 3, "worksheets": [{"cells": cells}]}).encode()
+    text = "## Tides\n\n```\n1 + 1\n```\n\n```output\n2\n```\n\n```\nleft\nright\n```\n"
+    assert convert_notebook(data, "a.ipynb").text == text
+
+
+def test_no_cell_hides_the_cells_below() -> None:
+    cells = [{"cell_type": "markdown", "source": text} for text in ("a <!-- open", "# B", "~~~~\nx\n```", "# C")]
+    outputs = [{"output_type": "display_data", "data": {"text/markdown": "# no heading"}}]
+    text = convert_notebook(_write(*cells, {"cell_type": "code", "outputs": outputs}), "a.ipynb").text
+    assert read_outline(text) == [(1, "B"), (1, "C")]
+
+
+def test_pictures_inside_markdown_are_left_out() -> None:
+    source = "![a](attachment:a.png) ![b](data:image/png;base64,AAAA) <img src='data:image/png;base64,AAAA'>"
+    converted = convert_notebook(_write({"cell_type": "markdown", "source": source}), "a.ipynb")
+    assert converted.text == "![a]() ![b]() <img src=''>\n"
+    assert converted.lost == "3 pictures"
+
+
+def test_a_progress_bar_leaves_its_last_state() -> None:
+    outputs = [{"output_type": "stream", "text": ["10 %\r", "50 %\r", "100 %\n", "done\r\n"]}]
+    text = convert_notebook(_write({"cell_type": "code", "source": "", "outputs": outputs}), "a.ipynb").text
+    assert text == "```output\n100 %\ndone\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b'{"cells": [', "not valid JSON"),
+        (b"[" * 200_000, "too deeply nested|not valid JSON"),
+        (b"[1, 2]", "contains no text"),
+        (_write(None, 1, {"cell_type": 3, "source": {"a": 1}, "outputs": 5}, metadata=7), "contains no text"),
+        (b'{"cells": "words"}', "not a Jupyter notebook"),
+        (b"", "not valid JSON"),
+    ],
+    ids=["broken", "deep", "a list", "wrong types", "no cells", "empty"],
+)
+def test_a_broken_notebook_is_refused_in_one_sentence(data: bytes, reason: str) -> None:
+    with pytest.raises(SourceError, match=reason):
+        convert(data, "a.ipynb")
